@@ -1,0 +1,49 @@
+# Two commands matter: `make report` and `make test`. Both build .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NOTEBOOKS := $(wildcard notebooks/*.py)
+
+.PHONY: report test lint wheel notebooks clean
+
+report: $(VENV)/.installed
+	$(BIN)/python -m audit run
+
+test: $(VENV)/.installed-test lint
+	$(BIN)/python -m pytest
+	$(MAKE) wheel
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The wheel must stand alone: installed in an empty environment, it audits from an empty folder.
+wheel: $(VENV)/.installed-test
+	rm -rf build/wheel && mkdir -p build/wheel/empty
+	$(BIN)/python -m build --wheel --outdir build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
+	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick
+
+# Run every notebook's source and keep its outputs in the paired .ipynb.
+notebooks: $(VENV)/.installed-test
+	$(BIN)/jupytext --to ipynb --update-metadata '{"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}' --execute $(NOTEBOOKS)
+
+clean:
+	rm -rf $(VENV) build dist reports
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| { echo "subnormal needs Python 3.11 or newer; '$(PYTHON)' is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+		|| { echo "subnormal needs '$(PYTHON)' with its venv module (on Debian: apt install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@ $(VENV)/.installed

@@ -1,0 +1,1 @@
+"""Attacks on differential-privacy mechanisms as pure descriptions: two worlds, and what to look for."""

@@ -1,0 +1,52 @@
+"""What an attack is: two adjacent worlds, the public parameters, and the event that tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.events import Event
+from mechanisms.interface import D, O, Outcomes, P, Refused
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attack(Generic[D, P, O]):
+    """A pure description: nothing here runs a mechanism.
+
+    name is unique. worlds() builds the adjacent data (in, out) when asked. breaks names the members that the attack
+    must break, fixes those that people reach for instead and that resist it; exact members must always resist.
+    statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures.
+    """
+
+    name: str
+    family: str
+    worlds: Callable[[], tuple[D, D]]
+    parameters: P
+    event: Event | None  # None: to be learned
+    statistic: Callable[[Outcomes], NDArray[np.float64]]
+    breaks: tuple[str, ...]
+    source: str
+    fixes: tuple[str, ...] = ()
+
+
+def named(base: str, **given: tuple[object, object]) -> str:
+    """Return a name that tells what differs from the default: given maps an option to (value, default).
+
+    >>> named("zero-rounding", epsilon=(0.5, 0.5), outcomes=(10, 100))
+    'zero-rounding@outcomes=10'
+    """
+    differing = [f"{option}={value}" for option, (value, default) in given.items() if value != default]
+    return f"{base}@{','.join(differing)}" if differing else base
+
+
+def index_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return indices as floats, and −1 for a refusal."""
+    if isinstance(outcomes, range):
+        return np.arange(outcomes.start, outcomes.stop, outcomes.step, dtype=np.float64)
+    if isinstance(outcomes, np.ndarray):
+        return outcomes.astype(np.float64)
+    return np.array([-1.0 if isinstance(outcome, Refused) else outcome for outcome in outcomes], dtype=np.float64)

@@ -1,0 +1,21 @@
+"""Every attack of the house. To add one: a file that describes it, and a line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attacks.attack import Attack
+from attacks.rounded_addition import rounded_addition
+from attacks.truncated_addition import truncated_addition
+from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
+
+ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
+    zero_rounding(),
+    zero_rounding_two_outcomes(),
+    zero_rounding_refusal(),
+    truncated_addition(),
+    rounded_addition(epsilon=0.02, outcomes=1 + 1024, float_type=np.float16),
+    rounded_addition(epsilon=0.001, outcomes=1 + (1 << 22), float_type=np.float32),
+)

@@ -1,0 +1,49 @@
+"""Rounded addition: each of many additions rounds up by up to half a unit, or down, and all of them the same way.
+
+Truncated addition needs a large ε; this does not. With Alice the others weigh just below half a unit in the last place
+of the first weight, so the running sum never moves; without her just above, so each addition moves it a whole unit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from attacks.attack import Attack, index_statistic, named
+from attacks.events import OneOf
+from mechanisms import exponential_naive
+from mechanisms.exponential import ExponentialParameters, Limits
+
+SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of rounded sums is this project's"
+
+
+USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε, outcomes): advantages 1/2 and 1/3
+
+
+def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> Attack[Any, Any, int]:
+    """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), with g = ⌊2p·ln 2/ε⌋ and p the bits of the float type.
+
+    With k = outcomes − 1 the advantage is near k·2^(1−p)/(1 + k·2^(1−p)), at any ε.
+    """
+    kind = np.dtype(float_type).name
+    usual_epsilon, usual_outcomes = USUAL.get(kind, (None, None))
+    g = math.floor(2 * exponential_naive.uniform_bits(float_type) * math.log(2) / epsilon)
+
+    def worlds() -> tuple[Any, Any]:
+        data_in, data_out = np.full(outcomes, g + 1), np.full(outcomes, g)
+        data_in[0] = data_out[0] = 0
+        return data_in, data_out
+
+    return Attack(
+        named(f"rounded-addition-{kind}", epsilon=(epsilon, usual_epsilon), outcomes=(outcomes, usual_outcomes)),
+        "exponential",
+        worlds,
+        ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
+        OneOf((0,)),
+        index_statistic,
+        (f"exponential-naive-{kind}",),
+        SOURCE,
+    )

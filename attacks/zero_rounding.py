@@ -1,0 +1,76 @@
+"""Zero rounding: a weight that is positive in every proof is 0 in floats, so an outcome becomes impossible.
+
+Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from attacks.attack import Attack, index_statistic, named
+from attacks.boundary import last_utility
+from attacks.events import Event, OneOf, Refuses
+from mechanisms.exponential import ExponentialParameters, Limits, Utilities
+
+SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: zero rounding"
+
+
+def zero_rounding(
+    epsilon: float = 0.5, outcomes: int = 100, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, int]:
+    """Return the attack: with Alice outcome 0 is the only one whose weight is positive, without her all weights are.
+
+    x is the last utility with a positive weight; in: (x, x+1, …, x+1), out: (x, …, x). The advantage is 1 − 1/outcomes.
+    """
+    x = last_positive(epsilon, float_type)
+    data_in, data_out = np.full(outcomes, x + 1), np.full(outcomes, x)
+    data_in[0] = x
+    kind = np.dtype(float_type).name
+    name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
+    fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), fixes)
+
+
+def zero_rounding_two_outcomes(epsilon: float = 0.5) -> Attack[Any, Any, int]:
+    """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome."""
+    x = last_positive(epsilon, np.float64)
+    name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5))
+    data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
+    broken, fixes = ("exponential-naive-float64",), ("exponential-naive-shifted",)
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), broken, fixes)
+
+
+def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
+    """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there."""
+    plain = zero_rounding(epsilon, outcomes)
+    data_in, data_out = plain.worlds()
+    name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
+    return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), ())
+
+
+def last_positive(epsilon: float, float_type: DTypeLike) -> int:
+    """Return the last integer utility whose weight e^(−εu/2) is positive, near 2·1075·ln(2)/ε in binary64.
+
+    Half of the least positive float (2^−1074 in binary64, 2^−149, 2^−24) rounds to 0.
+    """
+    least = float(np.finfo(np.dtype(float_type).type).smallest_subnormal)
+    return last_utility(epsilon, float_type, least, lambda weights: weights > 0)
+
+
+def _attack(
+    name: str,
+    epsilon: float,
+    data_in: Utilities,
+    data_out: Utilities,
+    event: Event,
+    breaks: tuple[str, ...],
+    fixes: tuple[str, ...],
+) -> Attack[Any, Any, int]:
+    limits = Limits(0, int(max(data_in.max(), data_out.max())), len(data_in))
+    parameters = ExponentialParameters(epsilon, limits)
+    return Attack(
+        name, "exponential", lambda: (data_in, data_out), parameters, event, index_statistic, breaks, SOURCE, fixes
+    )

@@ -1,0 +1,1 @@
+"""What may be concluded: attacks crossed with mechanisms, and the evidence for each verdict. Imports nothing heavy."""

@@ -1,0 +1,21 @@
+"""audit list: what can be attacked, and with what."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("list")
+def list_command() -> None:
+    """List families, their mechanisms and the attacks on them."""
+    from attacks.catalogue import ATTACKS
+    from mechanisms.families import FAMILIES, members
+
+    for family in FAMILIES:
+        click.secho(f"family {family.name}", bold=True)
+        click.echo("  mechanisms")
+        for mechanism in members(family):
+            click.echo(f"    {mechanism.name}{' (exact)' if mechanism.exact else ''}")
+        click.echo("  attacks")
+        for attack in (attack for attack in ATTACKS if attack.family == family.name):
+            click.echo(f"    {attack.name}  breaks {', '.join(attack.breaks)}")

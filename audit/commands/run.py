@@ -1,0 +1,155 @@
+"""audit run: cross attacks with mechanisms, print the table, write the report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from audit.report import Report
+    from audit.rows import AnyAttack, Crossing
+
+QUICK_RUNS = 2_000
+
+
+@click.command()
+@click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
+@click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
+@click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
+@click.option("--runs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Runs in each world.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same rows.")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Chance that any sampled verdict is a false alarm; shared by the rows.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Folder for the report."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="What standard output gets: nothing else goes there.",
+)
+@click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs and no pictures: an answer in seconds.")
+@click.option("--all", "everything", is_flag=True, help="Also the crossings that tell nothing.")
+@click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
+def run(
+    attacks: Sequence[str],
+    mechanisms: Sequence[str],
+    family_name: str | None,
+    runs: int,
+    seed: int,
+    alpha: float,
+    out: Path,
+    form: str,
+    quick: bool,
+    everything: bool,
+    fail_on_violation: bool,
+) -> None:
+    """Attack mechanisms and report what is proved, member by member.
+
+    Prints the comparison table and writes report.json, report.html and the pictures.
+    """
+    from audit import output, render
+    from audit.rows import crossings
+
+    met = crossings(_chosen(attacks, family_name), mechanisms=_checked(mechanisms), everything=everything)
+    if not met:
+        raise click.UsageError("no attack meets these mechanisms; --all crosses every attack with every member")
+    with _mistakes():
+        output.prepare(out)
+    try:
+        report = _examined(met, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
+        drawn = {} if quick else render.pictures(report)
+        page = render.to_html(report, drawn)
+    except KeyboardInterrupt:
+        click.echo("interrupted: nothing was written", err=True)
+        sys.exit(130)
+    with _mistakes():
+        output.write(out, {"report.json": render.to_json(report).encode(), "report.html": page.encode(), **drawn})
+    _show(report, form, page)
+    click.echo(f"report: {out / 'report.html'}", err=True)
+    if any(row.error for row in report.rows):
+        sys.exit(3)
+    if fail_on_violation and any(row.violated for row in report.rows):
+        sys.exit(1)
+
+
+def _chosen(names: Sequence[str], family_name: str | None) -> list[AnyAttack]:
+    from attacks.catalogue import ATTACKS
+    from mechanisms.families import family, unknown
+
+    known = {attack.name: attack for attack in ATTACKS}
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(unknown("attack", name, list(known)), param_hint="--attack")
+    if family_name is not None:
+        try:
+            family(family_name)
+        except LookupError as error:
+            raise click.BadParameter(str(error.args[0]), param_hint="--family") from None
+    wanted = [attack for name, attack in known.items() if not names or name in names]
+    return [attack for attack in wanted if family_name in (None, attack.family)]
+
+
+def _checked(names: Sequence[str]) -> Sequence[str]:
+    from mechanisms.families import member
+
+    for name in names:
+        try:
+            member(name)
+        except LookupError as error:
+            raise click.BadParameter(str(error.args[0]), param_hint="--mechanism") from None
+    return names
+
+
+def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float) -> Report:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from audit.rows import examine_all
+
+    console = Console(stderr=True)
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("auditing", total=len(met))
+        return examine_all(met, seed=seed, runs=runs, alpha=alpha, done=lambda: progress.advance(task))
+
+
+def _show(report: Report, form: str, page: str) -> None:
+    from rich.console import Console
+
+    from audit import render
+
+    if form == "json":
+        click.echo(render.to_json(report), nl=False)
+    elif form == "html":
+        click.echo(page)
+    else:
+        console = Console()
+        if not console.is_terminal:  # a pipe has no width: nothing is cut off
+            console = Console(width=render.natural_width(render.table(report)))
+        console.print(render.table(report, console.width))
+        click.echo(render.footer(report))
+
+
+class _mistakes:  # noqa: N801 - reads as a verb: with _mistakes()
+    """Turn an error of the file system into one line and exit code 2."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise click.BadParameter(f"{error.strerror}: {error.filename}", param_hint="--out") from None

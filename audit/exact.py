@@ -1,0 +1,205 @@
+"""Two laws -> evidence. In integers throughout: no tolerance, no float before the last line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.events import Event
+from audit.report import ExactEvidence, Interval, Verdict
+from mechanisms.arithmetic import exp_bounds, log_ratio
+from mechanisms.law import ABSENT, Law, integers, pair
+from mechanisms.privacy import Claim
+
+WITHIN = 1e-12  # an upper bound this far above the claimed δ still counts as HOLDS (an exact base-2 law needs 0)
+WITHIN_SHARE = 0.01  # and no further than this part of a positive δ
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratio:
+    """A non-negative rational that is never reduced: a gcd of million-bit integers costs more than all the rest."""
+
+    numerator: int
+    denominator: int
+
+    def _over(self, other: Ratio | Fraction) -> int:
+        """Return an integer with the sign of self − other."""
+        if self.denominator == other.denominator:
+            return self.numerator - other.numerator
+        return self.numerator * other.denominator - other.numerator * self.denominator
+
+    def __lt__(self, other: Ratio | Fraction) -> bool:
+        return self._over(other) < 0
+
+    def __le__(self, other: Ratio | Fraction) -> bool:
+        return self._over(other) <= 0
+
+    def __gt__(self, other: Ratio | Fraction) -> bool:
+        return self._over(other) > 0
+
+    def __float__(self) -> float:
+        return self.numerator / self.denominator  # Python's integer division is correctly rounded
+
+    def plus(self, other: Ratio | Fraction) -> Ratio:
+        """Return the sum."""
+        if other.numerator == 0:
+            return self
+        numerator = self.numerator * other.denominator + other.numerator * self.denominator
+        return Ratio(numerator, self.denominator * other.denominator)
+
+    def above(self, other: Ratio | Fraction) -> Ratio:
+        """Return the difference, or 0 where it is negative."""
+        if other.numerator == 0:
+            return self
+        difference = self.numerator * other.denominator - other.numerator * self.denominator
+        return Ratio(max(0, difference), self.denominator * other.denominator)
+
+
+def compare(law_in: Law[Any], law_out: Law[Any], claim: Claim, event: Event | None = None) -> ExactEvidence:
+    """Return what two laws prove about a claim on this pair of worlds, in both directions.
+
+    VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
+    HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
+    """
+    both = _directions(law_in, law_out)
+    claimed = Fraction(claim.delta)
+    lowest, highest = exp_bounds(Fraction(claim.epsilon))
+    proved = max(direction.at_least(highest) for direction in both)
+    within = max(direction.at_most(lowest) for direction in both).above(claimed)
+    if proved > claimed:
+        verdict = Verdict.VIOLATED
+    elif within <= Fraction(WITHIN) and (claimed == 0 or within <= Fraction(WITHIN_SHARE) * claimed):
+        verdict = Verdict.HOLDS
+    else:
+        verdict = Verdict.UNRESOLVED
+    event_in, event_out = (None, None) if event is None else (_probability(law, event) for law in (law_in, law_out))
+    return ExactEvidence(
+        verdict=verdict,
+        epsilon=max(direction.loss() for direction in both),
+        delta=float(proved),
+        within=None if verdict is Verdict.VIOLATED else float(within),
+        advantage=None if event_in is None or event_out is None else _advantage(event_in, event_out),
+        total_variation=float(max(direction.at_least(Fraction(1)) for direction in both)),
+        event_in=_floats(event_in),
+        event_out=_floats(event_out),
+    )
+
+
+def curve(
+    law_in: Law[Any], law_out: Law[Any], epsilons: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
+    both = _directions(law_in, law_out)
+    bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
+    lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
+    upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]
+    return np.array(lower), np.minimum(np.array(upper), 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Direction:
+    """One world against the other, over a common denominator: bounds for the atoms that both laws name, grouped."""
+
+    count: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    other_low: NDArray[Any]
+    other_high: NDArray[Any]
+    denominator: int
+    alone_low: int  # mass of the atoms that only this law names
+    alone_high: int
+    rest: Fraction
+    other_rest: Fraction
+
+    def at_least(self, factor: Fraction) -> Ratio:
+        """Return a lower bound on the hockey-stick divergence Σ(P − factor·Q)₊."""
+        # On the atoms that Q's law does not name, Q has at most its rest, and has that only once.
+        alone = Ratio(self.alone_low, self.denominator).above(factor * self.other_rest)
+        return self._excess(self.low, self.other_high, factor).plus(alone)
+
+    def at_most(self, factor: Fraction) -> Ratio:
+        """Return an upper bound on it."""
+        alone = Ratio(self.alone_high, self.denominator)
+        return self._excess(self.high, self.other_low, factor).plus(alone).plus(self.rest)
+
+    def _excess(self, mass: NDArray[Any], other: NDArray[Any], factor: Fraction) -> Ratio:
+        difference = mass * factor.denominator - other * factor.numerator
+        positive = difference > 0
+        total = int(np.dot(self.count[positive], difference[positive]))
+        return Ratio(total, self.denominator * factor.denominator)
+
+    def loss(self) -> float:
+        """Return the largest ln(P/Q) of an atom, of the lower bound over the upper: ∞ where only Q is impossible."""
+        best, over = 1, 1
+        for mass, other in zip(self.low.tolist(), self.other_high.tolist(), strict=True):
+            if mass * over > best * other:
+                best, over = mass, other
+        alone, rest = self.alone_low * self.other_rest.denominator, self.other_rest.numerator * self.denominator
+        if alone * over > best * rest:
+            best, over = alone, rest
+        return log_ratio(best, over)
+
+
+def _directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Direction, _Direction]:
+    paired = pair(law_in, law_out)
+    same = law_in.denominator == law_out.denominator
+    scale_in, scale_out = (1, 1) if same else (law_out.denominator, law_in.denominator)
+    count = paired.count.astype(object)
+    bounds_in = _gather(law_in, paired.run_in, scale_in)
+    bounds_out = _gather(law_out, paired.run_out, scale_out)
+
+    def direction(
+        own: _Bounds, other: _Bounds, alone: NDArray[np.bool_], rest: Fraction, rest_other: Fraction
+    ) -> _Direction:
+        alone_low, alone_high = (int(np.dot(count[alone], bound[alone])) for bound in own)
+        return _Direction(
+            count=count[~alone],
+            low=own[0][~alone],
+            high=own[1][~alone],
+            other_low=other[0][~alone],
+            other_high=other[1][~alone],
+            denominator=law_in.denominator * scale_in,
+            alone_low=alone_low,
+            alone_high=alone_high,
+            rest=rest,
+            other_rest=rest_other,
+        )
+
+    return (
+        direction(bounds_in, bounds_out, paired.run_out == ABSENT, law_in.rest, law_out.rest),
+        direction(bounds_out, bounds_in, paired.run_in == ABSENT, law_out.rest, law_in.rest),
+    )
+
+
+_Bounds = tuple[NDArray[Any], NDArray[Any]]
+
+
+def _gather(law: Law[Any], runs: NDArray[np.int64], scale: int) -> _Bounds:
+    """Return lower and upper bounds of the runs, 0 for ABSENT, times the scale, as Python integers."""
+
+    def gathered(bounds: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
+        values = integers(bounds)[runs].astype(object)
+        values[runs == ABSENT] = 0
+        scaled: NDArray[Any] = values * scale
+        return scaled
+
+    low = gathered(law.low)
+    return low, low if law.high is law.low else gathered(law.high)
+
+
+def _probability(law: Law[Any], event: Event) -> tuple[Ratio, Ratio]:
+    low, high = law.measure(event(law.atoms))
+    return Ratio(low, law.denominator), min(Ratio(high, law.denominator).plus(law.rest), Ratio(1, 1))
+
+
+def _advantage(event_in: tuple[Ratio, Ratio], event_out: tuple[Ratio, Ratio]) -> float:
+    return float(max(event_in[0].above(event_out[1]), event_out[0].above(event_in[1])))
+
+
+def _floats(bounds: tuple[Ratio, Ratio] | None) -> Interval | None:
+    return None if bounds is None else (float(bounds[0]), float(bounds[1]))

@@ -1,0 +1,74 @@
+"""Every string of random bits -> the law that the code itself has. Works on any callable that takes a BitSource."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
+from mechanisms.interface import Refused
+from mechanisms.law import Law
+
+T = TypeVar("T", bound=Hashable)
+
+
+def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
+    """Return the law of the sampler's outcome over all strings of `depth` random bits.
+
+    The sampler is run once for every string that it reads to the end of a draw. Strings that `depth` bits do not decide
+    are the law's `rest`. An exception is an outcome, `Refused`. Raises ValueError for a sampler that is not a function
+    of its bits.
+
+    >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    return _law(_walk(sampler, depth, word_bits), depth)
+
+
+def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[int]:
+    """Return the law of the number of bits that the sampler consumes, over all strings of `depth` random bits.
+
+    >>> tries = bits_consumed(lambda bits: bits.take(1) or bits.take(2), depth=3)
+    >>> tries.probability(3)
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    return _law(((consumed, consumed) for _, consumed in _walk(sampler, depth, word_bits)), depth)
+
+
+def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> Iterator[tuple[Any, int]]:
+    """Yield (outcome, bits consumed) for every leaf of the sampler's decision tree, in the order of the strings.
+
+    Each run gets the string of the last leaf's successor, padded with zeros, and how much of it is read names the leaf.
+    """
+    if depth < 0:
+        raise ValueError(f"depth must not be negative, got {depth}")
+    prefix = ""
+    while True:
+        bits = scripted_bits(prefix.ljust(depth, "0"), word_bits)
+        try:
+            outcome = sampler(bits)
+        except OutOfBitsError:
+            outcome = None
+        except Exception as error:  # an exception is an outcome too
+            outcome = Refused(f"{type(error).__name__}: {error}")
+        if not bits.exhausted:
+            yield outcome, bits.consumed
+        leaf = prefix.ljust(depth, "0")[: bits.consumed]  # where it ran out, no longer string of this prefix is decided
+        if len(leaf) < len(prefix):
+            raise ValueError(f"the sampler is not a function of its bits: it read {prefix!r} once and {leaf!r} later")
+        if "0" not in leaf:
+            return
+        prefix = leaf[: leaf.rindex("0")] + "1"
+
+
+def _law(leaves: Iterator[tuple[T, int]], depth: int) -> Law[T]:
+    weights: Counter[T] = Counter()
+    for atom, consumed in leaves:
+        weights[atom] += 1 << (depth - consumed)
+    rest = Fraction((1 << depth) - weights.total(), 1 << depth)
+    if not weights:
+        raise ValueError(f"no string of depth = {depth} bits decides an outcome")
+    masses = list(weights.values())
+    return Law(list(weights), range(1, len(weights) + 1), masses, masses, 1 << depth, rest)

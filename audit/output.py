@@ -1,0 +1,30 @@
+"""Writing a report: whole files or none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder and see that it can be written to, before any work is done. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into the folder. Each appears whole or not at all, and none before all of them are on the disk.
+
+    Raises OSError, and then leaves what was there before.
+    """
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
+        for name, content in files.items():
+            path = Path(staging, name)
+            path.write_bytes(content)
+            with path.open("rb+") as handle:
+                os.fsync(handle.fileno())
+        for name in files:
+            os.replace(Path(staging, name), folder / name)

@@ -1,0 +1,307 @@
+"""A report as text, JSON, HTML and pictures."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+from collections.abc import Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.markup import escape
+
+from audit.report import ExactEvidence, Interval, Report, Row, SampledEvidence, Sketch, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from rich.table import Table
+
+SCHEMA = "subnormal/report/1"
+DETAILS = ("δ at ε", "sampled advantage", "ε ≥", "KS ± margin", "fit p", "runs")  # left out on a narrow terminal
+
+STYLES = {
+    Verdict.VIOLATED: "bold red",
+    Verdict.HOLDS: "green",
+    Verdict.NOT_REFUTED: "green",
+    Verdict.UNRESOLVED: "yellow",
+    Verdict.UNDERPOWERED: "yellow",
+}
+IN, OUT = "#2a6fbb", "#d95f02"  # the two worlds, told apart by colour-blind readers too
+
+
+def to_json(report: Report) -> str:
+    """Return the report as one JSON document, schema version 1. The same report gives the same bytes."""
+    document = {
+        "schema": SCHEMA,
+        "version": report.version,
+        "seed": report.seed,
+        "runs": report.runs,
+        "alpha": report.alpha,
+        "alpha_per_row": report.alpha_per_row,
+        "environment": dict(report.environment),
+        "rows": [_row_json(row) for row in report.rows],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    return {
+        "attack": row.attack,
+        "family": row.family,
+        "mechanism": row.mechanism,
+        "parameters": _plain(row.parameters),
+        "event": row.event,
+        "claim": None if row.claim is None else {"epsilon": _number(row.claim.epsilon), "delta": row.claim.delta},
+        "advantage_allowed": row.advantage_allowed,
+        "reproducible": row.reproducible,
+        "error": row.error,
+        "timing": row.timing,
+        "exact": _exact_json(row.exact),
+        "exhaustive": _exact_json(row.exhaustive),
+        "sampled": _sampled_json(row.sampled),
+    }
+
+
+def _exact_json(evidence: ExactEvidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    names = ("epsilon", "delta", "within", "advantage", "total_variation", "event_in", "event_out")
+    return {"verdict": str(evidence.verdict)} | {name: _plain(getattr(evidence, name)) for name in names}
+
+
+def _sampled_json(evidence: SampledEvidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    names = ("runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage")
+    ks, fit = evidence.ks, evidence.fit
+    return (
+        {"verdict": str(evidence.verdict)}
+        | {name: _plain(getattr(evidence, name)) for name in names}
+        | {"ks": {"statistic": ks.statistic, "allowed": ks.allowed, "margin": ks.margin}}
+        | {
+            "fit": None
+            if fit is None
+            else {
+                "statistic_in": fit.statistic_in,
+                "p_in": fit.p_in,
+                "statistic_out": fit.statistic_out,
+                "p_out": fit.p_out,
+            }
+        }
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _number(value) if isinstance(value, float) else value
+
+
+def _number(value: float) -> float | str:
+    return "inf" if value == math.inf else value
+
+
+def short(value: float | None, digits: int = 4) -> str:
+    """Return a number for a table: ∞, –, or a few digits, never 0 for a positive number or 1 for one below."""
+    if value is None:
+        return "–"
+    if value == math.inf:
+        return "∞"
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        text = f"{value:.{digits}g}"
+        return f"1−{1 - value:.1g}" if text == "1" and value < 1 else text
+    return f"{value:.2g}"
+
+
+def interval(bounds: Interval | None) -> str:
+    """Return an interval for a table."""
+    return "–" if bounds is None else f"[{short(bounds[0], 3)}, {short(bounds[1], 3)}]"
+
+
+def columns(row: Row) -> dict[str, str]:
+    """Return the cells of a row by column title, as every rendering shows them."""
+    exact, sampled = row.exact or row.exhaustive, row.sampled
+    fit = None if sampled is None else sampled.fit
+    return {
+        "mechanism": row.mechanism,
+        "claimed ε": short(None if row.claim is None else row.claim.epsilon),
+        "loss ε": short(None if exact is None else exact.epsilon),
+        "δ at ε": short(None if exact is None else exact.delta),
+        "advantage": short(None if exact is None else exact.advantage),
+        "allowed": short(row.advantage_allowed),
+        "sampled advantage": interval(None if sampled is None else sampled.advantage),
+        "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
+        "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
+        "fit p": "–" if fit is None else f"{fit.p_in:.2g}, {fit.p_out:.2g}",
+        "runs": "–" if sampled is None else f"{sampled.runs:,}",
+        "exact": "–" if row.exact is None else str(row.exact.verdict),
+        "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
+        "sampled": "–" if sampled is None else str(sampled.verdict),
+    }
+
+
+def table(report: Report, width: int | None = None) -> Table:
+    """Return the comparison table, one section for each attack.
+
+    width is that of the terminal: a table that does not fit leaves its details to report.html. None: all of it.
+    """
+    whole = _table(report, _titles(report.rows))
+    if width is None or natural_width(whole) <= width:
+        return whole
+    return _table(report, [title for title in _titles(report.rows) if title not in DETAILS])
+
+
+def natural_width(made: Table) -> int:
+    """Return the columns that a table takes when nothing is cut off."""
+    from rich.console import Console
+
+    return Console(width=1000).measure(made).maximum
+
+
+def _table(report: Report, shown: list[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for title in shown:
+        made.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
+    for attack, rows in groupby(report.rows, key=lambda row: row.attack):
+        made.add_section()
+        made.add_row(f"[bold cyan]{attack}[/]")
+        for row in rows:
+            if row.error:
+                made.add_row(f"  {row.mechanism}", *[""] * (len(shown) - 2), f"[bold red]{escape(row.error)}[/]")
+            else:
+                cells = columns(row)
+                made.add_row(*(_styled(title, cells[title]) for title in shown))
+    return made
+
+
+KINDS = ("exact", "exhaustive", "sampled")
+
+
+def _titles(rows: Iterable[Row]) -> list[str]:
+    cells = [columns(row) for row in rows]
+    return [title for title in (cells[0] if cells else {}) if any(cell[title] != "–" for cell in cells)]
+
+
+def _styled(title: str, cell: str) -> str:
+    if title == "mechanism":
+        return f"  {cell}"
+    return f"[{STYLES[Verdict(cell)]}]{cell}[/]" if title in KINDS and cell in set(Verdict) else cell
+
+
+def footer(report: Report) -> str:
+    """Return the sentence under the table: how the confidence was shared, and what no verdict says."""
+    judged = sum(row.sampled is not None for row in report.rows)
+    shared = f"α = {report.alpha:g} shared by {judged} sampled rows" if judged else "nothing was sampled"
+    return (
+        f"seed {report.seed}; {shared}. HOLDS speaks of this pair of worlds; NOT REFUTED and UNDERPOWERED say "
+        "nothing in favour. No verdict says that a mechanism is private."
+    )
+
+
+def pictures(report: Report) -> dict[str, bytes]:
+    """Return a PNG for each attack, by file name: its members side by side, both worlds, and the curve δ(ε)."""
+    drawn = {}
+    for attack, rows in groupby(report.rows, key=lambda row: row.attack):
+        sketched = [row for row in rows if row.sketch is not None]
+        if sketched:
+            drawn[f"{attack}.png"] = _picture(attack, sketched)
+    return drawn
+
+
+def _picture(attack: str, rows: list[Row]) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(rows), 5.6), layout="constrained")
+    figure.suptitle(attack, fontweight="bold")
+    axes = figure.subplots(2, len(rows), squeeze=False, sharey="row")
+    for (above, below), row in zip(axes.T, rows, strict=True):
+        if row.sketch is not None:
+            draw_worlds(above, row.sketch)
+            draw_curve(below, row)
+        above.set_title(_headline(row), fontsize=9)
+    axes[0, 0].set_ylabel("probability")
+    axes[1, 0].set_ylabel("δ(ε)")
+    axes[0, 0].legend(fontsize=8)
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=110)
+    return stream.getvalue()
+
+
+def _headline(row: Row) -> str:
+    kinds = ((name, getattr(row, name)) for name in KINDS)
+    verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
+    return f"{row.mechanism}\n{verdicts}"
+
+
+def draw_worlds(axes: Axes, sketch: Sketch) -> None:
+    """Draw both worlds: the law as a line, the sample as a shade. A world without a line there cannot land there."""
+    ends = sketch.edges.copy()
+    ends[-1] = ends[-2] + 1 if len(ends) > 1 else 0
+    for name, pair, filled in (("sampled", sketch.sampled, True), ("law", sketch.law, False)):
+        for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
+            _steps(axes, ends, masses, colour, f"{world}, {name}", filled=filled)
+    everything = np.concatenate([*(sketch.sampled or ()), *(sketch.law or ())])
+    positive = everything[everything > 0]
+    if positive.max() > 50 * positive.min():
+        axes.set_yscale("log")
+    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 else "outcome")
+
+
+def _steps(
+    axes: Axes, ends: NDArray[np.float64], masses: NDArray[np.float64], colour: str, label: str, *, filled: bool
+) -> None:
+    visible = np.where(masses > 0, masses, np.nan)
+    if len(ends) <= 8:  # few outcomes: a bar each
+        shift = -0.2 if colour == IN else 0.2
+        style: dict[str, Any] = {"color": colour, "alpha": 0.35} if filled else {"color": "none", "edgecolor": colour}
+        axes.bar(ends + shift, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
+        axes.set_xticks(ends)
+    elif filled:
+        axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
+    else:
+        axes.step(ends, visible, where="mid", color=colour, linewidth=1.4, label=label)
+        if masses[0] > 0:  # a line needs two points; the first outcome often stands alone
+            axes.plot(ends[:1], masses[:1], "o", color=colour, markersize=5, fillstyle="none")
+
+
+def draw_curve(axes: Axes, row: Row) -> None:
+    """Draw δ(ε) of the pair, and the claim as a point: the claim is broken where the curve passes above it."""
+    if row.sketch is None or row.sketch.curve is None or row.claim is None:
+        return
+    axes.plot(*row.sketch.curve, color="black", linewidth=1.4)
+    axes.plot(row.claim.epsilon, row.claim.delta, "x", color="crimson", markersize=9, markeredgewidth=2)
+    point = (row.claim.epsilon, row.claim.delta)
+    axes.annotate("claimed", point, textcoords="offset points", xytext=(6, 6), fontsize=8)
+    axes.set_xlabel("ε (nats)")
+    axes.set_ylim(-0.03, 1.03)
+
+
+def to_html(report: Report, drawn: dict[str, bytes]) -> str:
+    """Return one self-contained page: the table, and under it the pictures."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined)
+    sections = [
+        {
+            "attack": attack,
+            "rows": [{"cells": columns(row), "error": row.error} for row in rows],
+            "picture": base64.b64encode(drawn[f"{attack}.png"]).decode() if f"{attack}.png" in drawn else None,
+        }
+        for attack, rows in ((attack, list(rows)) for attack, rows in groupby(report.rows, key=lambda row: row.attack))
+    ]
+    return environment.get_template("report.html.jinja").render(
+        report=report,
+        titles=_titles(report.rows),
+        sections=sections,
+        kinds=KINDS,
+        footer=footer(report),
+    )

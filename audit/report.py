@@ -1,0 +1,131 @@
+"""A report as frozen data, without logic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.privacy import Claim
+
+Interval = tuple[float, float]
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class Verdict(StrEnum):
+    """What one kind of evidence says of one claim on one pair of worlds. None of them says "private"."""
+
+    VIOLATED = "VIOLATED"
+    HOLDS = "HOLDS"
+    UNRESOLVED = "UNRESOLVED"
+    NOT_REFUTED = "NOT REFUTED"
+    UNDERPOWERED = "UNDERPOWERED"
+
+
+@dataclass(frozen=True, slots=True)
+class ExactEvidence:
+    """From two laws. Every number is certified: a lower bound, which is the value itself where the laws are exact.
+
+    epsilon: the pair's loss in nats, ∞ where it is. delta: the hockey-stick divergence at the claimed ε, the larger of
+    the two directions. within: how far the certified upper bound lies above the claimed δ (None when VIOLATED).
+    advantage: the event's, None without one; total_variation: the pair's. event_in, event_out: (low, high).
+    """
+
+    verdict: Verdict
+    epsilon: float
+    delta: float
+    within: float | None
+    advantage: float | None
+    total_variation: float
+    event_in: Interval | None
+    event_out: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class KolmogorovSmirnov:
+    """The distance between the two samples, what the claim allows, and the margin of its confidence band."""
+
+    statistic: float
+    allowed: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Kolmogorov-Smirnov statistics of the samples against the law, with Monte Carlo p-values."""
+
+    statistic_in: float
+    p_in: float
+    statistic_out: float
+    p_out: float
+
+
+@dataclass(frozen=True, slots=True)
+class SampledEvidence:
+    """From `runs` runs in each world. Intervals and the bound on ε hold together at the confidence stated."""
+
+    verdict: Verdict
+    runs: int
+    confidence: float
+    epsilon_lower: float
+    event_in: Interval
+    event_out: Interval
+    advantage: Interval
+    ks: KolmogorovSmirnov
+    fit: Fit | None
+
+
+Evidence = ExactEvidence | SampledEvidence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """What a picture of a row needs: masses by cell of the attack's statistic, and the curve δ(ε)."""
+
+    edges: NDArray[np.float64]  # the largest value of each cell
+    sampled: Pair | None  # (in, out), each of shape (cells,)
+    law: Pair | None
+    curve: Pair | None  # (ε, δ)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One attack on one member, its kinds of evidence kept apart. A kind that the member does not have is None."""
+
+    attack: str
+    family: str
+    mechanism: str
+    parameters: Mapping[str, Any]
+    event: Mapping[str, Any] | None
+    claim: Claim | None
+    advantage_allowed: float | None
+    reproducible: bool
+    error: str | None = None
+    timing: None = None
+    exact: ExactEvidence | None = None
+    exhaustive: ExactEvidence | None = None
+    sampled: SampledEvidence | None = None
+    sketch: Sketch | None = None
+
+    @property
+    def violated(self) -> bool:
+        """Whether any kind of evidence says VIOLATED."""
+        kinds = (self.exact, self.exhaustive, self.sampled)
+        return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Rows, and everything that is needed to produce them again."""
+
+    version: str
+    seed: int
+    runs: int
+    alpha: float
+    alpha_per_row: float
+    environment: Mapping[str, str]
+    rows: tuple[Row, ...]

@@ -1,0 +1,169 @@
+"""Which attacks meet which members, and one row of evidence for each meeting."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from importlib.metadata import version
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from attacks.attack import Attack
+from attacks.catalogue import ATTACKS
+from audit import exact, exhaustive, sampled
+from audit.environment import environment
+from audit.report import ExactEvidence, Report, Row, SampledEvidence, Sketch
+from mechanisms.families import family, member, members
+from mechanisms.interface import Mechanism
+from mechanisms.law import Law
+from mechanisms.privacy import Claim
+
+CURVE_POINTS = 33  # of the picture of δ(ε)
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """One attack against one member."""
+
+    attack: AnyAttack
+    mechanism: AnyMechanism
+
+
+def crossings(
+    attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str] = (), everything: bool = False
+) -> list[Crossing]:
+    """Return the meetings that tell something: the members an attack breaks, those declared as fixes, the exact ones.
+
+    mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing.
+    """
+    found = []
+    for attack in attacks:
+        order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
+        everyone = sorted(members(family(attack.family)), key=lambda one: order.get(one.name, len(order)))
+        for mechanism in everyone:
+            telling = mechanism.name in order or mechanism.exact
+            if (telling or everything) and (not mechanisms or mechanism.name in mechanisms):
+                found.append(Crossing(attack, mechanism))
+    return found
+
+
+def planned_runs(crossing: Crossing, runs: int) -> int:
+    """Return how many runs of each world the row takes: the member's own bound is a number, never the clock."""
+    mechanism, attack = crossing.mechanism, crossing.attack
+    return runs if mechanism.runs is None else min(runs, mechanism.runs(attack.worlds()[0], attack.parameters))
+
+
+def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float) -> Row:
+    """Return the row of one crossing. What goes wrong becomes the row's error; the other rows do not notice.
+
+    runs and alpha are this row's own; with runs = 0 nothing is sampled.
+    """
+    attack, mechanism = crossing.attack, crossing.mechanism
+    try:
+        return _examine(attack, mechanism, seed, runs, alpha)
+    except Exception as error:
+        return _row(attack, mechanism, None, error=f"{type(error).__name__}: {error}")
+
+
+def _examine(attack: AnyAttack, mechanism: AnyMechanism, seed: int, runs: int, alpha: float) -> Row:
+    worlds = attack.worlds()
+    claim = mechanism.claim(attack.parameters, *worlds)
+    laws = None
+    if mechanism.law is not None:
+        laws = mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
+    return _row(
+        attack,
+        mechanism,
+        claim,
+        exact=None if laws is None else exact.compare(*laws, claim, attack.event),
+        exhaustive=_walked(attack, mechanism, worlds, claim),
+        **_sampled(attack, mechanism, worlds, claim, laws, (seed, runs, alpha)),
+    )
+
+
+def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evidence: Any) -> Row:
+    return Row(
+        attack=attack.name,
+        family=attack.family,
+        mechanism=mechanism.name,
+        parameters=dataclasses.asdict(attack.parameters),
+        event=None if attack.event is None else attack.event.to_json(),
+        claim=claim,
+        advantage_allowed=None if claim is None else claim.advantage_allowed,
+        reproducible=mechanism.seeded,
+        **evidence,
+    )
+
+
+def _walked(attack: AnyAttack, mechanism: AnyMechanism, worlds: tuple[Any, Any], claim: Claim) -> ExactEvidence | None:
+    if mechanism.depth is None:
+        return None
+    law_in, law_out = (
+        exhaustive.law(lambda bits, data=data: mechanism.sample(data, attack.parameters, bits, 1)[0], mechanism.depth)  # type: ignore[misc]
+        for data in worlds
+    )
+    return exact.compare(law_in, law_out, claim, attack.event)
+
+
+def _sampled(
+    attack: AnyAttack,
+    mechanism: AnyMechanism,
+    worlds: tuple[Any, Any],
+    claim: Claim,
+    laws: tuple[Law[Any], Law[Any]] | None,
+    plan: tuple[int, int, float],
+) -> dict[str, SampledEvidence | Sketch | None]:
+    seed, runs, alpha = plan
+    edges = sampled.cell_edges(mechanism, attack, worlds, laws, seed)
+    masses = curve = counts = evidence = None
+    if laws is not None:
+        masses = sampled.cell_masses(laws[0], attack, edges), sampled.cell_masses(laws[1], attack, edges)
+        epsilons = np.linspace(0, 2 * claim.epsilon, CURVE_POINTS)
+        curve = epsilons, exact.curve(*laws, epsilons.tolist())[0]
+    if runs:
+        counts = sampled.observe(mechanism, attack, worlds, edges, seed=seed, runs=runs)
+        evidence = sampled.judge(counts, claim, alpha, masses, sampled.row_seed(seed, attack, mechanism))
+    shares = None if counts is None else (counts[0].cells / runs, counts[1].cells / runs)
+    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve)}
+
+
+def examine_all(
+    met: Sequence[Crossing], *, seed: int, runs: int, alpha: float, done: Callable[[], None] = lambda: None
+) -> Report:
+    """Return the report of these crossings, α shared equally by the rows that are sampled. done() is called a row.
+
+    Rows are independent, so they are spread over the processor's cores; the result does not depend on how many.
+    """
+    plans = [planned_runs(crossing, runs) for crossing in met]
+    share = alpha / max(1, sum(plan > 0 for plan in plans))
+    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_ignore_interrupts) as pool:
+        futures = [
+            pool.submit(_examine_named, crossing.attack.name, crossing.mechanism.name, seed, plan, share)
+            for crossing, plan in zip(met, plans, strict=True)
+        ]
+        try:
+            for future in as_completed(futures):
+                future.result()
+                done()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    rows = tuple(future.result() for future in futures)
+    return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
+
+
+def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: float) -> Row:
+    found = next(candidate for candidate in ATTACKS if candidate.name == attack)
+    return examine(Crossing(found, member(mechanism)), seed=seed, runs=runs, alpha=alpha)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides; workers end with their row

@@ -1,0 +1,182 @@
+"""Many runs -> evidence, with confidence. The event is fixed before the runs that judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.attack import Attack
+from audit import statistics
+from audit.report import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
+from mechanisms.bits import seeded_bits
+from mechanisms.interface import Mechanism
+from mechanisms.law import Law, integers, runs_of
+from mechanisms.privacy import Claim
+
+BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
+CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
+PILOT = 4096  # runs that fix the cells where there is no law to fix them
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+Laws = tuple[Law[Any], Law[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """What runs of a mechanism leave behind: never samples."""
+
+    event: int
+    cells: NDArray[np.int64]
+
+    @property
+    def runs(self) -> int:
+        """The number of runs counted."""
+        return int(self.cells.sum())
+
+
+def distinguish(
+    mechanism: AnyMechanism, attack: AnyAttack, *, seed: int = 1, runs: int = 100_000, alpha: float = 0.05
+) -> SampledEvidence:
+    """Run the mechanism `runs` times in each world and return what the attack's event shows, at confidence 1 − α.
+
+    The same arguments give the same evidence to the byte, for members whose randomness is seeded.
+    """
+    data_in, data_out = attack.worlds()
+    laws: Laws | None = None
+    if mechanism.law is not None:
+        laws = mechanism.law(data_in, attack.parameters), mechanism.law(data_out, attack.parameters)
+    edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed)
+    counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
+    claim = mechanism.claim(attack.parameters, data_in, data_out)
+    masses = None if laws is None else (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges))
+    return judge(counts, claim, alpha, masses, row_seed(seed, attack, mechanism))
+
+
+def cell_edges(
+    mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any], laws: Laws | None, seed: int
+) -> NDArray[np.float64]:
+    """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them, the last ∞.
+
+    From the atoms of the laws; without laws, from a pilot of `PILOT` runs a world that judge nothing.
+    """
+    if laws is None:
+        values = []
+        for world, data in zip(("pilot-in", "pilot-out"), worlds, strict=True):
+            bits = seeded_bits(seed, attack.name, mechanism.name, world)
+            values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, PILOT)))
+    else:
+        values = [attack.statistic(law.atoms) for law in _distinct(laws)]
+    distinct = np.sort(np.concatenate(values), kind="stable")
+    distinct = distinct[runs_of(distinct) - 1]
+    if len(distinct) > CELLS:
+        distinct = distinct[np.linspace(0, len(distinct) - 1, CELLS + 1).round().astype(np.int64)[1:]]
+    edges: NDArray[np.float64] = np.append(distinct[:-1], np.inf)
+    return edges
+
+
+def _distinct(laws: Laws) -> Sequence[Law[Any]]:
+    both_ranges = isinstance(laws[0].atoms, range) and isinstance(laws[1].atoms, range)
+    return laws[:1] if both_ranges and laws[0].atoms == laws[1].atoms else laws
+
+
+def cell_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the law's mass in each cell as floats, for tests of fit and for pictures only, shape (cells,)."""
+    cells = np.searchsorted(edges, attack.statistic(law.atoms))
+    low = integers(law.low)
+    shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
+    return np.bincount(cells, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
+
+
+def observe(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    worlds: tuple[Any, Any],
+    edges: NDArray[np.float64],
+    *,
+    seed: int,
+    runs: int,
+) -> tuple[Counts, Counts]:
+    """Return the counts of `runs` runs in each world."""
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    both = []
+    for world, data in zip(("in", "out"), worlds, strict=True):
+        sizes = [min(BATCH, runs - start) for start in range(0, runs, BATCH)]
+        batches = [count_batch(mechanism, attack, world, data, edges, seed, *batch) for batch in enumerate(sizes)]
+        both.append(Counts(sum(batch.event for batch in batches), sum(batch.cells for batch in batches)))  # type: ignore[arg-type]
+    return both[0], both[1]
+
+
+def count_batch(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    world: str,
+    data: Any,
+    edges: NDArray[np.float64],
+    seed: int,
+    batch: int,
+    runs: int,
+) -> Counts:
+    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism."""
+    if attack.event is None:
+        raise ValueError(f"attack {attack.name!r} names no event")
+    bits = seeded_bits(seed, attack.name, mechanism.name, world, batch)
+    outcomes = mechanism.sample(data, attack.parameters, bits, runs)
+    if len(outcomes) != runs:
+        raise ValueError(f"{mechanism.name} returned {len(outcomes)} outcomes, not {runs}")
+    cells = np.bincount(np.searchsorted(edges, attack.statistic(outcomes)), minlength=len(edges))
+    return Counts(int(attack.event(outcomes).sum()), cells.astype(np.int64))
+
+
+def judge(
+    counts: tuple[Counts, Counts],
+    claim: Claim,
+    alpha: float,
+    masses: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    seed: int,
+) -> SampledEvidence:
+    """Return what counts show of a claim. All bounds hold together with probability 1 − α: tails of α/4 an event.
+
+    VIOLATED: the event, or its complement, is more likely in one world than the claim allows. UNDERPOWERED: so few runs
+    could not have shown it. Else NOT REFUTED.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    runs = counts[0].runs
+    event_in, event_out = (statistics.clopper_pearson(world.event, runs, alpha / 4) for world in counts)
+    bound = statistics.epsilon_lower(event_in, event_out, claim.delta)
+    if bound > claim.epsilon:
+        verdict = Verdict.VIOLATED
+    elif statistics.underpowered(runs, alpha, claim.epsilon, claim.delta):
+        verdict = Verdict.UNDERPOWERED
+    else:
+        verdict = Verdict.NOT_REFUTED
+    gap = max(event_in[0] - event_out[1], event_out[0] - event_in[1], 0.0)
+    reach = max(event_in[1] - event_out[0], event_out[1] - event_in[0])
+    fit = None
+    if masses is not None:
+        fit_in, p_in = statistics.monte_carlo_fit(counts[0].cells, masses[0], seed)
+        fit_out, p_out = statistics.monte_carlo_fit(counts[1].cells, masses[1], seed + 1)
+        fit = Fit(fit_in, p_in, fit_out, p_out)
+    distance = statistics.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
+    return SampledEvidence(
+        verdict=verdict,
+        runs=runs,
+        confidence=1 - alpha,
+        epsilon_lower=bound,
+        event_in=event_in,
+        event_out=event_out,
+        advantage=(gap, reach),
+        ks=KolmogorovSmirnov(distance, claim.advantage_allowed, statistics.dkw_margin(runs, alpha)),
+        fit=fit,
+    )
+
+
+def row_seed(seed: int, attack: AnyAttack, mechanism: AnyMechanism) -> int:
+    """Return the seed of a row's Monte Carlo tests, whatever else the report holds."""
+    return seeded_bits(seed, attack.name, mechanism.name, "fit").take(63)

@@ -1,0 +1,1 @@
+"""Differential-privacy mechanisms as twins: the naive floating-point one that people write, and an exact one."""

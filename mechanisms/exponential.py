@@ -1,0 +1,105 @@
+"""The family `exponential`: select an outcome by its utility, lower is better.
+
+Data: a vector of utilities. Outcome: the index selected. Base 2 gives index i a weight of 2^(−η·u_i), base e one of
+e^(−ε·u_i/(2Δ)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mechanisms.interface import Family
+from mechanisms.privacy import Claim, require_positive
+
+Utilities = NDArray[Any]  # int64 or float64, shape (outcomes,)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Public bounds, fixed before any data are seen: utilities are clamped to them, longer vectors are refused."""
+
+    utility_min: int
+    utility_max: int
+    max_outcomes: int
+
+    def __post_init__(self) -> None:
+        for name in ("utility_min", "utility_max", "max_outcomes"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"{name} must be an integer, got {value!r}")
+        if self.utility_min > self.utility_max:
+            raise ValueError(f"utility_min = {self.utility_min} must not be above utility_max = {self.utility_max}")
+        if self.max_outcomes < 1:
+            raise ValueError(f"max_outcomes must be at least 1, got {self.max_outcomes}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialParameters:
+    """What is public about a selection: the budget ε (nats), the utilities' sensitivity Δ, and their limits."""
+
+    epsilon: float
+    limits: Limits
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("epsilon", self.epsilon)
+        require_positive("sensitivity", self.sensitivity)
+
+
+def as_utilities(utilities: ArrayLike) -> Utilities:
+    """Return the utilities as a vector of int64 or float64. Raises ValueError on anything that is not a vector of
+    finite numbers within their range."""
+    array = np.asarray(utilities)
+    if array.ndim != 1:
+        raise ValueError(f"utilities must be a vector, got shape {array.shape}")
+    if array.size == 0:
+        raise ValueError("utilities must not be empty, got shape (0,)")
+    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"utilities must fit a signed 64-bit integer, got {array.max()}")
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        raise ValueError(f"utilities must be 64-bit integers or floats, got {array.dtype} ({array.flat[0]!r}, ...)")
+    if not np.isfinite(array).all():
+        worst = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"utilities must be finite, got utilities[{worst}] = {array[worst]}")
+    return array.astype(np.float64, copy=False)
+
+
+def adjacent(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> bool:
+    """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
+    if data_in.shape != data_out.shape:
+        return False
+    return bool(np.max(np.abs(data_in.astype(object) - data_out.astype(object))) <= parameters.sensitivity)
+
+
+def claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
+    """Return the promise of every member: ε for vectors at most Δ apart."""
+    return Claim(parameters.epsilon)
+
+
+def _outcome(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"an outcome of the family 'exponential' is an index, got {value!r}")
+    return value
+
+
+FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
+    name="exponential",
+    parameters=ExponentialParameters,
+    adjacent=adjacent,
+    to_json=lambda utilities: utilities.tolist(),
+    outcome=_outcome,
+    members=(
+        "mechanisms.exponential_naive:FLOAT64",
+        "mechanisms.exponential_naive:FLOAT32",
+        "mechanisms.exponential_naive:FLOAT16",
+        "mechanisms.exponential_naive:POSITIVE",
+        "mechanisms.exponential_naive:SHIFTED",
+        "mechanisms.exponential_base2:BASE2",
+    ),
+)

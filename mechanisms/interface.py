@@ -1,0 +1,65 @@
+"""What a mechanism and a family of mechanisms are to the rest of the house."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from mechanisms.bits import BitSource
+    from mechanisms.law import Law
+    from mechanisms.privacy import Claim
+
+D = TypeVar("D")  # data
+P = TypeVar("P")  # the family's frozen dataclass of parameters: public values only
+O = TypeVar("O", bound=Hashable)  # an outcome  # noqa: E741 - the letter is the field's
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An exception is an outcome too, and it can leak."""
+
+    error: str
+
+
+Outcomes: TypeAlias = Sequence[Any] | NDArray[Any]  # many outcomes: an array of them, or a list with `Refused` in it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mechanism(Generic[D, P, O]):
+    """One member of a family: how it samples, what it promises, and the law that its code has.
+
+    sample(data, parameters, bits, n) returns n outcomes at once. law(data, parameters), where there is one, is the
+    distribution of exactly that code. runs(data, parameters), where given, is the largest number of runs worth asking
+    (a number, never the clock; 0: this pair is decided by its law alone). depth, where given, is the number of random
+    bits that one draw takes at the most: few enough for a walk over every string of them.
+    """
+
+    name: str
+    family: str
+    sample: Callable[[D, P, BitSource, int], Outcomes]
+    claim: Callable[[P, D, D], Claim]
+    law: Callable[[D, P], Law[O]] | None = None
+    seeded: bool = True  # False: its randomness is its own, so its rows cannot be reproduced
+    exact: bool = False  # True: built to keep its promise to the last bit, so every attack of its family must fail
+    runs: Callable[[D, P], int] | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family(Generic[D, P, O]):
+    """Mechanisms that take the same data and parameters, and so can be put side by side.
+
+    adjacent(parameters, data_in, data_out) says whether the claim covers the pair: what "adjacent" means depends on a
+    public parameter, the sensitivity. members are "module:ATTRIBUTE", imported when used.
+    """
+
+    name: str
+    parameters: type[P]
+    adjacent: Callable[[P, D, D], bool]
+    to_json: Callable[[D], object]
+    outcome: Callable[[object], O]  # from JSON
+    members: tuple[str, ...]

@@ -1,0 +1,126 @@
+"""Privacy parameters: ε in nats, η in bits per unit of utility, claims, and the conversions between them.
+
+The only place with ln 2 in it. Every conversion rounds against the claim: no claim looks better than it is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mechanisms.arithmetic import exp_bounds, float_up, log_bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """(ε, δ)-differential privacy, as promised: ε in nats."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_nonnegative("epsilon", self.epsilon)
+        if not 0 <= self.delta <= 1:
+            raise ValueError(f"delta must be between 0 and 1, got {self.delta}")
+
+    @property
+    def advantage_allowed(self) -> float:
+        """The largest difference of an event's two probabilities that the claim allows.
+
+        1 − 2(1−δ)/(1+e^ε), which is tanh(ε/2) at δ = 0; written without the cancellation at small ε.
+        """
+        half = math.exp(-self.epsilon)
+        return math.tanh(self.epsilon / 2) + 2 * self.delta * half / (1 + half)
+
+
+@dataclass(frozen=True, slots=True)
+class Eta:
+    """The rate η = −z·log₂(x/2^y) of base-2 privacy: 2^−η = (x/2^y)^z is an exact dyadic rational.
+
+    x, y, z are positive integers with x < 2^y. Source: Ilvento 2020, Section 3.2.
+
+    >>> Eta(1, 1, 1).bits
+    1.0
+    """
+
+    x: int
+    y: int
+    z: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "z"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        if self.x >= 1 << self.y:
+            raise ValueError(f"x must be below 2^y = {1 << self.y}, got x = {self.x}")
+
+    @classmethod
+    def from_epsilon(cls, nats: float | Fraction, resolution: int = 32) -> Eta:
+        """Return the largest η with η·ln 2 ≤ nats whose 2^−η has `resolution` fractional bits (y = resolution, z = 1).
+
+        nats is the budget per unit of utility: selection over utilities of sensitivity Δ passes ε/(2Δ).
+
+        >>> Eta.from_epsilon(0.25, resolution=8)
+        Eta(x=200, y=8, z=1)
+        """
+        require_positive("nats", nats)
+        x = _ceiling_of_exp(-Fraction(nats), resolution)
+        if x >= 1 << resolution:
+            raise ValueError(f"nats = {nats} is too small for a resolution of {resolution} bits")
+        return cls(x, resolution, 1)
+
+    @property
+    def base(self) -> Fraction:
+        """B = 2^−η, exactly."""
+        return Fraction(self.x, 1 << self.y) ** self.z
+
+    @property
+    def bits(self) -> float:
+        """η, to the nearest float."""
+        return self.nats / math.log(2)
+
+    @property
+    def nats(self) -> float:
+        """η·ln 2, rounded up."""
+        return float_up(self.z * log_bounds(Fraction(1 << self.y, self.x))[1])
+
+
+def selection_claim(eta: Eta, sensitivity: float = 1.0) -> Claim:
+    """Return what base-2 selection over utilities of sensitivity Δ promises: 2Δη·ln 2, rounded up.
+
+    Source: Ilvento 2020, Mechanism 3 with Lemma 3.2.
+    """
+    require_positive("sensitivity", sensitivity)
+    per_unit = log_bounds(Fraction(1 << eta.y, eta.x))[1]
+    return Claim(float_up(2 * Fraction(sensitivity) * eta.z * per_unit))
+
+
+def selection_eta(epsilon: float, sensitivity: float = 1.0) -> Eta:
+    """Return the rate at which base-2 selection keeps a budget of ε nats: the largest η with 2Δη·ln 2 ≤ ε."""
+    require_positive("epsilon", epsilon)
+    require_positive("sensitivity", sensitivity)
+    return Eta.from_epsilon(Fraction(epsilon) / (2 * Fraction(sensitivity)))
+
+
+def require_positive(name: str, value: float | Fraction) -> None:
+    """Raise ValueError unless 0 < value < ∞."""
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value}")
+
+
+def require_nonnegative(name: str, value: float) -> None:
+    """Raise ValueError unless 0 ≤ value < ∞."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"{name} must be non-negative and finite, got {value}")
+
+
+def _ceiling_of_exp(exponent: Fraction, resolution: int) -> int:
+    """Return ⌈2^resolution · e^exponent⌉, certified: the precision grows until both bounds agree."""
+    precision = 64 + resolution
+    while True:
+        low, high = (math.ceil(bound * (1 << resolution)) for bound in exp_bounds(exponent, precision))
+        if low == high:
+            return low
+        precision *= 2

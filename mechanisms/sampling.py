@@ -1,0 +1,88 @@
+"""Normalized sampling without division: an index with probability exactly w_i / Σ w, from exact running sums."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from mechanisms.arithmetic import Real, ceiling_log2, exact, scaled
+from mechanisms.bits import BitSource
+
+
+class InsufficientPrecisionError(ArithmeticError):
+    """The random bits of one try do not decide between two outcomes."""
+
+
+def all_bits(sums: Sequence[Real], bits: BitSource, precision: int, n: int, minimum_tries: int = 1) -> list[int]:
+    """Return n indices with probability exactly (sums[i] − sums[i−1]) / sums[-1]. Ilvento 2020, Algorithm 2.
+
+    Each try takes `precision` bits as s, uniform on [0, 2^k), 2^k the least power of two ≥ the total, and is accepted
+    when s lies below the total. At least `minimum_tries` tries are made and the first accepted is kept, so that the
+    number of tries tells on the data with probability at most 2^−minimum_tries (Proposition 3.8).
+    Raises InsufficientPrecisionError when the bits leave more than one index. Leaks: tries.
+    """
+    if minimum_tries < 1:
+        raise ValueError(f"minimum_tries must be at least 1, got {minimum_tries}")
+    with exact(precision):
+        unit = ceiling_log2(sums[-1]) - precision
+        accepted = (_first_accepted(sums[-1], bits, precision, unit, minimum_tries) for _ in range(n))
+        return [_eliminate(sums, drawn, unit) for drawn in accepted]
+
+
+def _first_accepted(total: Real, bits: BitSource, precision: int, unit: int, minimum_tries: int) -> int:
+    accepted, tries = None, 0
+    while accepted is None or tries < minimum_tries:
+        tries += 1
+        candidate = bits.take(precision)
+        if accepted is None and scaled(candidate, unit) < total:
+            accepted = candidate
+    return accepted
+
+
+def _eliminate(sums: Sequence[Real], drawn: int, unit: int) -> int:
+    """Return the index whose cell holds [drawn, drawn + 1)·2^unit, by binary search."""
+    index = bisect_right(sums, scaled(drawn, unit))
+    if sums[index] < scaled(drawn + 1, unit):
+        raise InsufficientPrecisionError(f"the bits drawn leave more than one outcome at a unit of 2^{unit}")
+    return index
+
+
+def bit_by_bit(sums: Sequence[Real], bits: BitSource, precision: int, n: int) -> list[int]:
+    """Return n indices with probability exactly (sums[i] − sums[i−1]) / sums[-1]. Ilvento 2020, Algorithm 4.
+
+    A dummy outcome pads the total to a power of two; bits are drawn one at a time until a single outcome is left, and
+    the dummy starts again. Fewer bits than Algorithm 2. Leaks: bits consumed, which tell how concentrated weights are.
+    Raises InsufficientPrecisionError when `precision` bits leave more than one index.
+    """
+    with exact(precision):
+        top = ceiling_log2(sums[-1])
+        draws = _until_accepted(sums, bits, top, precision)
+        return [next(draws) for _ in range(n)]
+
+
+def _until_accepted(sums: Sequence[Real], bits: BitSource, top: int, precision: int) -> Iterator[int]:
+    dummy = len(sums)
+    while True:
+        first, last, drawn = 0, dummy, 0  # the outcomes still possible, both included
+        for step in range(1, precision + 1):
+            drawn = 2 * drawn + bits.take(1)
+            unit = top - step
+            first = bisect_right(sums, scaled(drawn, unit), first, last)
+            last = _last_below(sums, scaled(drawn + 1, unit), first, last)
+            if first == last:
+                break
+        else:
+            raise InsufficientPrecisionError(f"{precision} bits leave more than one outcome")
+        if first != dummy:
+            yield first
+
+
+def _last_below(sums: Sequence[Real], end: Real, first: int, last: int) -> int:
+    """Return the last index whose cell begins below `end`; cell i begins at sums[i−1], the dummy's at the total."""
+    while first < last:
+        middle = (first + last + 1) // 2
+        if sums[middle - 1] < end:
+            first = middle
+        else:
+            last = middle - 1
+    return first
