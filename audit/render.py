@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.markup import escape
 
 from audit.report import ExactEvidence, Interval, Report, Row, SampledEvidence, Sketch, Verdict
 
@@ -21,14 +20,26 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SCHEMA = "subnormal/report/1"
-DETAILS = ("δ at ε", "sampled advantage", "ε ≥", "KS ± margin", "fit p", "runs")  # left out on a narrow terminal
+# Left out one by one where a terminal is too narrow; report.html has them all.
+DISPENSABLE = (
+    "fit p",
+    "KS ± margin",
+    "runs",
+    "δ at ε",
+    "ε ≥",
+    "sampled advantage",
+    "exhaustive",
+    "claimed ε",
+    "loss ε",
+)
 
-STYLES = {
+STYLES: dict[str, str] = {
     Verdict.VIOLATED: "bold red",
     Verdict.HOLDS: "green",
     Verdict.NOT_REFUTED: "green",
     Verdict.UNRESOLVED: "yellow",
     Verdict.UNDERPOWERED: "yellow",
+    "ERROR": "bold red",
 }
 IN, OUT = "#2a6fbb", "#d95f02"  # the two worlds, told apart by colour-blind readers too
 
@@ -130,6 +141,9 @@ def columns(row: Row) -> dict[str, str]:
     fit = None if sampled is None else sampled.fit
     return {
         "mechanism": row.mechanism,
+        "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
+        "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
+        "sampled": "–" if sampled is None else str(sampled.verdict),
         "claimed ε": short(None if row.claim is None else row.claim.epsilon),
         "loss ε": short(None if exact is None else exact.epsilon),
         "δ at ε": short(None if exact is None else exact.delta),
@@ -140,21 +154,22 @@ def columns(row: Row) -> dict[str, str]:
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
         "fit p": "–" if fit is None else f"{fit.p_in:.2g}, {fit.p_out:.2g}",
         "runs": "–" if sampled is None else f"{sampled.runs:,}",
-        "exact": "–" if row.exact is None else str(row.exact.verdict),
-        "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
-        "sampled": "–" if sampled is None else str(sampled.verdict),
     }
 
 
 def table(report: Report, width: int | None = None) -> Table:
     """Return the comparison table, one section for each attack.
 
-    width is that of the terminal: a table that does not fit leaves its details to report.html. None: all of it.
+    width is that of the terminal: a table that does not fit leaves details to report.html. None: all of it.
     """
-    whole = _table(report, _titles(report.rows))
-    if width is None or natural_width(whole) <= width:
-        return whole
-    return _table(report, [title for title in _titles(report.rows) if title not in DETAILS])
+    shown = _titles(report.rows)
+    made = _table(report, shown)
+    for title in DISPENSABLE:
+        if width is None or natural_width(made) <= width:
+            break
+        shown = [kept for kept in shown if kept != title]
+        made = _table(report, shown)
+    return made
 
 
 def natural_width(made: Table) -> int:
@@ -175,11 +190,8 @@ def _table(report: Report, shown: list[str]) -> Table:
         made.add_section()
         made.add_row(f"[bold cyan]{attack}[/]")
         for row in rows:
-            if row.error:
-                made.add_row(f"  {row.mechanism}", *[""] * (len(shown) - 2), f"[bold red]{escape(row.error)}[/]")
-            else:
-                cells = columns(row)
-                made.add_row(*(_styled(title, cells[title]) for title in shown))
+            cells = columns(row)
+            made.add_row(*(_styled(title, cells[title]) for title in shown))
     return made
 
 
@@ -194,14 +206,25 @@ def _titles(rows: Iterable[Row]) -> list[str]:
 def _styled(title: str, cell: str) -> str:
     if title == "mechanism":
         return f"  {cell}"
-    return f"[{STYLES[Verdict(cell)]}]{cell}[/]" if title in KINDS and cell in set(Verdict) else cell
+    return f"[{STYLES[cell]}]{cell}[/]" if title in KINDS and cell in STYLES else cell
+
+
+def to_svg(report: Report) -> str:
+    """Return a picture of the whole table."""
+    from rich.console import Console
+
+    made = table(report)
+    console = Console(record=True, width=natural_width(made), file=io.StringIO())
+    console.print(made)
+    return console.export_svg(title="python -m audit run")
 
 
 def footer(report: Report) -> str:
-    """Return the sentence under the table: how the confidence was shared, and what no verdict says."""
+    """Return what stands under the table: errors, how the confidence was shared, and what no verdict says."""
+    errors = [f"{row.attack}, {row.mechanism}: {row.error}\n" for row in report.rows if row.error]
     judged = sum(row.sampled is not None for row in report.rows)
     shared = f"α = {report.alpha:g} shared by {judged} sampled rows" if judged else "nothing was sampled"
-    return (
+    return "".join(errors) + (
         f"seed {report.seed}; {shared}. HOLDS speaks of this pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
     )
@@ -293,7 +316,7 @@ def to_html(report: Report, drawn: dict[str, bytes]) -> str:
     sections = [
         {
             "attack": attack,
-            "rows": [{"cells": columns(row), "error": row.error} for row in rows],
+            "rows": [columns(row) for row in rows],
             "picture": base64.b64encode(drawn[f"{attack}.png"]).decode() if f"{attack}.png" in drawn else None,
         }
         for attack, rows in ((attack, list(rows)) for attack, rows in groupby(report.rows, key=lambda row: row.attack))

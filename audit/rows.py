@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -144,11 +145,18 @@ def examine_all(
     """
     plans = [planned_runs(crossing, runs) for crossing in met]
     share = alpha / max(1, sum(plan > 0 for plan in plans))
-    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_ignore_interrupts) as pool:
-        futures = [
-            pool.submit(_examine_named, crossing.attack.name, crossing.mechanism.name, seed, plan, share)
-            for crossing, plan in zip(met, plans, strict=True)
-        ]
+    tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in zip(met, plans, strict=True)]
+    rows = tuple(_in_processes(tasks, done) if len(tasks) > 1 else [_examine_named(*task) for task in tasks])
+    return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
+
+
+_Task = tuple[str, str, int, int, float]
+
+
+def _in_processes(tasks: list[_Task], done: Callable[[], None]) -> list[Row]:
+    workers = min(len(tasks), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, get_context("spawn"), _ignore_interrupts) as pool:
+        futures = [pool.submit(_examine_named, *task) for task in tasks]
         try:
             for future in as_completed(futures):
                 future.result()
@@ -156,8 +164,7 @@ def examine_all(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    rows = tuple(future.result() for future in futures)
-    return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
+    return [future.result() for future in futures]
 
 
 def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: float) -> Row:

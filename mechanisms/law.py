@@ -129,7 +129,7 @@ def runs_of(values: NDArray[Any]) -> NDArray[np.int64]:
     return np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
 
 
-def pair(law_in: Law[O], law_out: Law[O]) -> Pairing:
+def pair(law_in: Law[Any], law_out: Law[Any]) -> Pairing:
     """Align two laws atom by atom. Two laws over indices are aligned run by run, whatever the number of indices."""
     if isinstance(law_in.atoms, range) and isinstance(law_out.atoms, range):
         count, run_in, run_out = _pair_ranges(law_in, law_out)
@@ -145,11 +145,11 @@ def pair(law_in: Law[O], law_out: Law[O]) -> Pairing:
 _Runs = NDArray[np.int64]
 
 
-def _representative(law: Law[O], runs: _Runs) -> _Runs:
+def _representative(law: Law[Any], runs: _Runs) -> _Runs:
     return np.where(runs == ABSENT, ABSENT, law.alike()[runs])
 
 
-def _pair_ranges(law_in: Law[O], law_out: Law[O]) -> tuple[_Runs, _Runs, _Runs]:
+def _pair_ranges(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
     ends_in, ends_out = (np.asarray(law.ends, dtype=np.int64) for law in (law_in, law_out))
     ends = np.sort(np.concatenate([ends_in, ends_out]), kind="stable")  # merges two sorted runs
     ends = ends[runs_of(ends) - 1]
@@ -160,7 +160,7 @@ def _pair_ranges(law_in: Law[O], law_out: Law[O]) -> tuple[_Runs, _Runs, _Runs]:
     return np.diff(ends, prepend=0), runs[0], runs[1]
 
 
-def _pair_atoms(law_in: Law[O], law_out: Law[O]) -> tuple[_Runs, _Runs, _Runs]:
+def _pair_atoms(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
     run_in, run_out = (np.repeat(np.arange(len(law.ends)), law.counts()) for law in (law_in, law_out))
     where_out = {atom: position for position, atom in enumerate(law_out.atoms)}
     matches = np.array([where_out.pop(atom, ABSENT) for atom in law_in.atoms], dtype=np.int64)

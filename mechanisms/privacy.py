@@ -79,7 +79,7 @@ class Eta:
     @property
     def bits(self) -> float:
         """η, to the nearest float."""
-        return self.nats / math.log(2)
+        return float(self.z * log_bounds(Fraction(1 << self.y, self.x))[1] / log_bounds(Fraction(2))[1])
 
     @property
     def nats(self) -> float:

@@ -71,13 +71,13 @@ def run(
         output.prepare(out)
     try:
         report = _examined(met, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
-        drawn = {} if quick else render.pictures(report)
+        drawn = {} if quick else render.pictures(report) | {"table.svg": render.to_svg(report).encode()}
         page = render.to_html(report, drawn)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was written", err=True)
         sys.exit(130)
     with _mistakes():
-        output.write(out, {"report.json": render.to_json(report).encode(), "report.html": page.encode(), **drawn})
+        output.write(out, {**drawn, "report.html": page.encode(), "report.json": render.to_json(report).encode()})
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
     if any(row.error for row in report.rows):

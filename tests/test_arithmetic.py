@@ -1,0 +1,56 @@
+"""Exact means exact, or an error with a name."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from mechanisms import arithmetic
+from mechanisms.arithmetic import InexactError, exact
+
+
+def test_inexact_arithmetic_raises_inside_the_scope() -> None:
+    with pytest.raises(InexactError, match="10 bits"), exact(10):
+        arithmetic.real(1) + arithmetic.scaled(1, -10)
+
+
+def test_a_number_wider_than_the_precision_raises() -> None:
+    with pytest.raises(InexactError), exact(10):
+        arithmetic.real(1025)
+    with exact(10):
+        assert arithmetic.real(1026) == 1026
+
+
+def test_division_by_zero_and_underflow_raise() -> None:
+    with pytest.raises(InexactError), exact(10):
+        arithmetic.real(1) / arithmetic.real(0)
+    with pytest.raises(InexactError), exact(10):
+        arithmetic.scaled(1, -(1 << 31))
+
+
+@pytest.mark.parametrize("value", range(1, 70))
+def test_ceiling_log2_is_the_least_power_above(value: int) -> None:
+    with exact(64):
+        assert arithmetic.ceiling_log2(arithmetic.real(value)) == math.ceil(math.log2(value))
+        assert arithmetic.ceiling_log2(arithmetic.scaled(value, -9)) == math.ceil(math.log2(value)) - 9
+
+
+def test_bounds_enclose_and_are_tight() -> None:
+    low, high = arithmetic.exp_bounds(Fraction(1, 3))
+    assert low < high < low * (1 + Fraction(1, 2**120))
+    assert float(low) == math.exp(1 / 3)
+    low, high = arithmetic.log_bounds(Fraction(1, 3))
+    assert low < high
+    assert float(low) == -math.log(3)
+
+
+def test_float_up_never_rounds_down() -> None:
+    third = Fraction(1, 3)
+    assert Fraction(arithmetic.float_up(third)) >= third > Fraction(math.nextafter(arithmetic.float_up(third), 0))
+    assert arithmetic.float_up(Fraction(1, 4)) == 0.25
+
+
+def test_the_logarithm_of_a_ratio_of_huge_integers_keeps_its_digits() -> None:
+    huge = 3**600_000
+    assert arithmetic.log_ratio(huge * 8, huge * 7) == pytest.approx(math.log(8 / 7), rel=1e-15)
+    assert arithmetic.log_ratio(1, 0) == math.inf

@@ -1,0 +1,82 @@
+"""Attacks are descriptions: their worlds are adjacent, and their numbers those of the derivations."""
+
+import numpy as np
+import pytest
+
+from attacks.attack import named
+from attacks.catalogue import ATTACKS
+from attacks.events import OneOf, Refuses
+from attacks.rounded_addition import rounded_addition
+from attacks.truncated_addition import least_swallowed, truncated_addition
+from attacks.zero_rounding import last_positive, zero_rounding
+from mechanisms import exponential_naive
+from mechanisms.families import family, members
+from mechanisms.interface import Refused
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_the_worlds_are_adjacent_and_within_the_limits(attack: object) -> None:
+    data_in, data_out = attack.worlds()  # type: ignore[attr-defined]
+    parameters = attack.parameters  # type: ignore[attr-defined]
+    assert family(attack.family).adjacent(parameters, data_in, data_out)  # type: ignore[attr-defined]
+    assert len(data_in) <= parameters.limits.max_outcomes
+    for data in (data_in, data_out):
+        assert data.dtype == np.int64
+        assert parameters.limits.utility_min <= data.min() <= data.max() <= parameters.limits.utility_max
+
+
+def test_names_are_unique_and_members_exist() -> None:
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    for attack in ATTACKS:
+        assert attack.breaks
+        assert {*attack.breaks, *attack.fixes} <= {mechanism.name for mechanism in members(family(attack.family))}
+
+
+def test_a_name_tells_what_is_not_the_default() -> None:
+    assert zero_rounding().name == "zero-rounding"
+    assert zero_rounding(epsilon=1.0, float_type=np.float32).name == "zero-rounding@epsilon=1.0,float_type=float32"
+    assert named("a", b=(1, 1)) == "a"
+
+
+def test_the_last_utility_with_a_positive_weight() -> None:
+    assert last_positive(0.5, np.float64) == 2980
+    # float32: 2^−150·… rounds to 0 beyond 150·ln 2·2/ε; float16: 25·ln 2·2/ε.
+    assert last_positive(0.5, np.float32) == 415
+    assert last_positive(0.5, np.float16) == 69
+
+
+def test_the_least_utility_that_is_swallowed() -> None:
+    assert least_swallowed(37.0, np.float64) == 2
+    assert least_swallowed(1.0, np.float64) == 74  # 106·ln 2 = 73.47
+    assert least_swallowed(1.0, np.float32) == 34  # 48·ln 2 = 33.27
+
+
+def test_the_worlds_of_truncated_addition() -> None:
+    data_in, data_out = truncated_addition().worlds()
+    assert (data_in[0], set(data_in[1:].tolist())) == (0, {2})
+    assert set(data_out.tolist()) == {1}
+
+
+@pytest.mark.parametrize(("epsilon", "kind", "expected"), [(0.02, np.float16, 762), (0.001, np.float32, 33271)])
+def test_rounded_addition_straddles_half_a_unit_in_the_last_place(epsilon: float, kind: type, expected: int) -> None:
+    data_in, data_out = rounded_addition(epsilon, 3, kind).worlds()
+    assert (data_in[1], data_out[1]) == (expected + 1, expected)
+    for data, unit in ((data_in, 0.0), (data_out, 2.0 ** (1 - exponential_naive.uniform_bits(kind)))):
+        sums = np.cumsum(exponential_naive.weights(data, epsilon, float_type=kind))
+        assert sums[-1] == 1 + 2 * unit
+
+
+def test_a_float_type_too_coarse_for_epsilon_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"epsilon = 1e-05 has no boundary near utility \d+ in float16"):
+        zero_rounding(epsilon=1e-5, float_type=np.float16)
+
+
+@pytest.mark.parametrize("outcomes", [range(4), np.arange(4), [0, 1, 2, Refused("x")]])
+def test_events_are_vectorised_predicates(outcomes: object) -> None:
+    assert OneOf((0, 2))(outcomes).tolist() == [True, False, True, False]  # type: ignore[arg-type]
+    assert Refuses()(outcomes).tolist() == [False, False, False, isinstance(outcomes, list)]  # type: ignore[arg-type]
+
+
+def test_events_are_json_objects() -> None:
+    assert OneOf((0,)).to_json() == {"kind": "one-of", "outcomes": [0], "portable": True}
+    assert Refuses().to_json() == {"kind": "refuses", "portable": True}

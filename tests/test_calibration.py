@@ -1,0 +1,58 @@
+"""The auditor is audited: sound mechanisms are accused no more often than α, broken ones are found.
+
+False-alarm rate of each test on sound code: at most ALPHA, the tail beyond the binomial quantile used.
+"""
+
+import pytest
+from scipy import stats
+
+from audit import sampled, statistics
+from audit.report import Verdict
+from mechanisms.privacy import Claim
+from tests.synthetic import attack_on_one_bit, leaking, randomized_response
+
+ALPHA = 1e-6
+SEEDS = 300
+RUNS = 2_000
+
+SOUND_AND_TIGHT = [
+    randomized_response("tight-at-one", 1.0, Claim(1.0)),
+    randomized_response("tight-at-a-tenth", 0.1, Claim(0.1)),
+    randomized_response("tight-at-zero", 0.0, Claim(0.0)),
+    leaking("tight-delta", 0.01, Claim(0.0, 0.01)),
+]
+
+
+def accusations(mechanism: sampled.AnyMechanism, alpha: float) -> int:
+    attack = attack_on_one_bit()
+    found = (sampled.distinguish(mechanism, attack, seed=seed, runs=RUNS, alpha=alpha) for seed in range(SEEDS))
+    return sum(evidence.verdict is Verdict.VIOLATED for evidence in found)
+
+
+@pytest.mark.parametrize("mechanism", SOUND_AND_TIGHT, ids=lambda mechanism: mechanism.name)
+@pytest.mark.parametrize("alpha", [0.05, 0.5])
+def test_sound_mechanisms_are_accused_no_more_often_than_alpha(mechanism: sampled.AnyMechanism, alpha: float) -> None:
+    assert accusations(mechanism, alpha) <= stats.binom.ppf(1 - ALPHA, SEEDS, alpha)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        randomized_response("half-again", 1.5, Claim(1.0)),  # 0.818 against a tight 0.731
+        leaking("ten-times-delta", 0.1, Claim(0.0, 0.01)),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_broken_mechanisms_are_found_every_time(mechanism: sampled.AnyMechanism) -> None:
+    # Both lie more than seven standard deviations beyond what the intervals at α = 0.05 forgive.
+    assert accusations(mechanism, 0.05) == SEEDS
+
+
+def test_the_calibration_itself_would_notice_intervals_that_are_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact_interval = statistics.clopper_pearson
+    monkeypatch.setattr(
+        statistics,
+        "clopper_pearson",
+        lambda count, runs, tail: exact_interval(count, runs, min(0.5, 36 * tail)),
+    )
+    assert accusations(SOUND_AND_TIGHT[1], 0.05) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)

@@ -1,0 +1,162 @@
+"""The command line as a user meets it: exit codes, streams, and files whole or not at all."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from audit.__main__ import main
+
+FAST = ["--attack", "truncated-addition", "--mechanism", "exponential-naive-float64", "--quick"]
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, [*arguments])
+
+
+def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_run_prints_the_table_and_writes_the_report(tmp_path: Path) -> None:
+    result = python("-m", "audit", "run", "--attack", "zero-rounding", "--runs", "3000", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "exponential-naive-float64" in result.stdout
+    assert "VIOLATED" in result.stdout
+    assert "NOT REFUTED" in result.stdout
+    assert "…" not in result.stdout  # a pipe has no width: nothing is cut off
+    assert sorted(os.listdir(tmp_path / "reports")) == ["report.html", "report.json", "table.svg", "zero-rounding.png"]
+
+
+def test_json_on_standard_output_is_one_document_and_nothing_else(tmp_path: Path) -> None:
+    result = python("-m", "audit", "run", *FAST, "--format", "json", "--out", "here", cwd=tmp_path)
+    document = json.loads(result.stdout)
+    assert document["schema"] == "subnormal/report/1"
+    assert document["rows"][0]["exact"]["epsilon"] == "inf"
+    assert (tmp_path / "here" / "report.json").read_text() == result.stdout
+
+
+def test_html_on_standard_output_is_the_page(tmp_path: Path) -> None:
+    result = call("run", *FAST, "--format", "html", "--out", str(tmp_path))
+    assert result.stdout == (tmp_path / "report.html").read_text() + "\n"
+
+
+def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_path: Path) -> None:
+    def rows(*arguments: str) -> list[object]:
+        result = call("run", *arguments, "--runs", "1000", "--format", "json", "--out", str(tmp_path), "--seed", "7")
+        found: list[object] = json.loads(result.stdout)["rows"]
+        return found
+
+    alone = rows("--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted", "--alpha", "0.01")
+    among = rows("--attack", "zero-rounding", "--alpha", "0.03")  # three rows, 0.01 each
+    assert alone[0] in among
+    assert alone == rows("--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted", "--alpha", "0.01")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--attack", "zero-roundin"], "unknown attack 'zero-roundin'; did you mean 'zero-rounding'?"),
+        (["run", "--mechanism", "exponential-bas2"], "did you mean 'exponential-base2'?"),
+        (["run", "--family", "exponentail"], "did you mean 'exponential'?"),
+        (["run", "--runs", "0"], "0 is not in the range x>=1"),
+        (["run", "--alpha", "1"], "1.0 is not in the range 0<x<1"),
+        (["run", "--out", "/proc/nowhere"], "Invalid value for --out: No such file or directory: /proc/nowhere"),
+        (["run", "--attack", "zero-rounding-refusal", "--mechanism", "exponential-naive-float16"], "--all"),
+        (["frobnicate"], "No such command 'frobnicate'"),
+    ],
+)
+def test_a_mistake_in_the_call_exits_2_and_names_it(arguments: list[str], message: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_violation_exits_1_only_when_asked(tmp_path: Path) -> None:
+    assert call("run", *FAST, "--out", str(tmp_path)).exit_code == 0
+    assert call("run", *FAST, "--out", str(tmp_path), "--fail-on-violation").exit_code == 1
+    holding = ["--attack", "truncated-addition", "--mechanism", "exponential-base2", "--quick"]
+    assert call("run", *holding, "--out", str(tmp_path), "--fail-on-violation").exit_code == 0
+
+
+def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path) -> None:
+    # A sampler that is not installed, planted in the catalogue of the workers through the environment of Python.
+    (tmp_path / "sitecustomize.py").write_text(
+        "from mechanisms import exponential_naive\n"
+        "def fail(*args, **kwargs): raise RuntimeError('no such luck [bold]')\n"
+        "exponential_naive.law = fail\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-m", "audit", "run", "--attack", "zero-rounding", "--runs", "500", "--format", "json"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 3
+    rows = {row["mechanism"]: row for row in json.loads(result.stdout)["rows"]}
+    assert rows["exponential-naive-float64"]["error"] == "RuntimeError: no such luck [bold]"
+    assert rows["exponential-naive-float64"]["exact"] is None
+    assert rows["exponential-base2"]["error"] is None
+    assert "no such luck [bold]" in (tmp_path / "reports" / "report.html").read_text()
+
+
+def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
+    result = call("run", "--attack", "zero-rounding", "--quick", "--all", "--format", "json", "--out", str(tmp_path))
+    assert len(json.loads(result.stdout)["rows"]) == 6
+
+
+def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "report.json").write_text("before")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "audit", "run"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip() == "interrupted: nothing was written"
+    assert os.listdir(tmp_path / "reports") == ["report.json"]
+    assert (tmp_path / "reports" / "report.json").read_text() == "before"
+
+
+def test_list_names_every_member_and_attack() -> None:
+    result = call("list")
+    assert result.exit_code == 0
+    assert "exponential-base2 (exact)" in result.stdout
+    assert "rounded-addition-float32" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "statement", ["import audit", "from audit.__main__ import main", "import runpy, sys; sys.argv[1:] = ['--version']"]
+)
+def test_imports_are_lazy(statement: str, tmp_path: Path) -> None:
+    probe = (
+        f"{statement}\nimport sys\nprint([name for name in ('scipy', 'matplotlib', 'gmpy2') if name in sys.modules])"
+    )
+    assert python("-c", probe, cwd=tmp_path).stdout.strip() == "[]"
+
+
+def test_the_version_is_the_distributions(tmp_path: Path) -> None:
+    result = python("-m", "audit", "--version", cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stdout.startswith("subnormal, version ")
+
+
+@pytest.mark.parametrize("command", [(), ("run",), ("list",)])
+def test_help_helps(command: tuple[str, ...]) -> None:
+    result = call(*command, "--help")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Usage: ")

@@ -1,0 +1,146 @@
+"""No law may drift from its code: every bit string, or every boundary between two, through `sample` against `law`."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit import exhaustive
+from mechanisms import exponential_base2, exponential_naive
+from mechanisms.bits import BitSource, scripted_bits
+from mechanisms.exponential import ExponentialParameters, Limits
+from mechanisms.families import FAMILIES, member, members
+from mechanisms.interface import Mechanism
+from mechanisms.privacy import Eta
+
+AnyMechanism = Mechanism[Any, Any, Any]
+
+UTILITIES = [
+    np.array([0, 1, 2, 3]),
+    np.array([40, 0, 40, 7, 7, 7]),
+    np.array([0.25, -1.5, 3.0]),
+    np.array([2980, 2981]),  # a weight that is 0
+    np.array([9000, 9000]),  # all of them
+    np.array([-9000, 0]),  # one that is infinite
+    np.arange(300) % 11,
+]
+
+
+def parameters_for(utilities: Any) -> ExponentialParameters:
+    return ExponentialParameters(0.5, Limits(-10_000, 10_000, len(utilities)))
+
+
+def one_draw(mechanism: AnyMechanism, data: Any, parameters: Any, bits: BitSource) -> Any:
+    return mechanism.sample(data, parameters, bits, 1)[0]
+
+
+def by_every_string(mechanism: AnyMechanism) -> None:
+    assert mechanism.depth is not None
+    assert mechanism.law is not None
+    for utilities in UTILITIES:
+        parameters = parameters_for(utilities)
+        draw = partial(one_draw, mechanism, utilities, parameters)
+        walked = exhaustive.law(draw, mechanism.depth)
+        law = mechanism.law(utilities, parameters)
+        assert walked.rest == 0
+        for atom in {*walked.atoms, *law.atoms}:
+            assert walked.probability(atom) == law.probability(atom)
+
+
+def by_every_boundary(float_type: Any, variant: exponential_naive.Variant) -> Callable[[AnyMechanism], None]:
+    """2^53 uniforms are too many, but the choice is monotone in the uniform: the law holds for all of them when it
+    holds for the first and the last uniform of each index."""
+
+    def check(mechanism: AnyMechanism) -> None:
+        assert mechanism.law is not None
+        width = exponential_naive.uniform_bits(float_type)
+        for utilities in UTILITIES:
+            parameters = parameters_for(utilities)
+            law, start = mechanism.law(utilities, parameters), 0
+            assert law.denominator in (1, 1 << width)
+            words, expected = [], []
+            for atom in law.atoms:
+                low, high = law.probability(atom)
+                assert low == high
+                count = int(low * (1 << width))
+                if count:
+                    words += [start, start + count - 1]
+                    expected += [atom, atom]
+                start += count
+            assert start == 1 << width
+            bits = scripted_bits("".join(f"{word:0{width}b}" for word in words))
+            assert list(mechanism.sample(utilities, parameters, bits, len(words))) == expected
+
+    return check
+
+
+def base2_by_every_string(mechanism: AnyMechanism) -> None:
+    """The member only adapts parameters, so its functions are walked at a size where every string can be."""
+    limits = Limits(0, 2, 3)
+    for vector in ([0], [0, 1], [2, 0, 1], [1, 1, 1], [0.5, 0.0]):
+        for eta in (Eta(1, 1, 1), Eta(3, 2, 1)):
+            precision = exponential_base2.working_precision(eta, limits, "empirical")
+            law = exponential_base2.law(vector, eta, limits=limits, rounding_precision=1)
+            rounding_bits = len(vector) if isinstance(vector[0], float) else 0
+
+            def draw(bits: Any, vector: Any = vector, eta: Eta = eta) -> int:
+                options: dict[str, Any] = {"limits": limits, "precision_method": "empirical", "rounding_precision": 1}
+                return int(exponential_base2.sample(vector, eta, bits, 1, **options)[0])
+
+            walked = exhaustive.law(draw, depth=rounding_bits + precision)
+            accepted = 1 - walked.rest
+            for index in range(len(vector)):
+                low = walked.probability(index)[0]
+                if rounding_bits == 0:  # the first try, given that it is accepted
+                    assert low / accepted == law.probability(index)[0]
+                assert low <= law.probability(index)[0] <= low + walked.rest
+    data = np.array([3, 1, 0])
+    parameters = ExponentialParameters(1.0, Limits(0, 3, 3))
+    assert mechanism.law is not None
+    eta = Eta.from_epsilon(0.5)
+    assert mechanism.law(data, parameters).probability(0) == exponential_base2.law(data, eta).probability(0)
+
+
+CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
+    "exponential-naive-float16": by_every_string,
+    "exponential-naive-float32": by_every_boundary(np.float32, "plain"),
+    "exponential-naive-float64": by_every_boundary(np.float64, "plain"),
+    "exponential-naive-positive": by_every_boundary(np.float64, "positive"),
+    "exponential-naive-shifted": by_every_boundary(np.float64, "shifted"),
+    "exponential-base2": base2_by_every_string,
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_law_is_that_of_the_code(name: str) -> None:
+    CHECKS[name](member(name))
+
+
+def test_every_law_is_checked() -> None:
+    with_laws = {mechanism.name for family in FAMILIES for mechanism in members(family) if mechanism.law is not None}
+    assert with_laws == set(CHECKS)
+
+
+def test_a_law_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break the code, not the law: round the running sums to the nearest uniform."""
+    sums = exponential_naive.running_sums
+    law = exponential_naive.law
+
+    def drifted(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(exponential_naive, "running_sums", lambda weight: sums(weight) * (1 - 2**-10))
+        try:
+            return law(*args, **options)
+        finally:
+            monkeypatch.setattr(exponential_naive, "running_sums", sums)
+
+    monkeypatch.setattr(exponential_naive, "law", drifted)
+    for name in ("exponential-naive-float16", "exponential-naive-float64"):
+        with pytest.raises(AssertionError):
+            CHECKS[name](member(name))
+
+
+def test_half_the_strings_of_a_fair_coin() -> None:
+    assert exhaustive.law(lambda bits: bits.take(1), depth=1).probability(1)[0] == Fraction(1, 2)

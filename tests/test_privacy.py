@@ -1,0 +1,73 @@
+"""η, ε and claims: conversions are certified and round against the claim."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from mechanisms.arithmetic import exp_bounds, log_bounds
+from mechanisms.privacy import Claim, Eta, selection_claim, selection_eta
+
+BUDGETS = (1e-6, 0.001, 0.02, 0.25, 0.5, 1.0, math.pi, 18.5, 700.0)
+
+
+@pytest.mark.parametrize("nats", BUDGETS)
+@pytest.mark.parametrize("resolution", [24, 32, 53])
+def test_from_epsilon_is_the_largest_rate_within_the_budget(nats: float, resolution: int) -> None:
+    eta = Eta.from_epsilon(nats, resolution)
+    low, high = exp_bounds(-Fraction(nats), 2000)
+    assert eta.base >= high  # 2^−η ≥ e^−nats, so η·ln 2 ≤ nats
+    assert Fraction(eta.x - 1, 1 << eta.y) < low  # and one step further is not
+
+
+def test_from_epsilon_refuses_a_budget_below_its_resolution() -> None:
+    with pytest.raises(ValueError, match="nats = 1e-10 is too small for a resolution of 32 bits"):
+        Eta.from_epsilon(1e-10)
+
+
+@pytest.mark.parametrize("epsilon", BUDGETS[:-1])
+@pytest.mark.parametrize("sensitivity", [0.5, 1.0, 3.0])
+def test_selection_at_a_budget_promises_no_more_than_the_budget(epsilon: float, sensitivity: float) -> None:
+    assert selection_claim(selection_eta(epsilon, sensitivity), sensitivity).epsilon <= epsilon
+
+
+def test_a_claim_is_rounded_up() -> None:
+    claimed = Fraction(selection_claim(Eta(1, 1, 1)).epsilon)
+    low, high = log_bounds(Fraction(4), 2000)
+    assert claimed >= high
+    assert claimed - low < Fraction(1, 2**51)
+
+
+def test_the_base_is_the_exact_dyadic() -> None:
+    assert Eta(3, 2, 5).base == Fraction(3, 4) ** 5
+    assert Eta(3, 2, 5).bits == pytest.approx(-5 * math.log2(0.75), rel=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.5, 3.0, 37.0, 2000.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.3, 1.0])
+def test_the_advantage_allowed_is_the_closed_form(epsilon: float, delta: float) -> None:
+    growth = exp_bounds(Fraction(epsilon), 200)[0]
+    expected = 1 - 2 * (1 - Fraction(delta)) / (1 + growth)
+    assert Claim(epsilon, delta).advantage_allowed == pytest.approx(float(expected), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Eta(4, 2, 1), "x must be below 2\\^y = 4, got x = 4"),
+        (lambda: Eta(0, 2, 1), "x must be a positive integer, got 0"),
+        (lambda: Eta(1, 0, 1), "y must be a positive integer, got 0"),
+        (lambda: Eta(1, 1, -1), "z must be a positive integer, got -1"),
+        (lambda: Eta(1.0, 1, 1), "x must be a positive integer, got 1.0"),  # type: ignore[arg-type]
+        (lambda: Eta.from_epsilon(0.0), "nats must be positive and finite, got 0.0"),
+        (lambda: Eta.from_epsilon(math.nan), "nats must be positive and finite, got nan"),
+        (lambda: Eta.from_epsilon(math.inf), "nats must be positive and finite, got inf"),
+        (lambda: selection_eta(-1.0), "epsilon must be positive and finite, got -1.0"),
+        (lambda: selection_eta(1.0, 0.0), "sensitivity must be positive and finite, got 0.0"),
+        (lambda: Claim(-0.1), "epsilon must be non-negative and finite, got -0.1"),
+        (lambda: Claim(1.0, 1.5), "delta must be between 0 and 1, got 1.5"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()  # type: ignore[operator]

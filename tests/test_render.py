@@ -1,0 +1,118 @@
+"""One report, four renderings: the same numbers in each, and none prettier than it is."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from audit import render
+from audit.report import Report, Row, Verdict
+
+
+def test_json_has_the_published_form(report: Report) -> None:
+    document = json.loads(render.to_json(report))
+    assert list(document) == [
+        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "rows",
+    ]  # fmt: skip
+    row = document["rows"][0]
+    assert list(row) == [
+        "attack", "family", "mechanism", "parameters", "event", "claim", "advantage_allowed", "reproducible", "error",
+        "timing", "exact", "exhaustive", "sampled",
+    ]  # fmt: skip
+    assert row["parameters"] == {
+        "epsilon": 0.5,
+        "limits": {"utility_min": 0, "utility_max": 2981, "max_outcomes": 100},
+        "sensitivity": 1.0,
+    }
+    assert row["claim"] == {"epsilon": 0.5, "delta": 0.0}
+    assert set(row["exact"]) == {
+        "verdict", "epsilon", "delta", "within", "advantage", "total_variation", "event_in", "event_out",
+    }  # fmt: skip
+    assert set(row["sampled"]) == {
+        "verdict", "runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage", "ks", "fit",
+    }  # fmt: skip
+    assert set(row["sampled"]["ks"]) == {"statistic", "allowed", "margin"}
+    assert set(row["sampled"]["fit"]) == {"statistic_in", "p_in", "statistic_out", "p_out"}
+    assert document["environment"]["numpy"]
+
+
+def test_infinity_in_json_is_a_string(report: Report) -> None:
+    assert json.loads(render.to_json(report))["rows"][0]["exact"]["epsilon"] == "inf"
+    assert "Infinity" not in render.to_json(report)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (math.inf, "∞"),
+        (0.0, "0"),
+        (0.99, "0.99"),
+        (1 / 3, "0.3333"),
+        (1.0, "1"),
+        (1 - 1e-9, "1−1e-09"),
+        (1e-20, "1e-20"),
+        (37.0, "37"),
+    ],
+)
+def test_a_short_number_never_hides_what_matters(value: float | None, text: str) -> None:
+    assert render.short(value) == text
+
+
+def test_the_table_shows_every_row_and_verdict(report: Report) -> None:
+    text = _text(report, None)
+    for row in report.rows:
+        assert row.mechanism in text
+        assert row.attack in text
+    assert text.count("VIOLATED") >= 7
+    assert "UNDERPOWERED" in text
+
+
+@pytest.mark.parametrize("width", [80, 110, 140])
+def test_a_narrow_terminal_gets_the_verdicts_whole(report: Report, width: int) -> None:
+    text = _text(report, width)
+    assert "…" not in text
+    assert "UNDERPOWERED" in text
+    assert "KS" not in text
+
+
+def test_an_error_is_shown_as_it_is(report: Report) -> None:
+    failed = dataclasses.replace(report.rows[0], error="ValueError: [red] & <b>", exact=None, sampled=None)
+    broken = dataclasses.replace(report, rows=(failed,))
+    assert "ERROR" in _text(broken, None)
+    assert "ValueError: [red] & <b>" in render.footer(broken)
+    assert "ValueError: [red] &amp; &lt;b&gt;" in render.to_html(broken, {})
+
+
+def test_the_page_is_self_contained(report: Report) -> None:
+    drawn = render.pictures(report)
+    page = render.to_html(report, drawn)
+    assert set(drawn) == {f"{row.attack}.png" for row in report.rows}
+    assert all(picture.startswith(b"\x89PNG") for picture in drawn.values())
+    assert page.count("data:image/png;base64,") == len(drawn)
+    assert "http" not in page
+    assert "<script" not in page
+    for row in report.rows:
+        assert row.mechanism in page
+
+
+def test_a_row_is_violated_by_any_kind_of_evidence(report: Report) -> None:
+    violated = [row for row in report.rows if row.violated]
+    assert all(_verdicts(row) & {Verdict.VIOLATED} for row in violated)
+    assert not any(_verdicts(row) & {Verdict.VIOLATED} for row in report.rows if row not in violated)
+    assert {row.mechanism for row in violated}.isdisjoint({"exponential-base2"})
+
+
+def _verdicts(row: Row) -> set[Verdict]:
+    return {evidence.verdict for evidence in (row.exact, row.exhaustive, row.sampled) if evidence is not None}
+
+
+def _text(report: Report, width: int | None) -> str:
+    from rich.console import Console
+
+    made = render.table(report, width)
+    console = Console(width=width or render.natural_width(made), color_system=None)
+    with console.capture() as capture:
+        console.print(made)
+    return capture.get()

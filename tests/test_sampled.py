@@ -1,0 +1,85 @@
+"""Runs -> evidence: reproducible, fixed beforehand, and never more than a sample can show."""
+
+import numpy as np
+import pytest
+
+from attacks.truncated_addition import truncated_addition
+from attacks.zero_rounding import zero_rounding
+from audit import sampled
+from audit.report import Verdict
+from mechanisms.families import member
+from mechanisms.privacy import Claim
+from tests.synthetic import attack_on_one_bit, randomized_response
+
+NAIVE = member("exponential-naive-float64")
+
+
+def test_the_same_seed_gives_the_same_evidence() -> None:
+    first, again, other = (
+        sampled.distinguish(NAIVE, zero_rounding(), seed=seed, runs=5_000, alpha=0.05) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_intervals_contain_the_exact_probabilities() -> None:
+    # Each world's interval errs with probability at most 1e-6 / 2.
+    evidence = sampled.distinguish(NAIVE, zero_rounding(), seed=3, runs=100_000, alpha=1e-6)
+    assert evidence.event_in[0] <= 1 <= evidence.event_in[1]
+    assert evidence.event_out[0] <= 0.01 <= evidence.event_out[1]
+    assert evidence.advantage[0] <= 0.99 <= evidence.advantage[1]
+    assert evidence.ks.statistic == pytest.approx(0.99, abs=evidence.ks.margin)
+    assert evidence.verdict is Verdict.VIOLATED
+
+
+def test_what_no_sample_can_refute_is_underpowered() -> None:
+    evidence = sampled.distinguish(NAIVE, truncated_addition(), seed=1, runs=20_000, alpha=0.05)
+    assert evidence.verdict is Verdict.UNDERPOWERED
+    assert 8 < evidence.epsilon_lower < 37
+
+
+def test_a_sound_mechanism_is_not_refuted_rather_than_private() -> None:
+    mechanism = randomized_response("sound", 0.5, Claim(1.0))
+    assert sampled.distinguish(mechanism, attack_on_one_bit(), runs=5_000).verdict is Verdict.NOT_REFUTED
+
+
+def test_the_law_without_samples_and_the_samples_without_law_agree() -> None:
+    evidence = sampled.distinguish(randomized_response("lawless", 0.5, Claim(1.0)), attack_on_one_bit(), runs=5_000)
+    assert evidence.fit is None
+    assert evidence.ks.statistic == pytest.approx(np.tanh(0.25), abs=evidence.ks.margin)
+
+
+def test_cells_are_at_most_4096_whatever_the_outcomes() -> None:
+    attack = zero_rounding(outcomes=10_000)
+    worlds = attack.worlds()
+    assert NAIVE.law is not None
+    laws = NAIVE.law(worlds[0], attack.parameters), NAIVE.law(worlds[1], attack.parameters)
+    edges = sampled.cell_edges(NAIVE, attack, worlds, laws, 1)
+    assert len(edges) == sampled.CELLS
+    masses = sampled.cell_masses(laws[1], attack, edges)
+    assert masses.sum() == pytest.approx(1)
+    assert masses.max() <= 3.1 / 10_000
+
+
+def test_batches_are_pure_functions_of_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, "BATCH", 1_000)
+    attack = attack_on_one_bit()
+    mechanism = randomized_response("batched", 0.5, Claim(1.0))
+    edges = np.array([0.0, np.inf])
+    whole, _ = sampled.observe(mechanism, attack, (1, 0), edges, seed=5, runs=2_500)
+    parts = [
+        sampled.count_batch(mechanism, attack, "in", 1, edges, 5, number, size)
+        for number, size in ((2, 500), (0, 1_000), (1, 1_000))
+    ]
+    assert whole.runs == 2_500
+    assert whole.event == sum(part.event for part in parts)
+    assert len({part.event / part.runs for part in parts}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"runs": 0}, "runs must be at least 1, got 0"), ({"alpha": 1.0}, "alpha must be between 0 and 1, got 1.0")],
+)
+def test_bad_input_is_named_with_its_value(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sampled.distinguish(NAIVE, zero_rounding(outcomes=3), **options)  # type: ignore[arg-type]
