@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 import numpy as np
@@ -163,6 +163,8 @@ def _in_processes(tasks: list[_Task], done: Callable[[], None]) -> list[Row]:
                 done()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():  # they ignore the interrupt, so that none prints a traceback of its own
+                worker.terminate()
             raise
     return [future.result() for future in futures]
 
@@ -173,4 +175,4 @@ def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: flo
 
 
 def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides; workers end with their row
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
