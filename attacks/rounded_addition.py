@@ -6,15 +6,14 @@ of the first weight, so the running sum never moves; without her just above, so 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from attacks.attack import Attack, index_statistic, named
+from attacks.boundary import last_added
 from attacks.events import OneOf
-from mechanisms import exponential_naive
 from mechanisms.exponential import ExponentialParameters, Limits
 
 SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of rounded sums is this project's"
@@ -24,13 +23,14 @@ USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε,
 
 
 def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> Attack[Any, Any, int]:
-    """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), with g = ⌊2p·ln 2/ε⌋ and p the bits of the float type.
+    """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), g the last utility that 1 does not swallow.
 
-    With k = outcomes − 1 the advantage is near k·2^(1−p)/(1 + k·2^(1−p)), at any ε.
+    In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
+    k·2^(1−p)/(1 + k·2^(1−p)), at any ε; beyond, the sum stops at 2 and the advantage at 1/2.
     """
     kind = np.dtype(float_type).name
     usual_epsilon, usual_outcomes = USUAL.get(kind, (None, None))
-    g = math.floor(2 * exponential_naive.uniform_bits(float_type) * math.log(2) / epsilon)
+    g = last_added(epsilon, float_type)
 
     def worlds() -> tuple[Any, Any]:
         data_in, data_out = np.full(outcomes, g + 1), np.full(outcomes, g)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from attacks.attack import Attack, index_statistic, named
-from attacks.boundary import last_utility
+from attacks.boundary import last_added
 from attacks.events import OneOf
-from mechanisms import exponential_naive
 from mechanisms.exponential import ExponentialParameters, Limits
 
 SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: truncated addition"
@@ -27,7 +26,7 @@ def truncated_addition(
     With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the mass.
     """
     kind = np.dtype(float_type).name
-    g = least_swallowed(epsilon, float_type)
+    g = last_added(epsilon, float_type) + 1
 
     def worlds() -> tuple[Any, Any]:
         data_in, data_out = np.full(outcomes, g), np.full(outcomes, g - 1)
@@ -46,12 +45,3 @@ def truncated_addition(
         (f"exponential-naive-{kind}", *failing),
         SOURCE,
     )
-
-
-def least_swallowed(epsilon: float, float_type: DTypeLike) -> int:
-    """Return the least integer utility u with 1 + e^(−εu/2) = 1, near 2p·ln(2)/ε.
-
-    That is where the weight falls to half a unit in the last place of 1: 2^−p with p bits.
-    """
-    half_unit = 2.0 ** -exponential_naive.uniform_bits(float_type)
-    return 1 + last_utility(epsilon, float_type, half_unit, lambda weights: weights + weights.dtype.type(1) > 1)

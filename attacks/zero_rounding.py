@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from attacks.attack import Attack, index_statistic, named
-from attacks.boundary import last_utility
+from attacks.boundary import last_positive
 from attacks.events import Event, OneOf, Refuses
 from mechanisms.exponential import ExponentialParameters, Limits, Utilities
 
@@ -34,30 +34,21 @@ def zero_rounding(
     return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), fixes)
 
 
-def zero_rounding_two_outcomes(epsilon: float = 0.5) -> Attack[Any, Any, int]:
+def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.float64) -> Attack[Any, Any, int]:
     """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome."""
-    x = last_positive(epsilon, np.float64)
-    name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5))
+    x = last_positive(epsilon, float_type)
+    kind = np.dtype(float_type).name
+    name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5), float_type=(kind, "float64"))
     data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
-    broken, fixes = ("exponential-naive-float64",), ("exponential-naive-shifted",)
-    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), broken, fixes)
+    fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), fixes)
 
 
 def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
     """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there."""
-    plain = zero_rounding(epsilon, outcomes)
-    data_in, data_out = plain.worlds()
+    data_in, data_out = zero_rounding(epsilon, outcomes).worlds()
     name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
     return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), ())
-
-
-def last_positive(epsilon: float, float_type: DTypeLike) -> int:
-    """Return the last integer utility whose weight e^(−εu/2) is positive, near 2·1075·ln(2)/ε in binary64.
-
-    Half of the least positive float (2^−1074 in binary64, 2^−149, 2^−24) rounds to 0.
-    """
-    least = float(np.finfo(np.dtype(float_type).type).smallest_subnormal)
-    return last_utility(epsilon, float_type, least, lambda weights: weights > 0)
 
 
 def _attack(

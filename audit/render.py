@@ -1,4 +1,4 @@
-"""A report as text, JSON, HTML and pictures."""
+"""A report as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from audit.report import ExactEvidence, Interval, Report, Row, SampledEvidence, Sketch, Verdict
+from audit.report import ExactEvidence, Interval, Report, Row, SampledEvidence, Verdict
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from rich.table import Table
 
 SCHEMA = "subnormal/report/1"
@@ -41,7 +37,6 @@ STYLES: dict[str, str] = {
     Verdict.UNDERPOWERED: "yellow",
     "ERROR": "bold red",
 }
-IN, OUT = "#2a6fbb", "#d95f02"  # the two worlds, told apart by colour-blind readers too
 
 
 def to_json(report: Report) -> str:
@@ -209,6 +204,18 @@ def _styled(title: str, cell: str) -> str:
     return f"[{STYLES[cell]}]{cell}[/]" if title in KINDS and cell in STYLES else cell
 
 
+def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
+    """Return rows as a Markdown table, for a notebook or a bug report; titles, where given, name its columns.
+
+    "attack" may be one of them.
+    """
+    made = list(rows)
+    shown = list(titles) or _titles(made)
+    cells = [{"attack": row.attack} | columns(row) for row in made]
+    lines = [shown, ["---"] * len(shown), *([row[title] for title in shown] for row in cells)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def to_svg(report: Report) -> str:
     """Return a picture of the whole table."""
     from rich.console import Console
@@ -228,84 +235,6 @@ def footer(report: Report) -> str:
         f"seed {report.seed}; {shared}. HOLDS speaks of this pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
     )
-
-
-def pictures(report: Report) -> dict[str, bytes]:
-    """Return a PNG for each attack, by file name: its members side by side, both worlds, and the curve δ(ε)."""
-    drawn = {}
-    for attack, rows in groupby(report.rows, key=lambda row: row.attack):
-        sketched = [row for row in rows if row.sketch is not None]
-        if sketched:
-            drawn[f"{attack}.png"] = _picture(attack, sketched)
-    return drawn
-
-
-def _picture(attack: str, rows: list[Row]) -> bytes:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(rows), 5.6), layout="constrained")
-    figure.suptitle(attack, fontweight="bold")
-    axes = figure.subplots(2, len(rows), squeeze=False, sharey="row")
-    for (above, below), row in zip(axes.T, rows, strict=True):
-        if row.sketch is not None:
-            draw_worlds(above, row.sketch)
-            draw_curve(below, row)
-        above.set_title(_headline(row), fontsize=9)
-    axes[0, 0].set_ylabel("probability")
-    axes[1, 0].set_ylabel("δ(ε)")
-    axes[0, 0].legend(fontsize=8)
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=110)
-    return stream.getvalue()
-
-
-def _headline(row: Row) -> str:
-    kinds = ((name, getattr(row, name)) for name in KINDS)
-    verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
-    return f"{row.mechanism}\n{verdicts}"
-
-
-def draw_worlds(axes: Axes, sketch: Sketch) -> None:
-    """Draw both worlds: the law as a line, the sample as a shade. A world without a line there cannot land there."""
-    ends = sketch.edges.copy()
-    ends[-1] = ends[-2] + 1 if len(ends) > 1 else 0
-    for name, pair, filled in (("sampled", sketch.sampled, True), ("law", sketch.law, False)):
-        for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
-            _steps(axes, ends, masses, colour, f"{world}, {name}", filled=filled)
-    everything = np.concatenate([*(sketch.sampled or ()), *(sketch.law or ())])
-    positive = everything[everything > 0]
-    if positive.max() > 50 * positive.min():
-        axes.set_yscale("log")
-    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 else "outcome")
-
-
-def _steps(
-    axes: Axes, ends: NDArray[np.float64], masses: NDArray[np.float64], colour: str, label: str, *, filled: bool
-) -> None:
-    visible = np.where(masses > 0, masses, np.nan)
-    if len(ends) <= 8:  # few outcomes: a bar each
-        shift = -0.2 if colour == IN else 0.2
-        style: dict[str, Any] = {"color": colour, "alpha": 0.35} if filled else {"color": "none", "edgecolor": colour}
-        axes.bar(ends + shift, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
-        axes.set_xticks(ends)
-    elif filled:
-        axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
-    else:
-        axes.step(ends, visible, where="mid", color=colour, linewidth=1.4, label=label)
-        if masses[0] > 0:  # a line needs two points; the first outcome often stands alone
-            axes.plot(ends[:1], masses[:1], "o", color=colour, markersize=5, fillstyle="none")
-
-
-def draw_curve(axes: Axes, row: Row) -> None:
-    """Draw δ(ε) of the pair, and the claim as a point: the claim is broken where the curve passes above it."""
-    if row.sketch is None or row.sketch.curve is None or row.claim is None:
-        return
-    axes.plot(*row.sketch.curve, color="black", linewidth=1.4)
-    axes.plot(row.claim.epsilon, row.claim.delta, "x", color="crimson", markersize=9, markeredgewidth=2)
-    point = (row.claim.epsilon, row.claim.delta)
-    axes.annotate("claimed", point, textcoords="offset points", xytext=(6, 6), fontsize=8)
-    axes.set_xlabel("ε (nats)")
-    axes.set_ylim(-0.03, 1.03)
 
 
 def to_html(report: Report, drawn: dict[str, bytes]) -> str:

@@ -65,11 +65,12 @@ def planned_runs(crossing: Crossing, runs: int) -> int:
 def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float) -> Row:
     """Return the row of one crossing. What goes wrong becomes the row's error; the other rows do not notice.
 
-    runs and alpha are this row's own; with runs = 0 nothing is sampled.
+    alpha is this row's own share. runs is a wish: the member's own bound may be less, and 0 means that nothing is
+    sampled.
     """
     attack, mechanism = crossing.attack, crossing.mechanism
     try:
-        return _examine(attack, mechanism, seed, runs, alpha)
+        return _examine(attack, mechanism, seed, planned_runs(crossing, runs), alpha)
     except Exception as error:
         return _row(attack, mechanism, None, error=f"{type(error).__name__}: {error}")
 

@@ -37,9 +37,14 @@ def underpowered(runs: int, alpha: float, epsilon: float, delta: float) -> bool:
     The best that can be seen is an event in every run of one world and none of the other; with tails of α/4 its bounds
     are L = (α/4)^(1/runs) and 1 − L, so nothing can be shown while L − δ ≤ e^ε·(1 − L).
     """
+    return showable(runs, alpha, delta) <= epsilon
+
+
+def showable(runs: int, alpha: float, delta: float = 0.0) -> float:
+    """Return the largest ε that runs of a perfect distinguisher can show: ln((L − δ)/(1 − L)), L = (α/4)^(1/runs)."""
     log_low = math.log(alpha / 4) / runs
     low, high = math.exp(log_low), -math.expm1(log_low)
-    return low <= delta or math.log(low - delta) <= epsilon + math.log(high)
+    return math.log((low - delta) / high) if low > delta else -math.inf
 
 
 def dkw_margin(runs: int, alpha: float) -> float:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from attacks.attack import named
+from attacks.boundary import last_added, last_positive
 from attacks.catalogue import ATTACKS
 from attacks.events import OneOf, Refuses
 from attacks.rounded_addition import rounded_addition
-from attacks.truncated_addition import least_swallowed, truncated_addition
-from attacks.zero_rounding import last_positive, zero_rounding
+from attacks.truncated_addition import truncated_addition
+from attacks.zero_rounding import zero_rounding
 from mechanisms import exponential_naive
 from mechanisms.families import family, members
 from mechanisms.interface import Refused
@@ -46,9 +47,9 @@ def test_the_last_utility_with_a_positive_weight() -> None:
 
 
 def test_the_least_utility_that_is_swallowed() -> None:
-    assert least_swallowed(37.0, np.float64) == 2
-    assert least_swallowed(1.0, np.float64) == 74  # 106·ln 2 = 73.47
-    assert least_swallowed(1.0, np.float32) == 34  # 48·ln 2 = 33.27
+    assert last_added(37.0, np.float64) + 1 == 2
+    assert last_added(1.0, np.float64) == 73  # 106·ln 2 = 73.47
+    assert last_added(1.0, np.float32) == 33  # 48·ln 2 = 33.27
 
 
 def test_the_worlds_of_truncated_addition() -> None:
@@ -67,8 +68,17 @@ def test_rounded_addition_straddles_half_a_unit_in_the_last_place(epsilon: float
 
 
 def test_a_float_type_too_coarse_for_epsilon_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"epsilon = 1e-05 has no boundary near utility \d+ in float16"):
-        zero_rounding(epsilon=1e-5, float_type=np.float16)
+    with pytest.raises(ValueError, match=r"epsilon = 1e-07 has no boundary near utility \d+ in float16"):
+        zero_rounding(epsilon=1e-7, float_type=np.float16)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("epsilon", [*np.geomspace(0.005, 10, 40), 0.0074, 0.014, 0.0181])
+def test_the_boundaries_are_boundaries_at_any_epsilon(epsilon: float, kind: type) -> None:
+    x, g = last_positive(epsilon, kind), last_added(epsilon, kind)
+    positive = exponential_naive.weights([x, x + 1], epsilon, float_type=kind) > 0
+    added = exponential_naive.weights([g, g + 1], epsilon, float_type=kind) + kind(1) > 1
+    assert positive.tolist() == added.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("outcomes", [range(4), np.arange(4), [0, 1, 2, Refused("x")]])

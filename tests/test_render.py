@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from audit import render
+from audit import pictures, render
 from audit.report import Report, Row, Verdict
 
 
@@ -86,7 +86,7 @@ def test_an_error_is_shown_as_it_is(report: Report) -> None:
 
 
 def test_the_page_is_self_contained(report: Report) -> None:
-    drawn = render.pictures(report)
+    drawn = pictures.of_report(report)
     page = render.to_html(report, drawn)
     assert set(drawn) == {f"{row.attack}.png" for row in report.rows}
     assert all(picture.startswith(b"\x89PNG") for picture in drawn.values())

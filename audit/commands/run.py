@@ -61,7 +61,7 @@ def run(
 
     Prints the comparison table and writes report.json, report.html and the pictures.
     """
-    from audit import output, render
+    from audit import output, pictures, render
     from audit.rows import crossings
 
     met = crossings(_chosen(attacks, family_name), mechanisms=_checked(mechanisms), everything=everything)
@@ -71,7 +71,7 @@ def run(
         output.prepare(out)
     try:
         report = _examined(met, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
-        drawn = {} if quick else render.pictures(report) | {"table.svg": render.to_svg(report).encode()}
+        drawn = {} if quick else pictures.of_report(report) | {"table.svg": render.to_svg(report).encode()}
         page = render.to_html(report, drawn)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was written", err=True)

@@ -1,0 +1,102 @@
+"""The pictures of a report: both worlds side by side, and the curve δ(ε)."""
+
+from __future__ import annotations
+
+import io
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.report import Report, Row, Sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+IN, OUT = "#2a6fbb", "#d95f02"  # the two worlds, told apart by colour-blind readers too
+FEW = 8  # outcomes up to which each is a bar
+
+
+def of_report(report: Report) -> dict[str, bytes]:
+    """Return a PNG for each attack, by file name."""
+    drawn = {}
+    for attack, rows in groupby(report.rows, key=lambda row: row.attack):
+        sketched = [row for row in rows if row.sketch is not None]
+        if sketched:
+            stream = io.BytesIO()
+            side_by_side(sketched, attack, curves=True).savefig(stream, format="png", dpi=110)
+            drawn[f"{attack}.png"] = stream.getvalue()
+    return drawn
+
+
+def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) -> Figure:
+    """Return a figure with a column for each row: both worlds and, where asked, the curve δ(ε) below."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6 * len(rows), 5.8 if curves else 3.7), layout="constrained")
+    figure.suptitle(title, fontweight="bold")
+    axes = figure.subplots(1 + curves, len(rows), squeeze=False, sharey="row")
+    for column, row in zip(axes.T, rows, strict=True):
+        column[0].set_title(_headline(row), fontsize=10)
+        if row.sketch is not None:
+            draw_worlds(column[0], row.sketch)
+            if curves:
+                draw_curve(column[1], row)
+    axes[0, 0].set_ylabel("probability")
+    axes[-1, 0].set_ylabel("δ(ε)" if curves else "probability")
+    axes[0, 0].legend(fontsize=8, markerscale=2)
+    return figure
+
+
+def _headline(row: Row) -> str:
+    kinds = (("exact", row.exact), ("exhaustive", row.exhaustive), ("sampled", row.sampled))
+    verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
+    return f"{row.mechanism}\n{verdicts}"
+
+
+def draw_worlds(axes: Axes, sketch: Sketch) -> None:
+    """Draw both worlds: the law as a line, the sample as dots. A world without a line there cannot land there."""
+    ends = sketch.edges.copy()
+    ends[-1] = ends[-2] + 1 if len(ends) > 1 else 0
+    for name, pair, filled in (("sampled", sketch.sampled, True), ("law", sketch.law, False)):
+        for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
+            _steps(axes, ends, masses, colour, f"{world}, {name}", filled=filled)
+    everything = np.concatenate([*(sketch.sampled or ()), *(sketch.law or ())])
+    positive = everything[everything > 0]
+    if positive.max() > 50 * positive.min():
+        axes.set_yscale("log")
+    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 else "outcome")
+
+
+def _steps(
+    axes: Axes, ends: NDArray[np.float64], masses: NDArray[np.float64], colour: str, label: str, *, filled: bool
+) -> None:
+    visible = np.where(masses > 0, masses, np.nan)
+    if len(ends) <= FEW:
+        shift = -0.2 if colour == IN else 0.2
+        style: dict[str, Any] = {"color": colour, "alpha": 0.35} if filled else {"color": "none", "edgecolor": colour}
+        axes.bar(ends + shift, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
+        axes.set_xticks(ends)
+    elif filled:
+        axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
+    else:
+        axes.step(ends, visible, where="mid", color=colour, linewidth=1.4, label=label)
+        for cell in np.flatnonzero(masses == 1):  # a line needs two points
+            axes.plot(ends[cell], 1, "o", color=colour, markersize=6)
+            axes.annotate("always here", (ends[cell], 1), (9, -4), textcoords="offset points", color=colour)
+
+
+def draw_curve(axes: Axes, row: Row) -> None:
+    """Draw δ(ε) of the pair, and the claim as a cross: broken where the curve passes above it."""
+    if row.sketch is None or row.sketch.curve is None or row.claim is None:
+        return
+    axes.plot(*row.sketch.curve, color="black", linewidth=1.4)
+    point = (row.claim.epsilon, row.claim.delta)
+    axes.plot(*point, "x", color="crimson", markersize=9, markeredgewidth=2)
+    axes.annotate("claimed", point, textcoords="offset points", xytext=(6, 6), fontsize=9)
+    axes.set_xlabel("ε (nats)")
+    axes.set_ylim(-0.03, 1.05)

@@ -1,0 +1,303 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Truncated addition, and rounded addition
+#
+# *Every weight is positive, and still an outcome becomes impossible: not the weights are lost, but their sum.*
+#
+# **The mechanism.** The exponential mechanism picks outcome $o$ with probability proportional to $e^{-\varepsilon
+# u(o)/2}$. Code draws it from running sums: with weights $w_1, w_2, \dots$ and $c_i = (w_1 + \dots + w_i)/T$, take a
+# uniform $r \in [0, 1)$ and return the first $i$ with $c_i > r$. So outcome $i$ has probability $c_i - c_{i-1}$, the
+# amount by which the running sum *moves* at $i$.
+#
+# **The claim.** $\varepsilon$-differential privacy, when one record moves each utility by at most 1. No event can
+# then tell the two worlds apart with an advantage above $\tanh(\varepsilon/2)$, and no outcome that is possible in
+# one world is impossible in the other.
+#
+# **The attacks.** Make running sums that do not move when they should (truncated addition), or that move too far, a
+# thousand times, in the same direction (rounded addition).
+
+# %% [markdown]
+# ## Change me
+
+# %%
+import numpy as np
+
+EPSILON = 37.0  # truncated addition: the budget claimed, in nats
+OUTCOMES = 1000  # and the number of outcomes
+FLOAT_TYPE = np.float64  # or np.float32 (ε = 17 is enough), np.float16 (ε = 8)
+
+ROUNDED_EPSILON = 0.02  # rounded addition: any ε will do
+OTHERS = 1024  # k, the outcomes beside the first
+ROUNDED_TYPE = np.float16  # with np.float32 try ε = 0.001 and k = 2**22
+
+RUNS = 100_000  # draws in each world (base 2: 10,000 at most)
+SEED = 1
+
+# %%
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from attacks.boundary import last_added
+from attacks.rounded_addition import rounded_addition
+from attacks.truncated_addition import truncated_addition
+from audit import exact, statistics
+from audit.pictures import IN, OUT, side_by_side
+from audit.render import to_markdown
+from audit.rows import Crossing, examine
+from mechanisms import exponential_naive
+from mechanisms.families import member
+from mechanisms.privacy import Claim
+
+plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "ε ≥", "exact", "sampled"]
+
+# %% [markdown]
+# ## One plus something is one
+#
+# A binary64 number has 53 significant bits, so the floats after 1 are $1 + 2^{-52}$, $1 + 2\cdot 2^{-52}$, and so on.
+# A sum is rounded to the nearest of them, a tie to the even one. Half a unit or less, added to 1, leaves no trace:
+
+# %%
+1 + 2.0**-53 == 1, 1 + 1.0000001 * 2.0**-53 == 1 + 2.0**-52
+
+# %%
+precision = exponential_naive.uniform_bits(FLOAT_TYPE)
+half_unit = 2.0**-precision
+small = np.linspace(0, 6, 4001)
+one = np.ones((), FLOAT_TYPE)
+gained = (one + (small * half_unit).astype(FLOAT_TYPE) - one).astype(float) / half_unit
+
+_, axes = plt.subplots(figsize=(8.5, 4.4))
+axes.plot(small, small, color="0.6", label="on paper")
+steps = np.where(np.diff(gained, prepend=gained[0]) > 0, np.nan, gained)
+axes.plot(small, steps, color="black", linewidth=2.5, label=f"in {np.dtype(FLOAT_TYPE).name}")
+axes.annotate("swallowed", (0.5, 0), (0.5, 1.35), ha="center", arrowprops={"arrowstyle": "->"}, fontsize=13)
+axes.annotate(
+    "rounded up\nto double", (1.05, 2), (0.75, 3.2), ha="center", arrowprops={"arrowstyle": "->"}, fontsize=13
+)
+axes.set_xlabel(f"weight w added to 1, in units of $2^{{-{precision}}}$")
+axes.set_ylabel("what the sum gains")
+axes.legend(loc="upper left", bbox_to_anchor=(0.02, 1.02))
+plt.show()
+
+# %% [markdown]
+# Both attacks are in this picture: truncated addition lives on the flat step at zero, rounded addition on both sides
+# of the jump at $w = 2^{-53}$, where the sum gains nothing or twice as much as it should.
+
+# %% [markdown]
+# ## Truncated addition
+#
+# Let $g$ be the least whole utility whose weight is swallowed, $1 + e^{-\varepsilon g/2} = 1$; it lies near
+# $2 \cdot 53 \ln 2/\varepsilon$. Alice's form is exchanged for another that differs in every answer:
+#
+# | world | utilities | running sums in floats |
+# |---|---|---|
+# | **in**, with Alice | $(0,\ g,\ \dots,\ g)$ | $1, 1, 1, \dots, 1$: nothing moves |
+# | **out**, without | $(1,\ g-1,\ \dots,\ g-1)$ | they move at every step |
+#
+# At $\varepsilon = 37$ already $g = 2$ is swallowed, since $e^{-37} < 2^{-53}$: the vectors are $(0, 2, \dots, 2)$ and
+# $(1, 1, \dots, 1)$.
+
+# %%
+g = last_added(EPSILON, FLOAT_TYPE) + 1
+attack = truncated_addition(EPSILON, OUTCOMES, FLOAT_TYPE)
+law_in, law_out = (member(attack.breaks[0]).law(world, attack.parameters) for world in attack.worlds())
+print(f"g = {g}")
+for name, law in (("in ", law_in), ("out", law_out)):
+    print(f"{name}  P(first) = {float(law.probability(0)[0]):.6f}   P(second) = {float(law.probability(1)[0]):.6f}")
+
+# %%
+broken = [examine(Crossing(attack, member(name)), seed=SEED, runs=RUNS, alpha=0.05) for name in attack.breaks]
+exact_twin = Crossing(attack, member("exponential-base2"))
+base2 = examine(exact_twin, seed=SEED, runs=RUNS, alpha=0.05)
+display(side_by_side([broken[0], base2]))
+display(Markdown(to_markdown([*broken, base2], TITLES)))
+
+# %% [markdown]
+# The two "repairs" of the previous notebook fall with the rest. No weight is zero, so the one that refuses does not
+# refuse; the best utility is shifted to 0, where it already is. On the right is the exact twin: the 999 others keep
+# their tiny probability $2^{-\eta u}$ (blue, at the bottom), its loss is 30.08, and the claim holds.
+#
+# ### Why the sample is UNDERPOWERED
+#
+# Look at the base-2 row again: its advantage is 0.999 as well! A claim of $\varepsilon = 37$ allows nearly
+# everything, $\tanh(18.5) = 1 - 1.7\cdot 10^{-16}$. That the two worlds look different is no evidence here. What
+# breaks the claim is only that something is *impossible*, where a private mechanism could make it as rare as $0.999
+# \cdot e^{-37}$; and no sample tells the impossible from the very rare.
+#
+# Suppose the event is seen in all of $n$ runs of one world and in none of the other, the best that could ever be
+# seen. At confidence $1-\alpha$ the first probability is at least $L = (\alpha/4)^{1/n}$, the second at most $1 - L$,
+# and the sample shows no more than
+# $$\varepsilon \;\ge\; \ln\frac{L}{1-L} \;\approx\; \ln\frac{n}{\ln(4/\alpha)}.$$
+
+# %%
+runs = np.geomspace(10, 1e18, 60)
+log_low = np.log(0.05 / 4) / runs
+_, axes = plt.subplots(figsize=(10, 4))
+axes.semilogx(runs, log_low - np.log(-np.expm1(log_low)), color="black", linewidth=2)
+axes.plot(RUNS, log_low_here := np.log(RUNS / np.log(80)), "o", color="black", markersize=9)
+axes.annotate(f"{RUNS:,} runs: ε ≈ {log_low_here:.1f}", (RUNS, log_low_here), (8, -16), textcoords="offset points")
+axes.axhline(EPSILON, color="black", linestyle="--")
+axes.annotate(f"the claim, ε = {EPSILON:g}", (12, EPSILON), (0, -16), textcoords="offset points")
+axes.set_xlabel("runs in each world")
+axes.set_ylabel("largest ε that can be shown")
+plt.show()
+enough = np.log(80) * np.exp(EPSILON)
+print(f"{RUNS:,} runs: underpowered at ε = 10.03? {statistics.underpowered(RUNS, 0.05, 10.03, 0)}", end="; ")
+print(f"at 10.04? {statistics.underpowered(RUNS, 0.05, 10.04, 0)}")
+print(f"runs needed for ε = {EPSILON:g}: {enough:.1e}, or {enough / 1e9 / 3.156e7:.1f} years at a billion a second")
+
+# %% [markdown]
+# The law of the code needs no luck. It counts, for each outcome, the uniforms among the $2^{53}$ that lead to it. In
+# the world with Alice the count for outcome 2 is 0, and $\ln(0.001/0) = \infty$. That took a millisecond.
+#
+# ### Small budgets
+#
+# A huge $\varepsilon$ makes the attack visible; it does not make it possible. The loss is infinite at *every*
+# $\varepsilon$. What shrinks is how often the impossible outcome occurs in the other world, the $\delta$ that
+# would have to be admitted:
+
+# %%
+for epsilon in (0.5, 1, 5, 10, 20, 30, 37):
+    pair = truncated_addition(epsilon, 1000)
+    laws = [exponential_naive.law(world, epsilon) for world in pair.worlds()]
+    evidence = exact.compare(*laws, Claim(epsilon), pair.event)
+    print(f"ε = {epsilon:<5} g = {pair.worlds()[0][1]:<4} loss = {evidence.epsilon}   δ at ε = {evidence.delta:.2g}")
+
+# %% [markdown]
+# ### The demonstration in the paper
+#
+# Utilities need not be whole. The paper that introduced the attack takes $\varepsilon = 30$ and 1,000 outcomes:
+# utility $-\frac12$ for the first and 2 for each of the others, against $\frac12$ and 1. Their difference is 2.5 in
+# the first world ($e^{-15\cdot 2.5} = 5\cdot 10^{-17}$, swallowed) and 0.5 in the second ($e^{-7.5} = 5.5\cdot
+# 10^{-4}$).
+
+# %%
+demonstration = np.full((2, 1000), [[2.0], [1.0]])
+demonstration[:, 0] = -0.5, 0.5
+laws = [exponential_naive.law(world, 30.0) for world in demonstration]
+on_paper = 1 / (1 + 999 * np.exp(-15 * (demonstration[:, 1] - demonstration[:, 0])))
+for name, law, real in zip(("in ", "out"), laws, on_paper, strict=True):
+    low, _ = law.probability(0)
+    print(f"{name}  P(first) = {float(low):.4f} in floats, {real:.16f} on paper    impossible others: {low == 1}")
+print(exact.compare(*laws, Claim(30.0)).verdict, "with a loss of", exact.compare(*laws, Claim(30.0)).epsilon)
+
+# %% [markdown]
+# 1 against 0.6441, as printed there. On paper the first world leaves $5\cdot 10^{-14}$ to the others, and
+# $\ln(0.3559 / 5.2\cdot 10^{-14}) = 29.6$ is within the claim. In floats it leaves 0.
+
+# %% [markdown]
+# ## Rounded addition
+#
+# Truncated addition shows itself at large $\varepsilon$ only. Its sibling works at **any** $\varepsilon$. With $p$
+# bits of precision, choose $g = \lfloor 2p\ln 2/\varepsilon \rfloor$, so that the weight $e^{-\varepsilon u/2}$
+# crosses half a unit, $2^{-p}$, between $g$ and $g+1$:
+#
+# | world | utilities | each of the $k$ others weighs | so each addition |
+# |---|---|---|---|
+# | **in**, with Alice | $(0,\ g+1,\ \dots,\ g+1)$ | just below half a unit | is swallowed |
+# | **out**, without | $(0,\ g,\ \dots,\ g)$ | just above half a unit | counts as a whole unit, $2^{1-p}$ |
+#
+# The weights of the two worlds differ by a factor of $e^{\varepsilon/2}$, as near to 1 as you like: on paper (dotted)
+# the two running sums can hardly be told apart. But rounding errors of the same sign do not average out: they add up.
+
+# %%
+rounded = rounded_addition(ROUNDED_EPSILON, 1 + OTHERS, ROUNDED_TYPE)
+_, axes = plt.subplots(1, 2, figsize=(11.5, 4.3), layout="constrained")
+shown = max(1, OTHERS // 4000)
+for colour, name, world in zip((IN, OUT), ("with Alice", "without"), rounded.worlds(), strict=True):
+    weight = exponential_naive.weights(world, ROUNDED_EPSILON, float_type=ROUNDED_TYPE)
+    sums = np.cumsum(weight).astype(float)
+    paper = np.cumsum(np.exp(-ROUNDED_EPSILON * world / 2))
+    added = np.arange(len(world))
+    axes[0].plot(added[::shown], sums[::shown], color=colour, linewidth=2.5, label=f"{name}, in floats")
+    axes[0].plot(added[::shown], paper[::shown], color=colour, linestyle=":", linewidth=2, label=f"{name}, on paper")
+    unit = 2.0 ** (1 - exponential_naive.uniform_bits(ROUNDED_TYPE))
+    axes[1].step(added[:13], (sums[:13] - 1) / unit, where="post", color=colour, linewidth=2.5)
+    axes[1].plot(added[:13], (paper[:13] - 1) / unit, ":", color=colour, linewidth=2)
+axes[0].set_title("all the additions", fontsize=13)
+axes[0].set_ylabel("running sum")
+axes[0].legend(fontsize=11)
+axes[1].set_title("the first twelve: a unit each, or nothing", fontsize=13)
+axes[1].set_ylabel("(running sum − 1), in units")
+for panel in axes:
+    panel.set_xlabel("weights added to the first")
+plt.show()
+
+# %% [markdown]
+# With Alice the sum stays 1 and the first outcome is certain. Without her it climbs to $1 + k\cdot 2^{1-p}$, and
+# the others have the share that the climb gave them:
+# $$\text{advantage} \;=\; \frac{k\,2^{1-p}}{1 + k\,2^{1-p}}.$$
+# In binary16 ($p = 11$) with $k = 1024$ that is $\frac12$, beside a claim that allows 0.01. In binary32 ($p = 24$)
+# with $k = 2^{22}$ it is $\frac13$. (The formula ends at $k = 2^{p-1}$, where the sum is 2: the unit doubles there,
+# the same weights fall below half of it, and the sum stops.)
+
+# %%
+exact_twin = Crossing(rounded, member("exponential-base2"))
+rounded_base2 = examine(exact_twin, seed=SEED, runs=RUNS, alpha=0.05)
+rounded_naive = examine(Crossing(rounded, member(rounded.breaks[0])), seed=SEED, runs=RUNS, alpha=0.05)
+display(side_by_side([rounded_naive, rounded_base2]))
+display(Markdown(to_markdown([rounded_naive, rounded_base2], TITLES)))
+climb = OTHERS * unit
+print(f"formula: {climb / (1 + climb):.4f}")
+
+# %% [markdown]
+# This time the sample convicts too: a claim of 0.02 is easy to exceed.
+
+# %% [markdown]
+# ## Exercises
+#
+# **1.** "Add the smallest weights first, then none is swallowed." True. Does sorting the weights make the mechanism
+# private? Try the worlds of truncated addition, sorted; then $(4, 2, 0)$ against $(5, 1, 1)$ at $\varepsilon = 37$.
+#
+# **2.** Is binary64 safe from rounded addition? Its unit is $2^{-52}$. How many outcomes does the advantage need in
+# order to exceed what $\varepsilon$ allows? Find an $\varepsilon$ for which four million are enough.
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
+#
+# No. The uniform is a multiple of $2^{-53}$, and an outcome whose cell $[c_{i-1}, c_i)$ holds no multiple of it is
+# impossible, however exact the sums are. In the sorted worlds of the attack the 999 small cells are
+# $e^{-37} = 0.77\cdot 2^{-53}$ wide: some 770 of them catch a grid point and the rest catch none.
+#
+# In $(4, 2, 0)$ the second cell begins at $e^{-74}$, just after the grid point 0, and ends near $e^{-37}$, before the
+# next: it is impossible. In $(5, 1, 1)$ the same outcome has probability one half. Sums and uniform must *both* be
+# exact.
+#
+# </details>
+
+# %%
+sorted_worlds = [np.sort(world)[::-1] for world in truncated_addition(37.0, 1000).worlds()]
+for worlds in (sorted_worlds, (np.array([4, 2, 0]), np.array([5, 1, 1]))):
+    laws = [exponential_naive.law(world, 37.0) for world in worlds]
+    evidence = exact.compare(*laws, Claim(37.0))
+    print(f"{len(worlds[0]):>4} outcomes: {evidence.verdict}, loss = {evidence.epsilon}, δ at ε = {evidence.delta:.3f}")
+print("P(second):", *(float(law.probability(1)[0]) for law in laws))
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# For small numbers the advantage is about $k\,2^{-52}$ and the claim allows about $\varepsilon/2$, so
+# $k > \varepsilon\, 2^{51}$ outcomes are needed. Four million, $2^{22}$, suffice when $\varepsilon < 2^{-29}
+# \approx 1.9\cdot 10^{-9}$. Nobody claims so little for one release, but the outcomes that Alice makes impossible have
+# infinite loss at any $\varepsilon$, and the bound in $k$ is only about the advantage.
+#
+# </details>
+
+# %%
+for epsilon in (1e-6, 1e-9):
+    pair = rounded_addition(epsilon, 1 + (1 << 22), np.float64)
+    row = examine(Crossing(pair, member("exponential-naive-float64")), seed=SEED, runs=0, alpha=0.05)
+    print(f"ε = {epsilon:g}: advantage {row.exact.advantage:.2g}, allowed {row.advantage_allowed:.2g}, ", end="")
+    print(f"{epsilon * 2.0**51:.2g} outcomes needed; loss = {row.exact.epsilon}")
