@@ -104,6 +104,16 @@ def log_bounds(value: Fraction, precision: int = 128) -> tuple[Fraction, Fractio
     return _directed("log", value, precision)
 
 
+def power_bounds(base: Fraction, exponent: int, precision: int = 128) -> tuple[Fraction, Fraction]:
+    """Return dyadic rationals low ≤ base^exponent ≤ high for base > 0, exponent ≥ 0, about `precision` bits apart."""
+    bounds = []
+    for direction in (gmpy2.RoundDown, gmpy2.RoundUp):
+        with gmpy2.context(precision=precision + 64, round=direction):
+            rounded = gmpy2.mpfr(gmpy2.mpq(base.numerator, base.denominator))
+            bounds.append(fraction(rounded**exponent))
+    return bounds[0], bounds[1]
+
+
 def _directed(function: str, argument: Fraction, precision: int) -> tuple[Fraction, Fraction]:
     bounds = []
     for direction in (gmpy2.RoundDown, gmpy2.RoundUp):

@@ -6,11 +6,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 16  # bytes that a buffered source produces at a time
+BLOCK = 1 << 13  # 64-bit words that a buffered source produces at a time
+REKEY_AFTER = 1 << 30  # bytes of keystream from one key
+
+Draw = Callable[[int], NDArray[np.uint64]]  # the next words of a stream
 
 
 class OutOfBitsError(Exception):
@@ -24,10 +28,10 @@ class BitSource:
     word where the caller names none; samplers that read words are walked exhaustively by shrinking it.
     """
 
-    __slots__ = ("_draw", "_pending", "_pending_bits", "consumed", "exhausted", "word_bits")
+    __slots__ = ("__weakref__", "_draw", "_pending", "_pending_bits", "consumed", "exhausted", "word_bits")
 
-    def __init__(self, draw: Callable[[int], bytes], word_bits: int = 64, pending: tuple[int, int] = (0, 0)) -> None:
-        """draw(n) returns the next n bytes of the stream; pending is (value, bits) to hand out before them."""
+    def __init__(self, draw: Draw, word_bits: int = 64, pending: tuple[int, int] = (0, 0)) -> None:
+        """draw(n) returns the next n 64-bit words of the stream; pending is (value, bits) to hand out before them."""
         if not 1 <= word_bits <= 64:
             raise ValueError(f"word_bits must be between 1 and 64, got {word_bits}")
         self._draw = draw
@@ -42,14 +46,15 @@ class BitSource:
             raise ValueError(f"count must not be negative, got {count}")
         missing = count - self._pending_bits
         if missing > 0:
-            size = (missing + 7) // 8
+            size = (missing + 63) // 64
             try:
                 fresh = self._draw(size)
             except OutOfBitsError:
                 self.exhausted = True  # a sampler may swallow the exception; the walk must know all the same
                 raise
-            self._pending = self._pending << (8 * size) | int.from_bytes(fresh, "big")
-            self._pending_bits += 8 * size
+            value = int(fresh[0]) if size == 1 else int.from_bytes(fresh.astype(">u8").tobytes(), "big")
+            self._pending = self._pending << (64 * size) | value
+            self._pending_bits += 64 * size
         self._pending_bits -= count
         value = self._pending >> self._pending_bits
         self._pending &= (1 << self._pending_bits) - 1
@@ -62,8 +67,9 @@ class BitSource:
         if not 1 <= width <= 64:
             raise ValueError(f"width must be between 1 and 64, got {width}")
         if width == 64 and self._pending_bits == 0 and not self.exhausted:
+            fresh = self._draw(count)
             self.consumed += 64 * count
-            return np.frombuffer(self._draw(8 * count), dtype=">u8").astype(np.uint64)
+            return fresh
         total = count * width
         padding = -total % 8
         packed = (self.take(total) << padding).to_bytes((total + padding) // 8, "big")
@@ -72,22 +78,94 @@ class BitSource:
         left_padded[:, 64 - width :] = fields
         return np.packbits(left_padded, axis=1).view(">u8").reshape(count).astype(np.uint64)
 
+    def forget(self) -> None:
+        """Drop the bits drawn from the stream and not yet handed out."""
+        self._pending = self._pending_bits = 0
+
+
+class _Keystream:
+    """AES-256 in counter mode, keyed from the operating system, into a buffer that is used again and again."""
+
+    def __init__(self) -> None:
+        self._buffer = np.empty(BLOCK, dtype=np.uint64)
+        self._zeros = memoryview(bytes(8 * BLOCK))  # its slices are no copies
+        self.rekey()
+
+    def rekey(self) -> None:
+        """Take a new key, and drop what the old one made."""
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        cipher = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(os.urandom(16)))
+        self._encryptor = cipher.encryptor()
+        self._left = REKEY_AFTER
+        self._position = BLOCK
+
+    def _fill(self, words: NDArray[np.uint64]) -> None:
+        if self._left < words.nbytes:
+            self.rekey()
+        self._left -= words.nbytes
+        self._encryptor.update_into(self._zeros[: words.nbytes], words.view(np.uint8).data)
+
+    def draw(self, count: int) -> NDArray[np.uint64]:
+        """Return the next words; a copy, so that the buffer can be used again."""
+        end = self._position + count
+        if end <= BLOCK:
+            drawn = self._buffer[self._position : end].copy()
+            self._position = end
+            return drawn
+        drawn = np.empty(count, dtype=np.uint64)
+        done = BLOCK - self._position
+        drawn[:done] = self._buffer[self._position :]
+        while count - done >= BLOCK:
+            self._fill(drawn[done : done + BLOCK])
+            done += BLOCK
+        self._fill(self._buffer)
+        self._position = count - done
+        drawn[done:] = self._buffer[: self._position]
+        return drawn
+
+
+_released: WeakSet[BitSource] = WeakSet()  # the sources whose bits may be released
+_keystreams: WeakSet[_Keystream] = WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for keystream in _keystreams:
+        keystream.rekey()
+    for source in _released:
+        source.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
 
 def system_bits(word_bits: int = 64) -> BitSource:
-    """Return bits from the operating system's cryptographic generator: the default for anything released."""
-    return BitSource(os.urandom, word_bits)
+    """Return cryptographic bits, the default for anything released.
+
+    An AES-256 counter-mode keystream: indistinguishable from uniform to whoever cannot break AES, with a fresh key from
+    the operating system for every source, after every GiB, and in the child after a fork. It does not forget: who
+    reads this process's memory learns the bits of its present key, past ones too. Not for several threads at once.
+    About ten times faster than asking the operating system for every draw.
+    """
+    keystream = _Keystream()
+    source = BitSource(keystream.draw, word_bits)
+    _keystreams.add(keystream)
+    _released.add(source)
+    return source
 
 
-def seeded_bits(seed: int, attack: str = "", mechanism: str = "", world: str = "", batch: int = 0) -> BitSource:
-    """Return a reproducible stream, independent for every combination of the arguments. Not cryptographic.
+def seeded_bits(
+    seed: int, attack: str = "", mechanism: str = "", world: str = "", batch: int = 0, *, word_bits: int = 64
+) -> BitSource:
+    """Return a reproducible stream, independent for every combination of the labels. Not cryptographic.
 
     >>> seeded_bits(1).take(8) == seeded_bits(1).take(8)
     True
     """
     label = json.dumps([seed, attack, mechanism, world, batch]).encode()
     key = int.from_bytes(hashlib.blake2b(label, digest_size=16).digest(), "big")
-    generator = np.random.Philox(key=key)
-    return BitSource(_buffered(lambda size: generator.random_raw(size // 8).astype("<u8").tobytes()))
+    return BitSource(np.random.Philox(key=key).random_raw, word_bits)
 
 
 def scripted_bits(script: str, word_bits: int = 64) -> BitSource:
@@ -99,23 +177,7 @@ def scripted_bits(script: str, word_bits: int = 64) -> BitSource:
     if set(script) - {"0", "1"}:
         raise ValueError(f"script must consist of 0s and 1s, got {script!r}")
 
-    def run_out(size: int) -> bytes:
+    def run_out(size: int) -> NDArray[np.uint64]:
         raise OutOfBitsError(f"the script has only {len(script)} bits")
 
     return BitSource(run_out, word_bits, (int(script or "0", 2), len(script)))
-
-
-def _buffered(refill: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """Return a draw function over whole blocks, so that the stream does not depend on how it is cut up."""
-    buffer, position = b"", 0
-
-    def draw(size: int) -> bytes:
-        nonlocal buffer, position
-        if size > len(buffer) - position:
-            wanted = size - (len(buffer) - position)
-            buffer = buffer[position:] + refill(-(-wanted // BLOCK) * BLOCK)
-            position = 0
-        position += size
-        return buffer[position - size : position]
-
-    return draw

@@ -101,5 +101,7 @@ FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
         "mechanisms.exponential_naive:POSITIVE",
         "mechanisms.exponential_naive:SHIFTED",
         "mechanisms.exponential_base2:BASE2",
+        "mechanisms.exponential_exact:BASE2",
+        "mechanisms.exponential_exact:BASE_E",
     ),
 )

@@ -1,9 +1,11 @@
 """One stream of bits, most significant first, however it is cut up."""
 
 import itertools
+import os
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from mechanisms.bits import BLOCK, OutOfBitsError, scripted_bits, seeded_bits, system_bits
 
@@ -19,7 +21,7 @@ def test_words_and_take_read_the_same_stream(width: int) -> None:
 
 
 def test_a_stream_does_not_depend_on_how_it_is_cut_up() -> None:
-    size = 8 * (BLOCK + 100)
+    size = 8 * (1000 + 100)
     bits, whole = seeded_bits(3), seeded_bits(3).take(2 * size)
     cut = (bits.take(5), bits.take(size - 5), bits.take(size))
     assert ((cut[0] << (size - 5) | cut[1]) << size | cut[2]) == whole
@@ -42,6 +44,61 @@ def test_a_script_is_replayed_and_then_runs_out() -> None:
 
 def test_system_bits_are_not_reproducible() -> None:
     assert system_bits().take(256) != system_bits().take(256)
+
+
+@pytest.mark.parametrize("cuts", [[1], [7, 1, 5000], [BLOCK], [BLOCK + 1], [3 * BLOCK + 5, 2, BLOCK]])
+def test_the_keystream_is_that_of_its_key(cuts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """AES-256-CTR over zeros by one call, against the buffered stream cut up: no word lost, none handed out twice."""
+    monkeypatch.setattr("os.urandom", lambda size: bytes(range(size)))
+    bits = system_bits()
+    drawn = np.concatenate([bits.words(cut) for cut in cuts])
+    encryptor = Cipher(algorithms.AES256(bytes(range(32))), modes.CTR(bytes(range(16)))).encryptor()
+    assert drawn.tobytes() == encryptor.update(bytes(8 * sum(cuts)))
+
+
+def test_what_was_handed_out_is_not_overwritten() -> None:
+    bits = system_bits()
+    first = bits.words(3)
+    kept = first.copy()
+    bits.words(2 * BLOCK)
+    assert (first == kept).all()
+
+
+def test_a_new_key_after_the_stated_volume(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys: list[int] = []
+
+    def urandom(size: int) -> bytes:
+        keys.append(size)
+        return bytes(size)
+
+    monkeypatch.setattr("os.urandom", urandom)
+    monkeypatch.setattr("mechanisms.bits.REKEY_AFTER", 8 * 2 * BLOCK)
+    bits = system_bits()
+    for _ in range(6):
+        bits.words(BLOCK)
+    assert keys == [32, 16] * 3
+
+
+def test_a_child_process_never_repeats_its_parents_bits() -> None:
+    bits = system_bits()
+    bits.take(5)  # leaves bits of a word behind
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, bits.take(256).to_bytes(32, "big"))
+        os._exit(0)
+    os.waitpid(child, 0)
+    of_the_child = int.from_bytes(os.read(reading, 32), "big")
+    of_the_parent = bits.take(256)
+    assert of_the_child != of_the_parent
+    assert of_the_child >> 220 != of_the_parent >> 220  # not even the bits left behind
+
+
+def test_each_bit_of_the_keystream_is_set_half_of_the_time() -> None:
+    """False-alarm rate: 64 positions, each beyond 6 standard deviations with probability 2e-9."""
+    words = system_bits().words(100_000)
+    ones = np.array([int((words >> np.uint64(position) & np.uint64(1)).sum()) for position in range(64)])
+    assert (abs(ones - 50_000) < 6 * np.sqrt(25_000)).all()
 
 
 def test_words_are_unsigned_64_bit() -> None:

@@ -104,6 +104,22 @@ def base2_by_every_string(mechanism: AnyMechanism) -> None:
     assert mechanism.law(data, parameters).probability(0) == exponential_base2.law(data, eta).probability(0)
 
 
+def exact_by_every_string(mechanism: AnyMechanism) -> None:
+    """Two bits a word, twelve bits deep: what is decided lies below the law, and the law below that plus the rest."""
+    for data in ([0], [0, 1], [2, 0, 1], [1, 1, 1]):
+        for epsilon in (0.3, 2.0):
+            parameters = ExponentialParameters(epsilon, Limits(0, 2, 3))
+            draw = partial(one_draw, mechanism, np.array(data), parameters)
+            assert mechanism.law is not None
+            law = mechanism.law(np.array(data), parameters)
+            walked = exhaustive.law(draw, depth=12, word_bits=2)
+            assert walked.rest <= Fraction(len(data) - 1, 1 << 12)
+            for index in range(len(data)):
+                (low, high), least = law.probability(index), walked.probability(index)[0]
+                assert least <= high
+                assert low <= least + walked.rest
+
+
 CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "exponential-naive-float16": by_every_string,
     "exponential-naive-float32": by_every_boundary(np.float32, "plain"),
@@ -111,6 +127,8 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "exponential-naive-positive": by_every_boundary(np.float64, "positive"),
     "exponential-naive-shifted": by_every_boundary(np.float64, "shifted"),
     "exponential-base2": base2_by_every_string,
+    "exponential-exact": exact_by_every_string,
+    "exponential-exact-base-e": exact_by_every_string,
 }
 
 
