@@ -30,7 +30,14 @@ class Attack(Generic[D, P, O]):
     statistic: Callable[[Outcomes], NDArray[np.float64]]
     breaks: tuple[str, ...]
     source: str
+    description: str  # one line for a stranger: the two worlds, and what tells them apart
     fixes: tuple[str, ...] = ()
+
+
+def require_outcomes(outcomes: int, least: int = 2) -> None:
+    """Raise ValueError unless there are enough outcomes for the worlds to differ."""
+    if outcomes < least:
+        raise ValueError(f"outcomes must be at least {least}, got {outcomes}")
 
 
 def named(base: str, **given: tuple[object, object]) -> str:

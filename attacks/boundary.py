@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mechanisms import exponential_naive
+from mechanisms.privacy import require_positive
 
 REACHES = (64, 1 << 10, 1 << 14, 1 << 18)  # utilities tried on either side of the real-number answer
 
@@ -23,6 +24,7 @@ def last_utility(
     mechanism's own arithmetic, because libraries differ in the last bit and coarse floats in more.
     Raises ValueError where the float type is too coarse for ε.
     """
+    require_positive("epsilon", epsilon)
     guess = math.floor(-2 * exponent * math.log(2) / epsilon)
     for reach in REACHES:
         candidates = np.arange(max(0, guess - reach), guess + reach + 1)

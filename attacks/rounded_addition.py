@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, index_statistic, named
+from attacks.attack import Attack, index_statistic, named, require_outcomes
 from attacks.boundary import last_added
 from attacks.events import OneOf
 from mechanisms.exponential import ExponentialParameters, Limits
@@ -28,6 +28,7 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
     In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
     k·2^(1−p)/(1 + k·2^(1−p)), at any ε; beyond, the sum stops at 2 and the advantage at 1/2.
     """
+    require_outcomes(outcomes)
     kind = np.dtype(float_type).name
     usual_epsilon, usual_outcomes = USUAL.get(kind, (None, None))
     g = last_added(epsilon, float_type)
@@ -46,4 +47,5 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         index_statistic,
         (f"exponential-naive-{kind}",),
         SOURCE,
+        "with Alice each of many additions to the running sum rounds down to nothing; without her, up to a whole unit",
     )

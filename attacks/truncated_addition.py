@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, index_statistic, named
+from attacks.attack import Attack, index_statistic, named, require_outcomes
 from attacks.boundary import last_added
 from attacks.events import OneOf
 from mechanisms.exponential import ExponentialParameters, Limits
@@ -25,6 +25,7 @@ def truncated_addition(
 
     With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the mass.
     """
+    require_outcomes(outcomes)
     kind = np.dtype(float_type).name
     g = last_added(epsilon, float_type) + 1
 
@@ -44,4 +45,5 @@ def truncated_addition(
         index_statistic,
         (f"exponential-naive-{kind}", *failing),
         SOURCE,
+        "with Alice the many small weights vanish from the running sum beside the first; without her they share it",
     )

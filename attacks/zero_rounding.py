@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, index_statistic, named
+from attacks.attack import Attack, index_statistic, named, require_outcomes
 from attacks.boundary import last_positive
 from attacks.events import Event, OneOf, Refuses
 from mechanisms.exponential import ExponentialParameters, Limits, Utilities
@@ -25,13 +25,15 @@ def zero_rounding(
 
     x is the last utility with a positive weight; in: (x, x+1, …, x+1), out: (x, …, x). The advantage is 1 − 1/outcomes.
     """
+    require_outcomes(outcomes)
     x = last_positive(epsilon, float_type)
     data_in, data_out = np.full(outcomes, x + 1), np.full(outcomes, x)
     data_in[0] = x
     kind = np.dtype(float_type).name
     name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
-    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), fixes)
+    told = "with Alice only the first outcome's weight is not rounded to zero; without her, all are possible"
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), told, fixes)
 
 
 def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.float64) -> Attack[Any, Any, int]:
@@ -41,14 +43,16 @@ def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.
     name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5), float_type=(kind, "float64"))
     data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
-    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), fixes)
+    told = "two outcomes, and in each world the weight of the other one is rounded to zero: one draw tells the world"
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), told, fixes)
 
 
 def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
     """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there."""
     data_in, data_out = zero_rounding(epsilon, outcomes).worlds()
     name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
-    return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), ())
+    told = "a mechanism that raises on a weight of zero raises only with Alice: the refusal is an outcome that tells"
+    return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), told, ())
 
 
 def _attack(
@@ -58,10 +62,21 @@ def _attack(
     data_out: Utilities,
     event: Event,
     breaks: tuple[str, ...],
+    description: str,
     fixes: tuple[str, ...],
 ) -> Attack[Any, Any, int]:
     limits = Limits(0, int(max(data_in.max(), data_out.max())), len(data_in))
     parameters = ExponentialParameters(epsilon, limits)
+    worlds = data_in, data_out
     return Attack(
-        name, "exponential", lambda: (data_in, data_out), parameters, event, index_statistic, breaks, SOURCE, fixes
+        name,
+        "exponential",
+        lambda: worlds,
+        parameters,
+        event,
+        index_statistic,
+        breaks,
+        SOURCE,
+        description,
+        fixes,
     )

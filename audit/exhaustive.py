@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
 from mechanisms.interface import Refused
@@ -17,9 +17,10 @@ T = TypeVar("T", bound=Hashable)
 def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
     """Return the law of the sampler's outcome over all strings of `depth` random bits.
 
-    The sampler is run once for every string that it reads to the end of a draw. Strings that `depth` bits do not decide
-    are the law's `rest`. An exception is an outcome, `Refused`. Raises ValueError for a sampler that is not a function
-    of its bits.
+    The sampler returns something hashable. It is run once for every string that it reads to the end of a draw; strings
+    that `depth` bits do not decide are the law's `rest`. word_bits is the size of its words, smaller so that a walk is
+    affordable. An exception is an outcome, `Refused`, but for those that only a mistake in the code raises (NameError,
+    AttributeError). Raises ValueError where two runs on the same bits are seen to differ: randomness of its own.
 
     >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
     (Fraction(1, 2), Fraction(1, 2))
@@ -46,21 +47,37 @@ def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> It
         raise ValueError(f"depth must not be negative, got {depth}")
     prefix = ""
     while True:
-        bits = scripted_bits(prefix.ljust(depth, "0"), word_bits)
-        try:
-            outcome = sampler(bits)
-        except OutOfBitsError:
-            outcome = None
-        except Exception as error:  # an exception is an outcome too
-            outcome = Refused(f"{type(error).__name__}: {error}")
-        if not bits.exhausted:
-            yield outcome, bits.consumed
-        leaf = prefix.ljust(depth, "0")[: bits.consumed]  # where it ran out, no longer string of this prefix is decided
+        string = prefix.ljust(depth, "0")
+        ran = _run(sampler, string, word_bits)
+        if not prefix and ran != _run(sampler, string, word_bits):
+            raise ValueError("the sampler is not a function of its bits: two runs on the same ones differ")
+        if not ran.exhausted:
+            yield ran.outcome, ran.consumed
+        leaf = string[: ran.consumed]  # where it ran out, no longer string of this prefix is decided
         if len(leaf) < len(prefix):
             raise ValueError(f"the sampler is not a function of its bits: it read {prefix!r} once and {leaf!r} later")
         if "0" not in leaf:
             return
         prefix = leaf[: leaf.rindex("0")] + "1"
+
+
+class _Run(NamedTuple):
+    outcome: Any
+    consumed: int
+    exhausted: bool
+
+
+def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _Run:
+    bits = scripted_bits(string, word_bits)
+    try:
+        outcome = sampler(bits)
+    except OutOfBitsError:
+        outcome = None
+    except (NameError, AttributeError):
+        raise
+    except Exception as error:  # an exception is an outcome too
+        outcome = Refused(f"{type(error).__name__}: {error}")
+    return _Run(outcome, bits.consumed, bits.exhausted)
 
 
 def _law(leaves: Iterator[tuple[T, int]], depth: int) -> Law[T]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -15,10 +15,10 @@ def prepare(folder: Path) -> None:
         pass
 
 
-def write(folder: Path, files: Mapping[str, bytes]) -> None:
+def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
     """Write files into the folder. Each appears whole or not at all, and none before all of them are on the disk.
 
-    Raises OSError, and then leaves what was there before.
+    Then remove the stale ones that are not among them. Raises OSError, and then leaves what was there before.
     """
     with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
         for name, content in files.items():
@@ -28,3 +28,5 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
                 os.fsync(handle.fileno())
         for name in files:
             os.replace(Path(staging, name), folder / name)
+    for name in set(stale) - set(files):
+        (folder / name).unlink(missing_ok=True)

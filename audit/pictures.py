@@ -84,10 +84,13 @@ def _steps(
     elif filled:
         axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
     else:
-        axes.step(ends, visible, where="mid", color=colour, linewidth=1.4, label=label)
+        # The second world is dashed, so that the first shows through where they agree.
+        style = {"linewidth": 2.2} if colour == IN else {"linewidth": 1.4, "linestyle": "--"}
+        axes.step(ends, visible, where="mid", color=colour, label=label, **style)
         for cell in np.flatnonzero(masses == 1):  # a line needs two points
             axes.plot(ends[cell], 1, "o", color=colour, markersize=6)
-            axes.annotate("always here", (ends[cell], 1), (9, -4), textcoords="offset points", color=colour)
+            told = f"{label.split(',')[0]}: always {ends[cell]:g}"
+            axes.annotate(told, (ends[cell], 1), (9, -4), textcoords="offset points", color=colour)
 
 
 def draw_curve(axes: Axes, row: Row) -> None:
@@ -98,5 +101,7 @@ def draw_curve(axes: Axes, row: Row) -> None:
     point = (row.claim.epsilon, row.claim.delta)
     axes.plot(*point, "x", color="crimson", markersize=9, markeredgewidth=2)
     axes.annotate("claimed", point, textcoords="offset points", xytext=(6, 6), fontsize=9)
+    axes.vlines(row.claim.epsilon, row.claim.delta, 1, color="crimson", linewidth=4, alpha=0.15)
     axes.set_xlabel("ε (nats)")
+    axes.locator_params(axis="x", nbins=5)
     axes.set_ylim(-0.03, 1.05)

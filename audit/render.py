@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SCHEMA = "subnormal/report/1"
+PICTURE_WIDTH = 120  # columns
+
 # Left out one by one where a terminal is too narrow; report.html has them all.
 DISPENSABLE = (
     "fit p",
@@ -26,13 +28,15 @@ DISPENSABLE = (
     "sampled advantage",
     "exhaustive",
     "claimed ε",
+    "allowed",
+    "advantage",
     "loss ε",
 )
 
 STYLES: dict[str, str] = {
     Verdict.VIOLATED: "bold red",
     Verdict.HOLDS: "green",
-    Verdict.NOT_REFUTED: "green",
+    Verdict.NOT_REFUTED: "none",  # no colour acquits
     Verdict.UNRESOLVED: "yellow",
     Verdict.UNDERPOWERED: "yellow",
     "ERROR": "bold red",
@@ -57,6 +61,8 @@ def to_json(report: Report) -> str:
 def _row_json(row: Row) -> dict[str, Any]:
     return {
         "attack": row.attack,
+        "description": row.description,
+        "source": row.source,
         "family": row.family,
         "mechanism": row.mechanism,
         "parameters": _plain(row.parameters),
@@ -217,10 +223,10 @@ def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
 
 
 def to_svg(report: Report) -> str:
-    """Return a picture of the whole table."""
+    """Return a picture of the table, narrow enough for a page."""
     from rich.console import Console
 
-    made = table(report)
+    made = table(report, PICTURE_WIDTH)
     console = Console(record=True, width=natural_width(made), file=io.StringIO())
     console.print(made)
     return console.export_svg(title="python -m audit run")
@@ -230,7 +236,8 @@ def footer(report: Report) -> str:
     """Return what stands under the table: errors, how the confidence was shared, and what no verdict says."""
     errors = [f"{row.attack}, {row.mechanism}: {row.error}\n" for row in report.rows if row.error]
     judged = sum(row.sampled is not None for row in report.rows)
-    shared = f"α = {report.alpha:g} shared by {judged} sampled rows" if judged else "nothing was sampled"
+    rows = "row" if judged == 1 else "rows"
+    shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
     return "".join(errors) + (
         f"seed {report.seed}; {shared}. HOLDS speaks of this pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
@@ -245,6 +252,8 @@ def to_html(report: Report, drawn: dict[str, bytes]) -> str:
     sections = [
         {
             "attack": attack,
+            "description": rows[0].description,
+            "source": rows[0].source,
             "rows": [columns(row) for row in rows],
             "picture": base64.b64encode(drawn[f"{attack}.png"]).decode() if f"{attack}.png" in drawn else None,
         }

@@ -97,6 +97,8 @@ class Row:
     """One attack on one member, its kinds of evidence kept apart. A kind that the member does not have is None."""
 
     attack: str
+    description: str
+    source: str
     family: str
     mechanism: str
     parameters: Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from attacks.catalogue import ATTACKS
 from audit import exact, exhaustive, sampled
 from audit.environment import environment
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, Sketch
-from mechanisms.families import family, member, members
+from mechanisms.families import family, member, members, unknown
 from mechanisms.interface import Mechanism
 from mechanisms.law import Law
 from mechanisms.privacy import Claim
@@ -47,8 +47,11 @@ def crossings(
     """
     found = []
     for attack in attacks:
+        known = members(family(attack.family))
+        for name in {*attack.breaks, *attack.fixes} - {mechanism.name for mechanism in known}:
+            raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
-        everyone = sorted(members(family(attack.family)), key=lambda one: order.get(one.name, len(order)))
+        everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
             telling = mechanism.name in order or mechanism.exact
             if (telling or everything) and (not mechanisms or mechanism.name in mechanisms):
@@ -77,6 +80,8 @@ def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float) -> Row:
 
 def _examine(attack: AnyAttack, mechanism: AnyMechanism, seed: int, runs: int, alpha: float) -> Row:
     worlds = attack.worlds()
+    if not family(attack.family).adjacent(attack.parameters, *worlds):
+        raise ValueError("the attack's worlds are not adjacent: no claim covers them")
     claim = mechanism.claim(attack.parameters, *worlds)
     laws = None
     if mechanism.law is not None:
@@ -94,6 +99,8 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, seed: int, runs: int, a
 def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evidence: Any) -> Row:
     return Row(
         attack=attack.name,
+        description=attack.description,
+        source=attack.source,
         family=attack.family,
         mechanism=mechanism.name,
         parameters=dataclasses.asdict(attack.parameters),
@@ -106,10 +113,11 @@ def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evid
 
 
 def _walked(attack: AnyAttack, mechanism: AnyMechanism, worlds: tuple[Any, Any], claim: Claim) -> ExactEvidence | None:
-    if mechanism.depth is None:
+    depth = None if mechanism.depth is None else mechanism.depth(worlds[0], attack.parameters)
+    if depth is None:
         return None
     law_in, law_out = (
-        exhaustive.law(lambda bits, data=data: mechanism.sample(data, attack.parameters, bits, 1)[0], mechanism.depth)  # type: ignore[misc]
+        exhaustive.law(lambda bits, data=data: mechanism.sample(data, attack.parameters, bits, 1)[0], depth)  # type: ignore[misc]
         for data in worlds
     )
     return exact.compare(law_in, law_out, claim, attack.event)
@@ -142,13 +150,29 @@ def examine_all(
 ) -> Report:
     """Return the report of these crossings, α shared equally by the rows that are sampled. done() is called a row.
 
-    Rows are independent, so they are spread over the processor's cores; the result does not depend on how many.
+    Rows are independent, so those of the catalogue are spread over the processor's cores; the result does not depend on
+    how many. A worker finds an attack by its name, so attacks from elsewhere are examined here, one after the other.
     """
     plans = [planned_runs(crossing, runs) for crossing in met]
     share = alpha / max(1, sum(plan > 0 for plan in plans))
-    tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in zip(met, plans, strict=True)]
-    rows = tuple(_in_processes(tasks, done) if len(tasks) > 1 else [_examine_named(*task) for task in tasks])
+    if len(met) > 1 and all(_catalogued(crossing) for crossing in met):
+        tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in zip(met, plans, strict=True)]
+        rows = tuple(_in_processes(tasks, done))
+    else:
+        rows = tuple(_in_this_process(met, plans, seed, share, done))
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
+
+
+def _in_this_process(
+    met: Sequence[Crossing], plans: list[int], seed: int, share: float, done: Callable[[], None]
+) -> Iterator[Row]:
+    for crossing, plan in zip(met, plans, strict=True):
+        yield examine(crossing, seed=seed, runs=plan, alpha=share)
+        done()
+
+
+def _catalogued(crossing: Crossing) -> bool:
+    return crossing.attack in ATTACKS and crossing.mechanism in members(family(crossing.mechanism.family))
 
 
 _Task = tuple[str, str, int, int, float]

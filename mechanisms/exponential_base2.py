@@ -28,7 +28,7 @@ PrecisionMethod = Literal["theoretical", "empirical"]
 Sampler = Literal["all-bits", "bit-by-bit"]
 
 FRACTIONAL_MAX = 12  # the law of randomized rounding is a mixture over 2**(fractional utilities) roundings
-RUNS = 10_000  # a draw costs thousands of random bits
+RUNS = 4_000  # a draw costs thousands of random bits
 WEIGHT_BITS_MAX = 1 << 31  # running sums beyond a quarter of a gigabyte are not sampled: the law decides
 
 

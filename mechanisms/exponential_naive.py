@@ -20,6 +20,8 @@ from mechanisms.privacy import require_positive
 
 Variant = Literal["plain", "positive", "shifted"]
 
+WALKED_MAX = 1 << 13  # outcomes up to which 2^11 draws take less than a second
+
 FELL_OFF = Refused("IndexError: the uniform lies beyond the last running sum")
 NOT_POSITIVE = Refused("ValueError: a weight is not positive")
 
@@ -110,7 +112,12 @@ def law(
     return exact_law(atoms, ends, counts[ends - 1], 1 << width)
 
 
-def _member(name: str, float_type: DTypeLike, variant: Variant, depth: int | None = None) -> _Member:
+def _walk_depth(data: Utilities, parameters: ExponentialParameters) -> int | None:
+    """Every string of a float16's 11 bits, at the price of a draw each."""
+    return uniform_bits(np.float16) if len(data) <= WALKED_MAX else None
+
+
+def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
     def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
         return sample(data, parameters.epsilon, bits, n, **_options(parameters))
 
@@ -120,6 +127,7 @@ def _member(name: str, float_type: DTypeLike, variant: Variant, depth: int | Non
     def _options(parameters: ExponentialParameters) -> dict[str, Any]:
         return {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
 
+    depth = _walk_depth if np.dtype(float_type) == np.float16 else None
     return Mechanism(name, "exponential", sample_member, claim, law_member, depth=depth)
 
 
@@ -127,6 +135,6 @@ _Member = Mechanism[Utilities, ExponentialParameters, int]
 
 FLOAT64 = _member("exponential-naive-float64", np.float64, "plain")
 FLOAT32 = _member("exponential-naive-float32", np.float32, "plain")
-FLOAT16 = _member("exponential-naive-float16", np.float16, "plain", depth=uniform_bits(np.float16))
+FLOAT16 = _member("exponential-naive-float16", np.float16, "plain")
 POSITIVE = _member("exponential-naive-positive", np.float64, "positive")
 SHIFTED = _member("exponential-naive-shifted", np.float64, "shifted")

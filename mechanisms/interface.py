@@ -34,8 +34,8 @@ class Mechanism(Generic[D, P, O]):
 
     sample(data, parameters, bits, n) returns n outcomes at once. law(data, parameters), where there is one, is the
     distribution of exactly that code. runs(data, parameters), where given, is the largest number of runs worth asking
-    (a number, never the clock; 0: this pair is decided by its law alone). depth, where given, is the number of random
-    bits that one draw takes at the most: few enough for a walk over every string of them.
+    (a number, never the clock; 0: this pair is decided by its law alone). depth(data, parameters), where given, is the
+    number of random bits that one draw takes at the most, where a walk over every string of them is affordable.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Mechanism(Generic[D, P, O]):
     seeded: bool = True  # False: its randomness is its own, so its rows cannot be reproduced
     exact: bool = False  # True: built to keep its promise to the last bit, so every attack of its family must fail
     runs: Callable[[D, P], int] | None = None
-    depth: int | None = None
+    depth: Callable[[D, P], int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

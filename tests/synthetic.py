@@ -35,4 +35,4 @@ def leaking(name: str, leak: float, claimed: Claim) -> Mechanism[int, None, int]
 
 
 def attack_on_one_bit(worlds: Callable[[], tuple[int, int]] = lambda: (1, 0)) -> Attack[int, None, int]:
-    return Attack("one-bit", "synthetic", worlds, None, OneOf((1,)), index_statistic, (), "by construction")
+    return Attack("one-bit", "synthetic", worlds, None, OneOf((1,)), index_statistic, (), "by construction", "one bit")

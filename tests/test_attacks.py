@@ -81,6 +81,20 @@ def test_the_boundaries_are_boundaries_at_any_epsilon(epsilon: float, kind: type
     assert positive.tolist() == added.tolist() == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: zero_rounding(epsilon=0.0), "epsilon must be positive and finite, got 0.0"),
+        (lambda: truncated_addition(epsilon=float("nan")), "epsilon must be positive and finite, got nan"),
+        (lambda: zero_rounding(outcomes=1), "outcomes must be at least 2, got 1"),
+        (lambda: rounded_addition(-1.0, 5, np.float32), "epsilon must be positive and finite, got -1.0"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()  # type: ignore[operator]
+
+
 @pytest.mark.parametrize("outcomes", [range(4), np.arange(4), [0, 1, 2, Refused("x")]])
 def test_events_are_vectorised_predicates(outcomes: object) -> None:
     assert OneOf((0, 2))(outcomes).tolist() == [True, False, True, False]  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def test_json_on_standard_output_is_one_document_and_nothing_else(tmp_path: Path
 
 def test_html_on_standard_output_is_the_page(tmp_path: Path) -> None:
     result = call("run", *FAST, "--format", "html", "--out", str(tmp_path))
-    assert result.stdout == (tmp_path / "report.html").read_text() + "\n"
+    assert result.stdout == (tmp_path / "report.html").read_text()
 
 
 def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         return found
 
     alone = rows("--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted", "--alpha", "0.01")
-    among = rows("--attack", "zero-rounding", "--alpha", "0.03")  # three rows, 0.01 each
+    among = rows("--attack", "zero-rounding", "--alpha", "0.05")  # five rows, 0.01 each
     assert alone[0] in among
     assert alone == rows("--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted", "--alpha", "0.01")
 
@@ -70,7 +70,10 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         (["run", "--runs", "0"], "0 is not in the range x>=1"),
         (["run", "--alpha", "1"], "1.0 is not in the range 0<x<1"),
         (["run", "--out", "/proc/nowhere"], "Invalid value for --out: No such file or directory: /proc/nowhere"),
-        (["run", "--attack", "zero-rounding-refusal", "--mechanism", "exponential-naive-float16"], "--all"),
+        (["run", "--attack", "zero-rounding-refusal", "--mechanism", "exponential-naive-float16"], "--all tries"),
+        (["run", "--alpha", "nan"], "nan is not a number"),
+        (["run", "--out", ""], "the name of the folder is empty"),
+        (["run", "--out", __file__], "is a file"),
         (["frobnicate"], "No such command 'frobnicate'"),
     ],
 )
@@ -114,7 +117,14 @@ def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path
 
 def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
     result = call("run", "--attack", "zero-rounding", "--quick", "--all", "--format", "json", "--out", str(tmp_path))
-    assert len(json.loads(result.stdout)["rows"]) == 6
+    assert len(json.loads(result.stdout)["rows"]) == 8
+
+
+def test_a_report_leaves_no_pictures_of_an_earlier_one(tmp_path: Path) -> None:
+    (tmp_path / "zero-rounding.png").write_text("earlier")
+    (tmp_path / "mine.png").write_text("mine")
+    call("run", *FAST, "--out", str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == ["mine.png", "report.html", "report.json", "table.svg"]
 
 
 def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_each_leaf_is_visited_once() -> None:
         return 0 if bits.take(1) == 0 else bits.take(3)
 
     exhaustive.law(sampler, depth=12)
-    assert next(runs) == 1 + 8
+    assert next(runs) == 1 + 8 + 1  # and the first string once more
 
 
 def test_an_exception_is_an_outcome() -> None:
@@ -67,8 +67,19 @@ def test_nothing_is_concluded_from_a_sampler_that_ran_out(sampler: Callable[[Bit
 
 def test_a_sampler_with_randomness_of_its_own_is_refused() -> None:
     state = count()
-    with pytest.raises(ValueError, match="not a function of its bits"):
-        exhaustive.law(lambda bits: bits.take(3 if next(state) % 3 == 0 else 1), depth=3)
+    with pytest.raises(ValueError, match="it read '001' once and '0' later"):
+        exhaustive.law(lambda bits: bits.take(3 if next(state) < 2 else 1), depth=3)
+
+
+def test_the_first_string_is_tried_twice() -> None:
+    state = count()
+    with pytest.raises(ValueError, match="two runs on the same ones differ"):
+        exhaustive.law(lambda bits: next(state), depth=3)
+
+
+def test_a_typing_mistake_is_no_outcome() -> None:
+    with pytest.raises(AttributeError, match="tak"):
+        exhaustive.law(lambda bits: bits.tak(1), depth=3)  # type: ignore[attr-defined]
 
 
 def test_a_sampler_without_randomness_is_certain() -> None:

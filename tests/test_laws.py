@@ -42,8 +42,10 @@ def by_every_string(mechanism: AnyMechanism) -> None:
     assert mechanism.law is not None
     for utilities in UTILITIES:
         parameters = parameters_for(utilities)
+        depth = mechanism.depth(utilities, parameters)
+        assert depth is not None
         draw = partial(one_draw, mechanism, utilities, parameters)
-        walked = exhaustive.law(draw, mechanism.depth)
+        walked = exhaustive.law(draw, depth)
         law = mechanism.law(utilities, parameters)
         assert walked.rest == 0
         for atom in {*walked.atoms, *law.atoms}:

@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from markupsafe import escape
 
 from audit import pictures, render
 from audit.report import Report, Row, Verdict
@@ -17,7 +18,8 @@ def test_json_has_the_published_form(report: Report) -> None:
     ]  # fmt: skip
     row = document["rows"][0]
     assert list(row) == [
-        "attack", "family", "mechanism", "parameters", "event", "claim", "advantage_allowed", "reproducible", "error",
+        "attack", "description", "source", "family", "mechanism", "parameters", "event", "claim",
+        "advantage_allowed", "reproducible", "error",
         "timing", "exact", "exhaustive", "sampled",
     ]  # fmt: skip
     assert row["parameters"] == {
@@ -73,6 +75,7 @@ def test_the_table_shows_every_row_and_verdict(report: Report) -> None:
 def test_a_narrow_terminal_gets_the_verdicts_whole(report: Report, width: int) -> None:
     text = _text(report, width)
     assert "…" not in text
+    assert "loss ε" in text
     assert "UNDERPOWERED" in text
     assert "KS" not in text
 
@@ -92,6 +95,7 @@ def test_the_page_is_self_contained(report: Report) -> None:
     assert all(picture.startswith(b"\x89PNG") for picture in drawn.values())
     assert page.count("data:image/png;base64,") == len(drawn)
     assert "http" not in page
+    assert all(str(escape(row.description)) in page for row in report.rows)
     assert "<script" not in page
     for row in report.rows:
         assert row.mechanism in page

@@ -18,4 +18,4 @@ def list_command() -> None:
             click.echo(f"    {mechanism.name}{' (exact)' if mechanism.exact else ''}")
         click.echo("  attacks")
         for attack in (attack for attack in ATTACKS if attack.family == family.name):
-            click.echo(f"    {attack.name}  breaks {', '.join(attack.breaks)}")
+            click.echo(f"    {attack.name}: {attack.description}\n        breaks {', '.join(attack.breaks)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,21 +18,45 @@ if TYPE_CHECKING:
 QUICK_RUNS = 2_000
 
 
+def _a_number(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number")
+    return value
+
+
+def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    if value == Path():
+        raise click.BadParameter("the name of the folder is empty; '.' is written './.'")
+    return value
+
+
 @click.command()
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 @click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
 @click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
-@click.option("--runs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Runs in each world.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same rows.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    help="Runs in each world; a mechanism too slow for so many declares fewer.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same runs.")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Chance that any sampled verdict is a false alarm; shared by the rows.",
+    callback=_a_number,
+    help="Chance that any sampled verdict is a false alarm; shared by the rows, so fewer rows get narrower intervals.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Folder for the report."
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    callback=_named_folder,
+    help="Folder for the report.",
 )
 @click.option(
     "--format",
@@ -42,7 +67,7 @@ QUICK_RUNS = 2_000
     help="What standard output gets: nothing else goes there.",
 )
 @click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs and no pictures: an answer in seconds.")
-@click.option("--all", "everything", is_flag=True, help="Also the crossings that tell nothing.")
+@click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
 def run(
     attacks: Sequence[str],
@@ -61,29 +86,47 @@ def run(
 
     Prints the comparison table and writes report.json, report.html and the pictures.
     """
-    from audit import output, pictures, render
-    from audit.rows import crossings
-
-    met = crossings(_chosen(attacks, family_name), mechanisms=_checked(mechanisms), everything=everything)
-    if not met:
-        raise click.UsageError("no attack meets these mechanisms; --all crosses every attack with every member")
-    with _mistakes():
-        output.prepare(out)
     try:
-        report = _examined(met, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
-        drawn = {} if quick else pictures.of_report(report) | {"table.svg": render.to_svg(report).encode()}
-        page = render.to_html(report, drawn)
+        met = _met(_chosen(attacks, family_name), _checked(mechanisms), everything)
+        report, page = _written(met, out, quick, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was written", err=True)
         sys.exit(130)
-    with _mistakes():
-        output.write(out, {**drawn, "report.html": page.encode(), "report.json": render.to_json(report).encode()})
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
     if any(row.error for row in report.rows):
         sys.exit(3)
     if fail_on_violation and any(row.violated for row in report.rows):
         sys.exit(1)
+
+
+def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) -> list[Crossing]:
+    from audit.rows import crossings
+
+    try:
+        met = crossings(attacks, mechanisms=mechanisms, everything=everything)
+    except LookupError as error:
+        raise click.UsageError(str(error.args[0])) from None
+    if not met:
+        raise click.UsageError("none of these attacks is meant for these mechanisms; --all tries every pair")
+    return met
+
+
+def _written(met: list[Crossing], out: Path, quick: bool, *, seed: int, runs: int, alpha: float) -> tuple[Report, str]:
+    """Examine, draw and write; return the report and its page."""
+    from attacks.catalogue import ATTACKS
+    from audit import output, pictures, render
+
+    with _mistakes():
+        output.prepare(out)
+    report = _examined(met, seed=seed, runs=runs, alpha=alpha)
+    drawn = {} if quick else pictures.of_report(report)
+    page = render.to_html(report, drawn)
+    files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
+    with _mistakes():
+        stale = [f"{attack.name}.png" for attack in ATTACKS]  # of an earlier report in the same folder
+        output.write(out, files | {"report.json": render.to_json(report).encode()}, stale)
+    return report, page
 
 
 def _chosen(names: Sequence[str], family_name: str | None) -> list[AnyAttack]:
@@ -135,7 +178,7 @@ def _show(report: Report, form: str, page: str) -> None:
     if form == "json":
         click.echo(render.to_json(report), nl=False)
     elif form == "html":
-        click.echo(page)
+        click.echo(page, nl=False)
     else:
         console = Console()
         if not console.is_terminal:  # a pipe has no width: nothing is cut off

@@ -1,0 +1,50 @@
+"""Rows: what may be examined at all, and what goes wrong in one row only."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from attacks.truncated_addition import truncated_addition
+from attacks.zero_rounding import zero_rounding
+from audit.report import Verdict
+from audit.rows import Crossing, crossings, examine, examine_all
+from mechanisms.families import member
+
+BASE2 = member("exponential-base2")
+
+
+def test_worlds_that_are_not_adjacent_convict_nobody() -> None:
+    apart = dataclasses.replace(zero_rounding(), worlds=lambda: (np.array([0, 0]), np.array([0, 6])))
+    row = examine(Crossing(apart, BASE2), seed=1, runs=1_000, alpha=0.05)
+    assert row.error == "ValueError: the attack's worlds are not adjacent: no claim covers them"
+    assert not row.violated
+
+
+def test_attacks_that_are_not_in_the_catalogue_are_examined_too() -> None:
+    met = [Crossing(zero_rounding(epsilon=epsilon), BASE2) for epsilon in (0.7, 0.8)]
+    calls: list[None] = []
+    report = examine_all(met, seed=1, runs=100, alpha=0.05, done=lambda: calls.append(None))
+    assert [row.parameters["epsilon"] for row in report.rows] == [0.7, 0.8]
+    assert all(row.exact is not None and row.exact.verdict is Verdict.HOLDS for row in report.rows)
+    assert len(calls) == 2
+
+
+def test_an_attack_under_a_name_of_the_catalogue_is_still_its_own() -> None:
+    impostor = dataclasses.replace(truncated_addition(outcomes=10), name="truncated-addition")
+    report = examine_all([Crossing(impostor, BASE2)] * 2, seed=1, runs=100, alpha=0.05)
+    assert report.rows[0].parameters["limits"]["max_outcomes"] == 10
+
+
+def test_a_misspelt_member_is_an_error_and_no_missing_row() -> None:
+    misspelt = dataclasses.replace(zero_rounding(), breaks=("exponential-naive-flaot64",))
+    with pytest.raises(LookupError, match="did you mean 'exponential-naive-float64'"):
+        crossings([misspelt])
+
+
+def test_a_walk_over_all_bits_stays_affordable() -> None:
+    walk = member("exponential-naive-float16").depth
+    assert walk is not None
+    attack = truncated_addition()
+    assert walk(attack.worlds()[0], attack.parameters) == 11
+    assert walk(np.zeros(1 << 20, dtype=np.int64), attack.parameters) is None
