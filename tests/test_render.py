@@ -94,7 +94,8 @@ def test_the_page_is_self_contained(report: Report) -> None:
     assert set(drawn) == {f"{row.attack}.png" for row in report.rows}
     assert all(picture.startswith(b"\x89PNG") for picture in drawn.values())
     assert page.count("data:image/png;base64,") == len(drawn)
-    assert "http" not in page
+    assert "http:" not in page
+    assert "https:" not in page
     assert all(str(escape(row.description)) in page for row in report.rows)
     assert "<script" not in page
     for row in report.rows:
