@@ -6,6 +6,7 @@ from importlib.metadata import version
 
 import click
 
+from audit.commands.figures import figures
 from audit.commands.list import list_command
 from audit.commands.run import run
 
@@ -15,12 +16,14 @@ from audit.commands.run import run
 def main() -> None:
     """Attack and audit differential-privacy mechanisms, down to the last bit.
 
-    Exit codes: 0 done, 1 a claim was violated (with --fail-on-violation), 2 a mistake in the call, 3 a row failed.
+    Exit codes: 0 done, 1 a claim was violated (with --fail-on-violation), 2 a mistake in the call, 3 a row failed,
+    130 interrupted.
     """
 
 
 main.add_command(run)
 main.add_command(list_command)
+main.add_command(figures)
 
 if __name__ == "__main__":
     main()

@@ -6,19 +6,23 @@ contributes at most one unit; what is not a basic operation comes from tables th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.arithmetic import exp_bounds, log_bounds
-from mechanisms.privacy import Eta
+from mechanisms.exponential import Utilities
+from mechanisms.privacy import Eta, require_positive
 
 Rate = Eta | Fraction  # how weights fall with utility: 2^(−η·u), or e^(−rate·u) for a rate in nats
 
 UNIT = 2.0**-53
+INT64_MAX = (1 << 63) - 1
 TAIL_BITS = 44  # weights below 2^−44/outcomes of the best are left to the slack: they are decided in integers
 TABLE_MAX = 1 << 17  # entries of a table of powers; a smaller η is computed as a real exponential
 
@@ -109,3 +113,66 @@ def exponent_error(largest: float) -> int:
     absolute, and so is the logarithm of the weight.
     """
     return 3 * ceil(largest) + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """How to weigh distances from the best utility in floats: by a table of powers, or by a real exponential."""
+
+    rate: Rate
+    table: NDArray[np.float64] | None  # B^0, B^1, …, and 0 for everything beyond
+    slope: float  # nats per unit of utility
+    extent: int | float  # the largest distance that matters: all outcomes beyond it weigh too little together
+    error: int  # of each weight, in units of 2^−53
+
+
+@lru_cache(maxsize=256)
+def scale_of(rate: Eta | float, sensitivity: float, kind: str, size_bits: int) -> Scale:
+    if isinstance(rate, Eta):
+        size = reach(rate, size_bits) + 1
+        if size <= TABLE_MAX:
+            return Scale(rate, power_table(rate, size), 0.0, size - 1, power_error(size))
+    exact_rate = rate if isinstance(rate, Eta) else budget_rate(rate, sensitivity)
+    slope, largest = float(nats(exact_rate)[0]), 0.7 * (TAIL_BITS + size_bits) + 1  # 0.7 > ln 2
+    extent = largest / slope if kind == "f" else min(ceil(largest / Fraction(slope)), INT64_MAX)
+    return Scale(exact_rate, None, slope, extent, EXPONENTIAL_ERROR + exponent_error(largest))
+
+
+def budget_rate(epsilon: float, sensitivity: float) -> Fraction:
+    """Return the rate at which weights fall in base e, in nats per unit of utility: the rational ε/(2Δ)."""
+    require_positive("epsilon", epsilon)
+    require_positive("sensitivity", sensitivity)
+    return Fraction(epsilon) / (2 * Fraction(sensitivity))
+
+
+class Weighing(NamedTuple):
+    """A vector of utilities, and how to weigh it."""
+
+    utilities: Utilities
+    best: int | float
+    scale: Scale
+
+    def limit(self) -> int | float:
+        """Return the largest utility that matters."""
+        limit = self.best + self.scale.extent
+        return limit if isinstance(limit, float) else min(limit, INT64_MAX - 1)
+
+    def weigh(self, utilities: Utilities) -> NDArray[np.float64]:
+        """Return the weights of some of the utilities, relative to the best, each within its error or 0."""
+        table = self.scale.table
+        if table is not None:
+            if self.best < 0:  # a difference might overflow
+                utilities = np.minimum(utilities, self.limit() + 1)
+            return table.take(utilities - int(self.best), mode="clip")
+        with np.errstate(over="ignore"):  # a distance of ∞ weighs 0
+            exponents = _distances(utilities, self.best)
+            exponents *= self.scale.slope
+        return exponential(exponents)
+
+
+def _distances(utilities: Utilities, best: int | float) -> NDArray[np.float64]:
+    """Return u − best as floats, rounded once: of integers it is exact modulo 2^64, and never negative."""
+    if utilities.dtype.kind == "f":
+        differences: NDArray[np.float64] = utilities - best
+        return differences
+    return (utilities.view(np.uint64) - np.array(best, dtype=np.int64).view(np.uint64)).astype(np.float64)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from audit.commands.shared import file_mistakes, out_option, print_table, progress
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,12 +23,6 @@ QUICK_RUNS = 2_000
 def _a_number(context: click.Context, parameter: click.Parameter, value: float) -> float:
     if math.isnan(value):
         raise click.BadParameter("nan is not a number")
-    return value
-
-
-def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
-    if value == Path():
-        raise click.BadParameter("the name of the folder is empty; '.' is written './.'")
     return value
 
 
@@ -50,14 +46,7 @@ def _named_folder(context: click.Context, parameter: click.Parameter, value: Pat
     callback=_a_number,
     help="Chance that any sampled verdict is a false alarm; shared by the rows, so fewer rows get narrower intervals.",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("reports"),
-    show_default=True,
-    callback=_named_folder,
-    help="Folder for the report.",
-)
+@out_option("Folder for the report.")
 @click.option(
     "--format",
     "form",
@@ -117,13 +106,13 @@ def _written(met: list[Crossing], out: Path, quick: bool, *, seed: int, runs: in
     from attacks.catalogue import ATTACKS
     from audit import output, pictures, render
 
-    with _mistakes():
+    with file_mistakes():
         output.prepare(out)
     report = _examined(met, seed=seed, runs=runs, alpha=alpha)
     drawn = {} if quick else pictures.of_report(report)
     page = render.to_html(report, drawn)
     files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
-    with _mistakes():
+    with file_mistakes():
         stale = [f"{attack.name}.png" for attack in ATTACKS]  # of an earlier report in the same folder
         output.write(out, files | {"report.json": render.to_json(report).encode()}, stale)
     return report, page
@@ -158,21 +147,13 @@ def _checked(names: Sequence[str]) -> Sequence[str]:
 
 
 def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float) -> Report:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from audit.rows import examine_all
 
-    console = Console(stderr=True)
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("auditing", total=len(met))
-        return examine_all(met, seed=seed, runs=runs, alpha=alpha, done=lambda: progress.advance(task))
+    with progress("auditing", len(met)) as done:
+        return examine_all(met, seed=seed, runs=runs, alpha=alpha, done=done)
 
 
 def _show(report: Report, form: str, page: str) -> None:
-    from rich.console import Console
-
     from audit import render
 
     if form == "json":
@@ -180,19 +161,5 @@ def _show(report: Report, form: str, page: str) -> None:
     elif form == "html":
         click.echo(page, nl=False)
     else:
-        console = Console()
-        if not console.is_terminal:  # a pipe has no width: nothing is cut off
-            console = Console(width=render.natural_width(render.table(report)))
-        console.print(render.table(report, console.width))
+        print_table(lambda width: render.table(report, width))
         click.echo(render.footer(report))
-
-
-class _mistakes:  # noqa: N801 - reads as a verb: with _mistakes()
-    """Turn an error of the file system into one line and exit code 2."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            raise click.BadParameter(f"{error.strerror}: {error.filename}", param_hint="--out") from None

@@ -1,0 +1,107 @@
+"""audit figures: measure what a draw costs, and draw it."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from audit.commands.shared import file_mistakes, out_option, print_table, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from audit.figures import Plan, Timings
+
+
+@click.command()
+@out_option("Folder for the pictures and figures.json, their numbers; an earlier run's are replaced.")
+@click.option("--figure", "names", multiple=True, metavar="NAME", help="Only this figure; may be repeated.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Times that everything is measured."
+)
+@click.option("--quick", is_flag=True, help="At most 5 rounds and fewer sizes: an answer in seconds.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Order of the measurements. Times differ all the same: draws take cryptographic bits.",
+)
+def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -> None:
+    """Measure the processor time of one draw, and draw it as Figures 4 to 6 of Ilvento 2020.
+
+    \b
+    figure-4-outcomes   against the size of the outcome space
+    figure-5-precision  base 2 with theoretical and with empirical precision
+    figure-6-range      against the range of the utilities
+
+    All members are timed in one run, in turn, in an order shuffled for every round; a first draw is discarded. A draw
+    begins with the utilities: the weights are part of it, the working precision is not (it is public, and cached).
+    Prints the exponent a of each curve, time ~ n^a over the larger sizes, and how the times compare at the largest
+    size that all curves of a figure share. A picture has medians, with a band from quartile to quartile.
+    """
+    from audit.figures import QUICK_ROUNDS
+
+    try:
+        measured = _written(_chosen(names), out, min(rounds, QUICK_ROUNDS) if quick else rounds, seed, quick)
+    except KeyboardInterrupt:
+        click.echo("interrupted: nothing was written", err=True)
+        sys.exit(130)
+    for timings in measured:
+        print_table(partial(_table, timings))
+    click.echo(f"figures: {', '.join(str(out / f'{timings.name}.png') for timings in measured)}", err=True)
+
+
+def _written(plans: list[Plan], out: Path, rounds: int, seed: int, quick: bool) -> list[Timings]:
+    """Measure, draw and write; return the numbers."""
+    from audit import output
+    from audit.figures import PLANS, to_json, to_png
+
+    with file_mistakes():
+        output.prepare(out)
+    measured = _measured(plans, rounds, seed, quick)
+    pictures = {f"{timings.name}.png": to_png(timings) for timings in measured}
+    with file_mistakes():
+        stale = [f"{plan.name}.png" for plan in PLANS]  # of an earlier run in the same folder
+        output.write(out, pictures | {"figures.json": to_json(measured, seed).encode()}, stale)
+    return measured
+
+
+def _chosen(names: Sequence[str]) -> list[Plan]:
+    from audit.figures import PLANS
+    from mechanisms.families import unknown
+
+    known = [plan.name for plan in PLANS]
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(unknown("figure", name, known), param_hint="--figure")
+    return [plan for plan in PLANS if not names or plan.name in names]
+
+
+def _measured(plans: list[Plan], rounds: int, seed: int, quick: bool) -> list[Timings]:
+    from audit.figures import measure
+
+    with progress("measuring", len(plans) * rounds) as done:
+        return [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
+
+
+def _table(timings: Timings, width: int | None) -> Table:
+    from matplotlib.ticker import EngFormatter
+    from rich import box
+    from rich.table import Table
+
+    at = timings.common_size
+    made = Table(title=timings.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for title in (timings.name, "time ~", f"at n = {at:,}", f"× {timings.series[0].name}"):
+        made.add_column(title, justify="left" if title == timings.name else "right")
+    seconds = EngFormatter(unit="s", places=1)
+    for series in timings.series:
+        median = series.median[series.sizes.index(at)]
+        made.add_row(series.name, f"n^{series.exponent:z.2f}", seconds(median), f"{timings.ratios()[series.name]:,.2f}")
+    return made

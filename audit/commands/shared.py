@@ -1,0 +1,67 @@
+"""What commands share: the folder for results, mistakes as one line, progress, and a table as wide as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    if value == Path():
+        raise click.BadParameter("the name of the folder is empty; '.' is written './.'")
+    return value
+
+
+def out_option(told: str) -> Callable[[Any], Any]:
+    """Return the option --out of a command that writes files."""
+    return click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path("reports"),
+        show_default=True,
+        callback=_named_folder,
+        help=told,
+    )
+
+
+@contextmanager
+def file_mistakes() -> Iterator[None]:
+    """Turn an error of the file system into one line and exit code 2."""
+    try:
+        yield
+    except OSError as error:
+        raise click.BadParameter(f"{error.strerror}: {error.filename}", param_hint="--out") from None
+
+
+@contextmanager
+def progress(told: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on a terminal, nothing in a pipe; what it yields is called for each step done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(told, total=total)
+        yield lambda: bar.advance(task)
+
+
+def print_table(made: Callable[[int | None], Table]) -> None:
+    """Print a table made for the terminal's width; a pipe has none (None), and nothing is cut off."""
+    from rich.console import Console
+
+    from audit.render import natural_width
+
+    console = Console()
+    if console.is_terminal:
+        console.print(made(console.width))
+    else:
+        whole = made(None)
+        Console(width=natural_width(whole)).print(whole)

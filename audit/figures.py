@@ -1,0 +1,326 @@
+"""The timing figures: the time of one draw against what makes it dear. After Ilvento 2020, Figures 4 to 6.
+
+A figure is one run: in every round each member draws at each size, in an order shuffled anew, so that whatever else
+the machine does meets all members alike. What is public is computed beforehand and cached, as a service would: the
+precision of base 2 for its (η, limits), the tables of the exact member. A draw is everything after that, from the
+utilities to one index: weights, their sums, and the sampling. Bits are cryptographic. Seconds are the processor's, of
+this thread: on an idle machine those of the clock, and on a busy one what the draw itself took.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+from math import ceil, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.environment import environment
+from mechanisms import exponential_base2, exponential_exact, exponential_naive
+from mechanisms.bits import system_bits
+from mechanisms.exponential import Limits
+from mechanisms.privacy import Eta, selection_claim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ETA = Eta(1, 1, 1)  # B = 1/2
+EPSILON = selection_claim(ETA).epsilon  # 2·ln 2, at which base e has the same weights: e^(−ε·u/2) = 2^(−u)
+RANGE_OUTCOMES = 1_000  # in the figure of the utility range
+LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that reading the clock costs nothing
+LEAST_TICK = 1e-6  # seconds: no clock is trusted below
+QUICK_ROUNDS = 5
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The times of one curve: seconds for one draw at each size, the median and the quartiles over the rounds."""
+
+    name: str
+    sizes: tuple[int, ...]
+    median: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    exponent: float  # of the power law through the larger sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """A figure's numbers: all that its picture is drawn from."""
+
+    name: str
+    title: str
+    axis: str
+    rounds: int
+    series: tuple[Series, ...]
+
+    @property
+    def common_size(self) -> int:
+        """The largest size that every curve has."""
+        return max(set.intersection(*(set(series.sizes) for series in self.series)))
+
+    def ratios(self) -> dict[str, float]:
+        """Return each curve's median at the common size, as a multiple of the first curve's."""
+        at_common = {series.name: series.median[series.sizes.index(self.common_size)] for series in self.series}
+        return {name: median / at_common[self.series[0].name] for name, median in at_common.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """What is timed: `call(size)` prepares the data of that size and returns the call that is one draw."""
+
+    name: str
+    last: int  # the largest size that is affordable
+    call: Callable[[int], Call]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A figure to be measured. Its curves share one grid of sizes, first·ratio^i, and each goes as far as it can."""
+
+    name: str
+    title: str
+    axis: str
+    first: int
+    ratio: float
+    curves: tuple[Curve, ...]
+
+
+def sizes(first: int, last: int, ratio: float, *, quick: bool = False) -> tuple[int, ...]:
+    """Return first·ratio^i, rounded, up to `last`; quick: every other of them, up to half of `last`.
+
+    >>> sizes(16, 1024, 4), sizes(16, 1024, 4, quick=True)
+    ((16, 64, 256, 1024), (16, 256))
+    """
+    largest = last // 2 if quick else last
+    count = ceil(log(max(last, first) / first, ratio)) + 2
+    grid = [round(first * ratio**power) for power in range(0, count, 2 if quick else 1)]
+    return tuple(takewhile(lambda size: size <= largest, grid))
+
+
+def fitted_exponent(at: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the a of seconds ≈ c·size^a: least squares on logarithms, over the sizes from their median on.
+
+    Raises ValueError where there are fewer than two sizes.
+    """
+    if len(at) < 2:
+        raise ValueError(f"a power law needs at least two sizes, got {tuple(at)}")
+    large = np.asarray(at) >= min(np.median(at), sorted(at)[-2])
+    x, y = np.log(np.asarray(at)[large]), np.log(np.asarray(seconds)[large])
+    x -= x.mean()
+    return float(x @ y / (x @ x))
+
+
+def measure(
+    plan: Plan, *, rounds: int, seed: int, quick: bool = False, done: Callable[[], None] = lambda: None
+) -> Timings:
+    """Return the times of a figure. `seed` orders the draws within each round; `done` is called after every round."""
+    shuffled = random.Random(seed)
+    tasks = [
+        (curve.name, size, *_prepared(curve.call(size)))
+        for curve in plan.curves
+        for size in sizes(plan.first, curve.last, plan.ratio, quick=quick)
+    ]
+    times: dict[str, dict[int, list[float]]] = {curve.name: {} for curve in plan.curves}
+    for _ in range(rounds):
+        for name, size, call, repeats in shuffled.sample(tasks, len(tasks)):
+            times[name].setdefault(size, []).append(_seconds(call, repeats))
+        done()
+    series = tuple(_series(name, dict(sorted(by_size.items()))) for name, by_size in times.items())
+    return Timings(plan.name, plan.title, plan.axis, rounds, series)
+
+
+def _prepared(call: Call) -> tuple[Call, int]:
+    """Return the call, warmed up, and how many of it are timed at once."""
+    call()  # fills the caches: its time says nothing
+    return call, ceil(LEAST_TIMED / max(_seconds(call, 1), LEAST_TICK))
+
+
+def _seconds(call: Call, repeats: int) -> float:
+    start = time.thread_time()
+    for _ in range(repeats):
+        call()
+    return (time.thread_time() - start) / repeats
+
+
+def _series(name: str, by_size: dict[int, list[float]]) -> Series:
+    quartiles = np.percentile(list(by_size.values()), [25, 50, 75], axis=1)
+    low, median, high = (tuple(row) for row in quartiles.tolist())
+    return Series(name, tuple(by_size), median, low, high, fitted_exponent(list(by_size), median))
+
+
+# What each member does, for data given as a function from the size to the utilities. Limits are the data's own.
+
+Setting = Callable[[int], NDArray[np.int64]]
+
+
+def outcomes(size: int) -> NDArray[np.int64]:
+    """Return u(o) = o on [0, size − 1]: the outcome space grows, and the utilities with it."""
+    return np.arange(size)
+
+
+def wide(size: int) -> NDArray[np.int64]:
+    """Return the 1,000 utilities {0} ∪ {size + i}, i from 1: the outcomes stay as many, their range grows."""
+    return np.append(0, size + np.arange(1, RANGE_OUTCOMES))
+
+
+def naive(setting: Setting, last: int) -> Curve:
+    """Return the curve of base e in binary64."""
+
+    def call(size: int) -> Call:
+        utilities, bits = setting(size), system_bits()
+        return lambda: exponential_naive.sample(utilities, EPSILON, bits, 1)
+
+    return Curve("naive float64", last, call)
+
+
+def exact(setting: Setting, last: int) -> Curve:
+    """Return the curve of the member that is exact at the speed of floats, in base 2."""
+
+    def call(size: int) -> Call:
+        utilities, bits = setting(size), system_bits()
+        return lambda: exponential_exact.sample(utilities, ETA, bits, 1)
+
+    return Curve("exact", last, call)
+
+
+def base2(
+    setting: Setting,
+    last: int,
+    method: exponential_base2.PrecisionMethod = "theoretical",
+    sampler: exponential_base2.Sampler = "all-bits",
+) -> Curve:
+    """Return a curve of the paper's mechanism: all-bits is its Algorithm 2, bit-by-bit Algorithm 4."""
+
+    def call(size: int) -> Call:
+        utilities, bits = setting(size), system_bits()
+        limits = _own_limits(utilities)
+        return lambda: exponential_base2.sample(
+            utilities, ETA, bits, 1, limits=limits, precision_method=method, sampler=sampler
+        )
+
+    return Curve(f"base 2, {method}, {sampler}", last, call)
+
+
+def precision_search(setting: Setting, last: int) -> Curve:
+    """Return the curve of Algorithm 1 itself: once for each (η, limits), and not part of a draw."""
+
+    def call(size: int) -> Call:
+        limits = _own_limits(setting(size))
+        return lambda: exponential_base2.empirical_precision.__wrapped__(ETA, limits)
+
+    return Curve("precision search, once", last, call)
+
+
+def _own_limits(utilities: NDArray[np.int64]) -> Limits:
+    return Limits(int(utilities.min()), int(utilities.max()), len(utilities))
+
+
+def _four_of_base2(setting: Setting, last: int) -> tuple[Curve, ...]:
+    return (
+        base2(setting, last, "theoretical", "all-bits"),
+        base2(setting, last, "theoretical", "bit-by-bit"),
+        base2(setting, last, "empirical", "all-bits"),
+        base2(setting, last, "empirical", "bit-by-bit"),
+    )
+
+
+BASE2_OUTCOMES = 1 << 14  # running sums of 3n bits each: 100 MB
+FAST_OUTCOMES = 1 << 20
+WIDEST = 30_000
+
+PLANS = (
+    Plan(
+        "figure-4-outcomes",
+        "One draw, by the size of the outcome space",
+        "outcomes n, with u(o) = o",
+        16,
+        2,
+        (naive(outcomes, FAST_OUTCOMES), *_four_of_base2(outcomes, BASE2_OUTCOMES), exact(outcomes, FAST_OUTCOMES)),
+    ),
+    Plan(
+        "figure-5-precision",
+        "One draw in base 2, by how the precision was found",
+        "outcomes n, with u(o) = o",
+        16,
+        2,
+        (*_four_of_base2(outcomes, BASE2_OUTCOMES), precision_search(outcomes, BASE2_OUTCOMES)),
+    ),
+    Plan(
+        "figure-6-range",
+        f"One draw of {RANGE_OUTCOMES:,} outcomes, by the range of utilities",
+        "n, with utilities {0} ∪ {n + 1, …, n + 999}",
+        30,
+        10 ** (1 / 3),
+        (naive(wide, WIDEST), *_four_of_base2(wide, WIDEST), exact(wide, WIDEST)),
+    ),
+)
+
+STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart; dashes are bit by bit
+    "naive float64": {"color": "#d55e00", "marker": "s"},
+    "exact": {"color": "#0072b2", "marker": "D"},
+    "base 2, theoretical, all-bits": {"color": "black", "marker": "o"},
+    "base 2, theoretical, bit-by-bit": {"color": "black", "marker": "o", "fillstyle": "none", "linestyle": "--"},
+    "base 2, empirical, all-bits": {"color": "0.6", "marker": "^"},
+    "base 2, empirical, bit-by-bit": {"color": "0.6", "marker": "^", "fillstyle": "none", "linestyle": "--"},
+    "precision search, once": {"color": "#009e73", "marker": "v", "linestyle": ":"},
+}
+
+
+def draw(axes: Axes, timings: Timings) -> None:
+    """Draw medians as lines and the interquartile range as bands, with the legend beside them, slowest first."""
+    from matplotlib.ticker import EngFormatter
+
+    rank = {name: -round(log(ratio)) for name, ratio in timings.ratios().items()}  # near ties keep the plan's order
+    for series in sorted(timings.series, key=lambda series: rank[series.name]):
+        style = STYLES[series.name]
+        label = f"{series.name}: $n^{{{series.exponent:z.2f}}}$"
+        axes.plot(series.sizes, series.median, **style, markersize=6, linewidth=1.8, label=label)
+        axes.fill_between(series.sizes, series.low, series.high, color=style["color"], alpha=0.2, linewidth=0)
+    axes.set(xscale="log", yscale="log", xlabel=timings.axis, ylabel="processor time", title=timings.title)
+    axes.yaxis.set_major_formatter(EngFormatter(unit="s"))
+    axes.grid(color="0.92")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+
+
+def to_png(timings: Timings) -> bytes:
+    """Return the picture of a figure."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(11, 5), layout="constrained")
+        draw(figure.subplots(), timings)
+        note = f"median of {timings.rounds} rounds, band: quartiles\npower laws: of the larger sizes"
+        figure.text(0.99, 0.02, note, ha="right", color="0.4")
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=110)
+    return stream.getvalue()
+
+
+def to_json(measured: Sequence[Timings], seed: int) -> str:
+    """Return the numbers of some figures, and the machine that they were measured on, as JSON."""
+    figures = [asdict(timings) for timings in measured]
+    document = {"schema": "subnormal/figures/1", "seed": seed, "environment": environment(), "figures": figures}
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_json(text: str) -> list[Timings]:
+    """Return the figures of a figures.json, so that their pictures can be drawn again."""
+
+    def as_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+    return [
+        Timings(**(figure | {"series": tuple(Series(**as_tuples(series)) for series in figure["series"])}))
+        for figure in json.loads(text)["figures"]
+    ]
