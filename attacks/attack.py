@@ -32,6 +32,7 @@ class Attack(Generic[D, P, O]):
     source: str
     description: str  # one line for a stranger: the two worlds, and what tells them apart
     fixes: tuple[str, ...] = ()
+    costly: bool = False  # its rows take seconds each, and a quick look leaves them out
 
 
 def require_outcomes(outcomes: int, least: int = 2) -> None:

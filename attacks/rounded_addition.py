@@ -20,6 +20,7 @@ SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of 
 
 
 USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε, outcomes): advantages 1/2 and 1/3
+COSTLY = 1 << 20  # outcomes from which a row takes seconds
 
 
 def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> Attack[Any, Any, int]:
@@ -48,4 +49,5 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         (f"exponential-naive-{kind}",),
         SOURCE,
         "with Alice each of many additions to the running sum rounds down to nothing; without her, up to a whole unit",
+        costly=outcomes > COSTLY,
     )

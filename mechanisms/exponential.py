@@ -7,6 +7,7 @@ e^(−ε·u_i/(2Δ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,11 @@ def adjacent(parameters: ExponentialParameters, data_in: Utilities, data_out: Ut
     """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
     if data_in.shape != data_out.shape:
         return False
-    return bool(np.max(np.abs(data_in.astype(object) - data_out.astype(object))) <= parameters.sensitivity)
+    allowed, high, low = Fraction(parameters.sensitivity), np.maximum(data_in, data_out), np.minimum(data_in, data_out)
+    if high.dtype.kind == "i":  # modulo 2^64 the difference is exact, whatever the sign
+        return int((high.view(np.uint64) - low.view(np.uint64)).max()) <= allowed
+    pairs = set(zip(high.tolist(), low.tolist(), strict=True))
+    return all(Fraction(above) - Fraction(below) <= allowed for above, below in pairs)
 
 
 def claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:

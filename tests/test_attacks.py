@@ -11,6 +11,7 @@ from attacks.rounded_addition import rounded_addition
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
 from mechanisms import exponential_naive
+from mechanisms.exponential import ExponentialParameters, Limits
 from mechanisms.families import family, members
 from mechanisms.interface import Refused
 
@@ -24,6 +25,26 @@ def test_the_worlds_are_adjacent_and_within_the_limits(attack: object) -> None:
     for data in (data_in, data_out):
         assert data.dtype == np.int64
         assert parameters.limits.utility_min <= data.min() <= data.max() <= parameters.limits.utility_max
+
+
+@pytest.mark.parametrize(
+    ("data_in", "data_out", "expected"),
+    [
+        ([0, 5], [1, 4], True),
+        ([0, 5], [2, 5], False),
+        ([0, 5], [0, 5, 5], False),
+        ([-(2**63), 0], [2**63 - 1, 0], False),
+        ([2**63 - 1], [2**63 - 2], True),
+        ([0.5, 1.0], [1.5, 1.0], True),
+        ([0.5, 1.0], [1.5 + 2**-52, 1.0], False),
+        ([-1.0], [2.0**-80], False),  # in floats the difference is 1
+    ],
+)
+def test_adjacent_vectors_differ_by_at_most_the_sensitivity(
+    data_in: list[float], data_out: list[float], expected: bool
+) -> None:
+    parameters = ExponentialParameters(1.0, Limits(0, 1, 3))
+    assert family("exponential").adjacent(parameters, np.array(data_in), np.array(data_out)) is expected
 
 
 def test_names_are_unique_and_members_exist() -> None:

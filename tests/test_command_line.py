@@ -120,6 +120,15 @@ def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
     assert len(json.loads(result.stdout)["rows"]) == 8
 
 
+def test_a_quick_look_leaves_out_costly_attacks_unless_they_are_named(tmp_path: Path) -> None:
+    costly = ["--attack", "rounded-addition-float32", "--mechanism", "exponential-naive-float32"]
+    named = call("run", *costly, "--quick", "--format", "json", "--out", str(tmp_path))
+    assert [row["attack"] for row in json.loads(named.stdout)["rows"]] == ["rounded-addition-float32"]
+    result = call("run", "--mechanism", "exponential-naive-float32", "--quick", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "none of these attacks is meant for these mechanisms" in result.stderr
+
+
 def test_a_report_leaves_no_pictures_of_an_earlier_one(tmp_path: Path) -> None:
     (tmp_path / "zero-rounding.png").write_text("earlier")
     (tmp_path / "mine.png").write_text("mine")
