@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/*.py)
 
-.PHONY: report test lint wheel notebooks clean
+.PHONY: report test lint wheel notebooks bench clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -29,6 +29,10 @@ wheel: $(VENV)/.installed-test
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test
 	$(BIN)/jupytext --to ipynb --update-metadata '{"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}' --execute $(NOTEBOOKS)
+
+# What exactness costs, against plain floats; writes benchmarks/results.md.
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m pytest benchmarks -q --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
 
 clean:
 	rm -rf $(VENV) build dist reports

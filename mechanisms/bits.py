@@ -146,7 +146,8 @@ def system_bits(word_bits: int = 64) -> BitSource:
     An AES-256 counter-mode keystream: indistinguishable from uniform to whoever cannot break AES, with a fresh key from
     the operating system for every source, after every GiB, and in the child after a fork. It does not forget: who
     reads this process's memory learns the bits of its present key, past ones too. Not for several threads at once.
-    About ten times faster than asking the operating system for every draw.
+    In bulk it is more than ten times faster than asking the operating system (`make bench`); a single word costs about
+    the same, nearly all of it Python's.
     """
     keystream = _Keystream()
     source = BitSource(keystream.draw, word_bits)

@@ -20,7 +20,11 @@ SEARCHED = 1 << 16  # outcomes looked through at a time
 SUPERBLOCK = 1 << 15  # outcomes weighed at a time: what the inner cache holds
 MANY_CELLS = 1 << 12  # cells up to which a table of prefixes decides most draws
 MANY_DRAWS = 1 << 12  # draws from which a table is worth its making
+MANTISSA = 53  # bits of an integer that a float holds exactly
 STRADDLES, DOUBTFUL = -1, -2  # no outcome yet: more bits are needed; floats cannot tell
+
+# From places in [0, total) to the cells that hold them and the cells' right edges: the caller checks both edges.
+Search = Callable[[NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
 
 
 class Cells(NamedTuple):
@@ -165,17 +169,17 @@ def _prefix_table(cells: Cells, size: int) -> NDArray[np.int64]:
 
 def judge_by_floats(
     cells: Cells,
-    search: Callable[[NDArray[np.float64]], NDArray[np.int64]],
+    search: Search,
     drawn: NDArray[np.uint64],
     found: NDArray[np.int64],
     known: int,
 ) -> None:
     """Write to `found` what floats decide of draws of so many known bits: an outcome, `STRADDLES` or `DOUBTFUL`."""
     width, slack = cells.total / (1 << known), cells.slack
-    begin = cast("NDArray[np.float64]", drawn * width)
-    cell = search(begin)
-    left: NDArray[np.float64] = cells.edges.take(cell)
-    right: NDArray[np.float64] = cells.edges.take(cell + 1)
+    spare = max(0, known - MANTISSA)  # cut, a place is below the total and its conversion to a float is exact
+    begin = cast("NDArray[np.float64]", (drawn >> np.uint64(spare)).view(np.int64) * (width * (1 << spare)))
+    cell, right = search(begin)
+    left: NDArray[np.float64] = cells.edges.take(cell, mode="clip")
     inside = (left <= begin - slack) & (begin + (width + slack) <= right)
     found[:] = cells.outcomes(cell)
     outside = (~inside).nonzero()[0]
@@ -184,27 +188,31 @@ def judge_by_floats(
     found[outside] = np.where(straddles, STRADDLES, DOUBTFUL)
 
 
-def search_of(cells: Cells, draws: int) -> Callable[[NDArray[np.float64]], NDArray[np.int64]]:
-    """Return a function from places in [0, total] to cells: any answer is checked against the edges afterwards."""
+def search_of(cells: Cells, draws: int) -> Search:
+    """Return a function from places in [0, total) to cells and their ends: any answer is checked afterwards."""
     ends, last = cells.edges[1:], len(cells.edges) - 2
 
-    def by_bisection(places: NDArray[np.float64]) -> NDArray[np.int64]:
-        return np.minimum(ends.searchsorted(places, side="right"), last)
+    def by_bisection(places: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        cell = np.minimum(ends.searchsorted(places, side="right"), last)
+        return cell, ends.take(cell)
 
     if draws < MANY_DRAWS or last < MANY_CELLS:
         return by_bisection
     size = 1 << last.bit_length()
     per_bucket = size / cells.total
-    in_bucket = np.bincount((ends[:-1] * per_bucket).astype(np.int64), minlength=size)
-    guide = np.zeros(size, dtype=np.int32)  # the first cell that ends in or after the bucket
-    guide[1:] = in_bucket.cumsum(out=in_bucket)[: size - 1]
+    after = np.empty(last, dtype=np.int64)  # the first bucket that begins after the end of each cell
+    np.multiply(ends[:-1], per_bucket, out=after, casting="unsafe")
+    after += 1
+    guide = np.bincount(after, minlength=size).cumsum(dtype=np.int32)  # the first cell that ends in or after a bucket
 
-    def by_guide(places: NDArray[np.float64]) -> NDArray[np.int64]:
+    def by_guide(places: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         cell = guide.take((places * per_bucket).astype(np.int64), mode="clip").astype(np.int64)
-        behind = (ends.take(cell, mode="clip") <= places).nonzero()[0]
-        while len(behind):
-            cell[behind] += 1
-            behind = behind[ends.take(cell[behind], mode="clip") <= places[behind]]
-        return np.minimum(cell, last)
+        end = ends.take(cell, mode="clip")
+        behind = (end <= places).nonzero()[0]
+        late, place = cell[behind], places[behind]
+        while (short := ends.take(late, mode="clip") <= place).any():
+            late += short
+        cell[behind], end[behind] = late, ends.take(late, mode="clip")
+        return cell, end
 
     return by_guide

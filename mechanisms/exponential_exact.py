@@ -43,7 +43,7 @@ from mechanisms.law import Law, runs_of
 from mechanisms.privacy import Eta, selection_eta
 from mechanisms.undecided import Undecided, weight_bounds
 
-JUDGED = 1 << 14  # draws judged at a time
+JUDGED = 1 << 15  # draws judged at a time
 
 
 def sample(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from mechanisms.certified import Rate, nats
 from mechanisms.exponential import Utilities
 from mechanisms.privacy import Eta
 
+COUNTED = 1 << 18  # outcomes counted at a time
 PRECISIONS = (128, 512)  # bits tried before a base-2 question is settled by whole integers
 
 
@@ -24,18 +26,20 @@ class Undecided:
 
     rate: Rate
     levels: list[Fraction]  # distances from the best utility, ascending; some may have no outcome
-    of_outcome: NDArray[np.int64]  # the level of each outcome
+    of_outcome: NDArray[np.integer[Any]]  # the level of each outcome
     counts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", np.bincount(self.of_outcome, minlength=len(self.levels)).tolist())
+        object.__setattr__(self, "counts", self._counts_before(len(self.of_outcome)))
 
     @classmethod
     def of(cls, utilities: Utilities, rate: Rate) -> Undecided:
         """Return the cells of these utilities."""
         best, worst = utilities.min().item(), utilities.max().item()
         if isinstance(best, int) and worst - best < len(utilities):  # counting beats sorting
-            return cls(rate, [Fraction(distance) for distance in range(worst - best + 1)], utilities - best)
+            narrow = np.empty(len(utilities), dtype=np.int32)
+            np.subtract(utilities, best, out=narrow, casting="unsafe")
+            return cls(rate, [Fraction(distance) for distance in range(worst - best + 1)], narrow)
         distinct, of_outcome = np.unique(utilities, return_inverse=True)
         return cls(rate, [Fraction(value) - Fraction(best) for value in distinct.tolist()], of_outcome)
 
@@ -62,9 +66,16 @@ class Undecided:
             low, high = (middle, high) if self._sign(middle, drawn, bits) >= 0 else (low, middle)
         return low
 
+    def _counts_before(self, outcome: int) -> list[int]:
+        """Return how many of the outcomes before this one are on each level."""
+        counts = np.zeros(len(self.levels), dtype=np.int64)
+        for start in range(0, outcome, COUNTED):  # numpy counts 64-bit integers, and would copy all of them at once
+            counts += np.bincount(self.of_outcome[start : min(start + COUNTED, outcome)], minlength=len(counts))
+        return counts.tolist()
+
     def _sign(self, outcome: int, drawn: int, bits: int) -> int:
         """Return the sign of drawn/2^bits − (weight of the outcomes before this one)/(total weight)."""
-        before = np.bincount(self.of_outcome[:outcome], minlength=len(self.levels)).tolist()
+        before = self._counts_before(outcome)
         terms = [
             (level, drawn * count - (passed << bits))
             for level, count, passed in zip(self.levels, self.counts, before, strict=True)

@@ -229,6 +229,17 @@ def test_the_enclosure_is_as_tight_as_asked() -> None:
         assert 0 < low < high < low * (1 + Fraction(1, 1 << (precision - 3)))
 
 
+def test_the_last_word_ends_the_search() -> None:
+    """All ones, times the total, may round up to the total, beyond which there is no cell: more cells and draws than a
+    table of prefixes takes, and outcomes after the last that matters."""
+    utilities = np.append(np.zeros(5_000, dtype=np.int64), np.full(3_000, 10**6))
+    words = [2**64 - 1, *[12_345 << 40] * 4_999]
+    bits = scripted_bits("".join(f"{word:064b}" for word in words) + f"{FURTHER:0512b}")
+    drawn = exponential_exact.sample(utilities, Eta(1, 1, 1), bits, 5_000)
+    assert drawn[0] == 4_999
+    assert set(drawn[1:].tolist()) == {(12_345 << 40) * 5_000 >> 64}
+
+
 def test_system_bits_work_as_any_others() -> None:
     drawn = exponential_exact.sample(np.arange(50), Eta(1, 1, 1), system_bits(), 10_000)
     assert abs((drawn == 0).sum() - 5_000) < 6 * 50  # false-alarm rate 2e-9
