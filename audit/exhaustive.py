@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
 from mechanisms.interface import Refused
-from mechanisms.law import Law
+from mechanisms.law import Law, identity
 
 T = TypeVar("T", bound=Hashable)
 
@@ -81,11 +81,14 @@ def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _R
 
 
 def _law(leaves: Iterator[tuple[T, int]], depth: int) -> Law[T]:
-    weights: Counter[T] = Counter()
+    weights: Counter[Hashable] = Counter()
+    atoms: dict[Hashable, T] = {}
     for atom, consumed in leaves:
-        weights[atom] += 1 << (depth - consumed)
+        key = identity(atom)
+        atoms.setdefault(key, atom)
+        weights[key] += 1 << (depth - consumed)
     rest = Fraction((1 << depth) - weights.total(), 1 << depth)
     if not weights:
         raise ValueError(f"no string of depth = {depth} bits decides an outcome")
-    masses = list(weights.values())
-    return Law(list(weights), range(1, len(weights) + 1), masses, masses, 1 << depth, rest)
+    masses = [weights[key] for key in atoms]
+    return Law(list(atoms.values()), range(1, len(weights) + 1), masses, masses, 1 << depth, rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from errno import EISDIR
 from pathlib import Path
 
 
@@ -20,6 +21,9 @@ def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -
 
     Then remove the stale ones that are not among them. Raises OSError, and then leaves what was there before.
     """
+    for name in files:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(EISDIR, "Is a directory", str(folder / name))
     with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
         for name, content in files.items():
             path = Path(staging, name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,7 @@ def examine_all(
     Rows are independent, so those of the catalogue are spread over the processor's cores; the result does not depend on
     how many. A worker finds an attack by its name, so attacks from elsewhere are examined here, one after the other.
     """
-    plans = [planned_runs(crossing, runs) for crossing in met]
+    plans = [_plan(crossing, runs) for crossing in met]
     share = alpha / max(1, sum(plan > 0 for plan in plans))
     if len(met) > 1 and all(_catalogued(crossing) for crossing in met):
         tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in zip(met, plans, strict=True)]
@@ -161,6 +162,13 @@ def examine_all(
     else:
         rows = tuple(_in_this_process(met, plans, seed, share, done))
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
+
+
+def _plan(crossing: Crossing, runs: int) -> int:
+    try:
+        return planned_runs(crossing, runs)
+    except Exception:  # worlds that cannot be built: their row will say so
+        return 0
 
 
 def _in_this_process(
@@ -180,18 +188,26 @@ _Task = tuple[str, str, int, int, float]
 
 def _in_processes(tasks: list[_Task], done: Callable[[], None]) -> list[Row]:
     workers = min(len(tasks), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, get_context("spawn"), _ignore_interrupts) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _prepare_worker) as pool:
         futures = [pool.submit(_examine_named, *task) for task in tasks]
         try:
-            for future in as_completed(futures):
-                future.result()
+            for _ in as_completed(futures):
                 done()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in active_children():  # they ignore the interrupt, so that none prints a traceback of its own
                 worker.terminate()
             raise
-    return [future.result() for future in futures]
+    return [_result(future, task) for future, task in zip(futures, tasks, strict=True)]
+
+
+def _result(future: Future[Row], task: _Task) -> Row:
+    """Return a worker's row; where the worker died, the row of its crossing with that as the error."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    found = next(candidate for candidate in ATTACKS if candidate.name == task[0])
+    return _row(found, member(task[1]), None, error=f"{type(error).__name__}: {error}")
 
 
 def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: float) -> Row:
@@ -199,5 +215,13 @@ def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: flo
     return examine(Crossing(found, member(mechanism)), seed=seed, runs=runs, alpha=alpha)
 
 
-def _ignore_interrupts() -> None:
+def _prepare_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()  # returns when the audit is gone, however it went
+        os._exit(1)

@@ -106,9 +106,11 @@ def observe(
         raise ValueError(f"runs must be at least 1, got {runs}")
     both = []
     for world, data in zip(("in", "out"), worlds, strict=True):
-        sizes = [min(BATCH, runs - start) for start in range(0, runs, BATCH)]
-        batches = [count_batch(mechanism, attack, world, data, edges, seed, *batch) for batch in enumerate(sizes)]
-        both.append(Counts(sum(batch.event for batch in batches), sum(batch.cells for batch in batches)))  # type: ignore[arg-type]
+        event, cells = 0, np.zeros(len(edges), dtype=np.int64)
+        for batch, start in enumerate(range(0, runs, BATCH)):
+            counted = count_batch(mechanism, attack, world, data, edges, seed, batch, min(BATCH, runs - start))
+            event, cells = event + counted.event, cells + counted.cells
+        both.append(Counts(event, cells))
     return both[0], both[1]
 
 

@@ -14,10 +14,10 @@ SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is then 0.001
 
 def clopper_pearson(count: int, runs: int, tail: float) -> Interval:
     """Return the exact interval of a binomial probability that errs with probability at most `tail` on each side."""
-    from scipy.special import betaincinv
+    from scipy.special import betainccinv, betaincinv
 
     low = 0.0 if count == 0 else float(betaincinv(count, runs - count + 1, tail))
-    high = 1.0 if count == runs else float(betaincinv(count + 1, runs - count, 1 - tail))
+    high = 1.0 if count == runs else float(betainccinv(count + 1, runs - count, tail))
     return low, high
 
 

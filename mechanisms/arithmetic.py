@@ -54,6 +54,8 @@ def scaled(value: int, exponent: int) -> Real:
 
 def power(base: Real, exponent: int) -> Real:
     """Return base^exponent, exponent ≥ 0, by repeated squaring: each product is exact or trapped."""
+    if exponent < 0:
+        raise ValueError(f"exponent must not be negative, got {exponent}")
     result, square = gmpy2.mpfr(1), base
     while exponent:
         if exponent & 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import os
 from collections.abc import Callable
 from weakref import WeakSet
@@ -47,11 +48,7 @@ class BitSource:
         missing = count - self._pending_bits
         if missing > 0:
             size = (missing + 63) // 64
-            try:
-                fresh = self._draw(size)
-            except OutOfBitsError:
-                self.exhausted = True  # a sampler may swallow the exception; the walk must know all the same
-                raise
+            fresh = self._fresh(size)
             value = int(fresh[0]) if size == 1 else int.from_bytes(fresh.astype(">u8").tobytes(), "big")
             self._pending = self._pending << (64 * size) | value
             self._pending_bits += 64 * size
@@ -61,13 +58,22 @@ class BitSource:
         self.consumed += count
         return value
 
+    def _fresh(self, count: int) -> NDArray[np.uint64]:
+        try:
+            return self._draw(count)
+        except OutOfBitsError:
+            self.exhausted = True  # a sampler may swallow the exception; the walk must know all the same
+            raise
+
     def words(self, count: int, width: int | None = None) -> NDArray[np.uint64]:
         """Return the next `count` integers of `width` bits each (word_bits where not given), shape (count,)."""
         width = self.word_bits if width is None else width
         if not 1 <= width <= 64:
             raise ValueError(f"width must be between 1 and 64, got {width}")
-        if width == 64 and self._pending_bits == 0 and not self.exhausted:
-            fresh = self._draw(count)
+        if count < 0:
+            raise ValueError(f"count must not be negative, got {count}")
+        if width == 64 and self._pending_bits == 0 and count > 0:
+            fresh = self._fresh(count)
             self.consumed += 64 * count
             return fresh
         total = count * width
@@ -164,7 +170,7 @@ def seeded_bits(
     >>> seeded_bits(1).take(8) == seeded_bits(1).take(8)
     True
     """
-    label = json.dumps([seed, attack, mechanism, world, batch]).encode()
+    label = json.dumps([operator.index(seed), attack, mechanism, world, batch]).encode()
     key = int.from_bytes(hashlib.blake2b(label, digest_size=16).digest(), "big")
     return BitSource(np.random.Philox(key=key).random_raw, word_bits)
 

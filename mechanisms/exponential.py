@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from mechanisms.interface import Family
 from mechanisms.privacy import Claim, require_positive
 
+INT64 = 1 << 63
+
 Utilities = NDArray[Any]  # int64 or float64, shape (outcomes,)
 
 
@@ -32,6 +34,8 @@ class Limits:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool):
                 raise ValueError(f"{name} must be an integer, got {value!r}")
+            if name != "max_outcomes" and not -INT64 <= value < INT64:
+                raise ValueError(f"{name} must fit a signed 64-bit integer, got {value}")
         if self.utility_min > self.utility_max:
             raise ValueError(f"utility_min = {self.utility_min} must not be above utility_max = {self.utility_max}")
         if self.max_outcomes < 1:
@@ -59,7 +63,7 @@ def as_utilities(utilities: ArrayLike) -> Utilities:
         raise ValueError(f"utilities must be a vector, got shape {array.shape}")
     if array.size == 0:
         raise ValueError("utilities must not be empty, got shape (0,)")
-    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+    if array.dtype.kind == "u" and array.max() >= INT64:
         raise ValueError(f"utilities must fit a signed 64-bit integer, got {array.max()}")
     if array.dtype.kind in "iu":
         return array.astype(np.int64, copy=False)
@@ -73,7 +77,7 @@ def as_utilities(utilities: ArrayLike) -> Utilities:
 
 def adjacent(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> bool:
     """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
-    if data_in.shape != data_out.shape:
+    if data_in.shape != data_out.shape or len(data_in) == 0:
         return False
     allowed, high, low = Fraction(parameters.sensitivity), np.maximum(data_in, data_out), np.minimum(data_in, data_out)
     if high.dtype.kind == "i":  # modulo 2^64 the difference is exact, whatever the sign

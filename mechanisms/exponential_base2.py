@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
+from math import ceil, lcm
 from typing import Literal
 
 import numpy as np
@@ -27,8 +27,10 @@ from mechanisms.privacy import Eta, selection_eta
 PrecisionMethod = Literal["theoretical", "empirical"]
 Sampler = Literal["all-bits", "bit-by-bit"]
 
+FLOAT_LIMIT = 1 << 53  # beyond, not every integer is a float
 FRACTIONAL_MAX = 12  # the law of randomized rounding is a mixture over 2**(fractional utilities) roundings
 RUNS = 4_000  # a draw costs thousands of random bits
+PRECISION_MAX = 1 << 28  # bits: one number of 32 MiB
 WEIGHT_BITS_MAX = 1 << 31  # running sums beyond a quarter of a gigabyte are not sampled: the law decides
 
 
@@ -48,7 +50,8 @@ def empirical_precision(eta: Eta, limits: Limits) -> int:
     At each precision: the largest sum that max_outcomes allows, and every weight added to it, with inexact trapped.
     Utilities are those after u_min was subtracted, so that the largest weight is 1.
     """
-    precision = 1
+    # From 2 and not from 1: at a precision of 1 bit gmpy2 keeps an integer whole.
+    precision = 2
     while not _worst_cases_exact(eta, limits, precision):
         precision *= 2
     return precision
@@ -70,7 +73,12 @@ def _worst_cases_exact(eta: Eta, limits: Limits, precision: int) -> bool:
 def working_precision(eta: Eta, limits: Limits, method: PrecisionMethod = "theoretical") -> int:
     """Return the working precision in bits, from public values only, for utilities from which u_min was subtracted."""
     shifted = Limits(0, limits.utility_max - limits.utility_min, limits.max_outcomes)
-    return theoretical_precision(eta, shifted) if method == "theoretical" else empirical_precision(eta, shifted)
+    bound = theoretical_precision(eta, shifted)
+    if bound > PRECISION_MAX:
+        raise ValueError(f"limits = {limits} need {bound} bits of working precision, more than {PRECISION_MAX}")
+    if method not in ("theoretical", "empirical"):
+        raise ValueError(f"precision_method must be 'theoretical' or 'empirical', got {method!r}")
+    return bound if method == "theoretical" else empirical_precision(eta, shifted)
 
 
 def _base(eta: Eta) -> Real:
@@ -104,9 +112,14 @@ def sample(
 
     Utilities are clamped to the limits (Proposition 3.3), and u_min is subtracted: the same law, and the only way that
     a negative utility has a dyadic weight. Integers are taken as they are; floats are rounded at random, anew for every
-    draw (Mechanism 4). 2Δη|2-DP. Leaks: tries (all-bits) or bits consumed (bit-by-bit).
+    draw (Mechanism 4). 2Δη|2-DP for an integer Δ; with another, floats may be rounded to integers ⌈Δ⌉ apart.
+    Leaks: tries (all-bits) or bits consumed (bit-by-bit).
     Source: Ilvento 2020, Algorithms 1 to 4.
     """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    if sampler not in ("all-bits", "bit-by-bit"):
+        raise ValueError(f"sampler must be 'all-bits' or 'bit-by-bit', got {sampler!r}")
     vector = _clamped(utilities, limits)
     precision = working_precision(eta, limits, precision_method)
 
@@ -127,6 +140,8 @@ def _clamped(utilities: ArrayLike, limits: Limits) -> Utilities:
     vector = as_utilities(utilities)
     if len(vector) > limits.max_outcomes:
         raise ValueError(f"max_outcomes = {limits.max_outcomes}, got {len(vector)} utilities")
+    if vector.dtype.kind == "f" and max(-limits.utility_min, limits.utility_max) > FLOAT_LIMIT:
+        raise ValueError(f"limits = {limits} are not floats: with float utilities they lie within ±2^53")
     return np.clip(vector, limits.utility_min, limits.utility_max)
 
 
@@ -140,6 +155,8 @@ def law(
     vector = as_utilities(utilities) if limits is None else _clamped(utilities, limits)
     if vector.dtype.kind == "i":
         return _integer_law(vector, eta)
+    if np.abs(vector).max() > FLOAT_LIMIT:
+        raise ValueError(f"float utilities must lie within ±2^53, got {vector[np.abs(vector).argmax()]}; give limits")
     floors = np.floor(vector).astype(np.int64)
     up = rounding.thresholds(vector, rounding_precision)
     fractional = np.flatnonzero(up)
@@ -188,18 +205,25 @@ def _numerators(utilities: NDArray[np.int64], eta: Eta) -> list[int]:
     return [distinct[utility] for utility in utilities.tolist()]
 
 
+def member_eta(parameters: ExponentialParameters) -> Eta:
+    """Return the rate that keeps the budget: for ⌈Δ⌉, because real utilities Δ apart may round to integers ⌈Δ⌉ apart.
+
+    Lemma 3.5 is about integers: for fixed thresholds, 0.5 and 1 at Δ = 1/2 may be rounded to 0 and 1.
+    """
+    return selection_eta(parameters.epsilon, ceil(parameters.sensitivity))
+
+
 def _sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> NDArray[np.int64]:
-    eta = selection_eta(parameters.epsilon, parameters.sensitivity)
-    return sample(data, eta, bits, n, limits=parameters.limits)
+    return sample(data, member_eta(parameters), bits, n, limits=parameters.limits)
 
 
 def _law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-    return law(data, selection_eta(parameters.epsilon, parameters.sensitivity), limits=parameters.limits)
+    return law(data, member_eta(parameters), limits=parameters.limits)
 
 
 def _runs(data: Utilities, parameters: ExponentialParameters) -> int:
-    eta = selection_eta(parameters.epsilon, parameters.sensitivity)
-    return RUNS if len(data) * working_precision(eta, parameters.limits) <= WEIGHT_BITS_MAX else 0
+    precision = working_precision(member_eta(parameters), parameters.limits)
+    return RUNS if len(data) * precision <= WEIGHT_BITS_MAX else 0
 
 
 BASE2: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(

@@ -39,9 +39,9 @@ def weights(
     require_positive("epsilon", epsilon)
     require_positive("sensitivity", sensitivity)
     kind: Any = np.dtype(float_type).type
-    if variant == "shifted":
-        vector = vector - vector.min()
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if variant == "shifted":
+            vector = vector - vector.min()
         rate = kind(epsilon / (2 * sensitivity))
         result: NDArray[np.floating[Any]] = np.exp(-rate * vector.astype(kind))
     return result
@@ -74,6 +74,8 @@ def sample(
 
     Source: Ilvento 2020, Figure 1. Leaks: everything that this project is about.
     """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
     weight = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type, variant=variant)
     if variant == "positive" and not (weight > 0).all():
         return [NOT_POSITIVE] * n

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,8 @@ class Law(Generic[O]):
             raise ValueError(f"as many ends as bounds, got {len(self.ends)}, {len(self.low)} and {len(self.high)}")
         if len(self.ends) == 0 or self.ends[-1] != len(self.atoms) or self.counts().min() <= 0:
             raise ValueError("ends must increase up to the number of atoms")
+        if not isinstance(self.atoms, range) and len({identity(atom) for atom in self.atoms}) < len(self.atoms):
+            raise ValueError("every atom may be named only once")
         low, high = integers(self.low), integers(self.high)
         if (low < 0).any() or (low > high).any():
             raise ValueError("every run needs 0 <= low <= high")
@@ -58,13 +61,15 @@ class Law(Generic[O]):
 
     def run_of(self, outcome: O | Refused) -> int:
         """Return the index of the run that holds the outcome, or ABSENT."""
-        try:
-            if isinstance(self.atoms, np.ndarray):
-                position = int(np.flatnonzero(self.atoms == outcome)[0])
-            else:
-                position = self.atoms.index(outcome)
-        except (ValueError, IndexError):
-            return ABSENT
+        wanted = identity(outcome)
+        if isinstance(self.atoms, range):
+            if type(wanted) is not int or wanted not in self.atoms:
+                return ABSENT
+            position = self.atoms.index(wanted)
+        else:
+            position = next((at for at, atom in enumerate(self.atoms) if identity(atom) == wanted), ABSENT)
+            if position == ABSENT:
+                return ABSENT
         return int(np.searchsorted(np.asarray(self.ends, dtype=np.int64), position, side="right"))
 
     def measure(self, members: NDArray[np.bool_]) -> tuple[int, int]:
@@ -88,7 +93,20 @@ def integers(values: Integers) -> NDArray[Any]:
     """Return integers as an int64 array where they are one already, else as Python integers: numpy never guesses."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return values
-    return np.array(values, dtype=object)
+    return np.array([operator.index(value) for value in values], dtype=object)
+
+
+def identity(atom: Any) -> Hashable:
+    """Return what makes an outcome the same outcome: −0.0 is not 0.0, nor 1 or True 1.0, and every NaN is one NaN."""
+    if isinstance(atom, np.generic):
+        atom = atom.item()
+    if isinstance(atom, bool):
+        return ("bool", atom)
+    if isinstance(atom, float):
+        return ("float", atom.hex())  # "nan" whatever its bits
+    if isinstance(atom, tuple):
+        return ("tuple", *(identity(part) for part in atom))
+    return cast("Hashable", atom)
 
 
 def _dot(counts: NDArray[np.int64], values: NDArray[Any]) -> int:
@@ -162,8 +180,8 @@ def _pair_ranges(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Ru
 
 def _pair_atoms(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
     run_in, run_out = (np.repeat(np.arange(len(law.ends)), law.counts()) for law in (law_in, law_out))
-    where_out = {atom: position for position, atom in enumerate(law_out.atoms)}
-    matches = np.array([where_out.pop(atom, ABSENT) for atom in law_in.atoms], dtype=np.int64)
+    where_out = {identity(atom): position for position, atom in enumerate(law_out.atoms)}
+    matches = np.array([where_out.pop(identity(atom), ABSENT) for atom in law_in.atoms], dtype=np.int64)
     only_out = np.fromiter(where_out.values(), dtype=np.int64, count=len(where_out))
     paired_in = np.append(run_in, np.full(len(only_out), ABSENT))
     paired_out = np.append(np.where(matches == ABSENT, ABSENT, run_out[matches]), run_out[only_out])

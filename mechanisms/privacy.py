@@ -11,6 +11,8 @@ from fractions import Fraction
 
 from mechanisms.arithmetic import exp_bounds, float_up, log_bounds
 
+EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -21,6 +23,8 @@ class Claim:
 
     def __post_init__(self) -> None:
         require_nonnegative("epsilon", self.epsilon)
+        if self.epsilon > EPSILON_MAX:
+            raise ValueError(f"epsilon must be at most {EPSILON_MAX} nats, got {self.epsilon}")
         if not 0 <= self.delta <= 1:
             raise ValueError(f"delta must be between 0 and 1, got {self.delta}")
 
@@ -28,7 +32,8 @@ class Claim:
     def advantage_allowed(self) -> float:
         """The largest difference of an event's two probabilities that the claim allows.
 
-        1 − 2(1−δ)/(1+e^ε), which is tanh(ε/2) at δ = 0; written without the cancellation at small ε.
+        1 − 2(1−δ)/(1+e^ε), which is tanh(ε/2) at δ = 0; written without the cancellation at small ε. To the nearest
+        floats: verdicts do not rest on it.
         """
         half = math.exp(-self.epsilon)
         return math.tanh(self.epsilon / 2) + 2 * self.delta * half / (1 + half)
@@ -66,6 +71,8 @@ class Eta:
         Eta(x=200, y=8, z=1)
         """
         require_positive("nats", nats)
+        if resolution < 1:
+            raise ValueError(f"resolution must be at least 1 bit, got {resolution}")
         x = _ceiling_of_exp(-Fraction(nats), resolution)
         if x >= 1 << resolution:
             raise ValueError(f"nats = {nats} is too small for a resolution of {resolution} bits")
@@ -118,6 +125,8 @@ def require_nonnegative(name: str, value: float) -> None:
 
 def _ceiling_of_exp(exponent: Fraction, resolution: int) -> int:
     """Return ⌈2^resolution · e^exponent⌉, certified: the precision grows until both bounds agree."""
+    if exponent < -resolution:  # e^−resolution is below 2^−resolution
+        return 1
     precision = 64 + resolution
     while True:
         low, high = (math.ceil(bound * (1 << resolution)) for bound in exp_bounds(exponent, precision))

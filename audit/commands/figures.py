@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,11 +47,7 @@ def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int
     """
     from audit.figures import QUICK_ROUNDS
 
-    try:
-        measured = _written(_chosen(names), out, min(rounds, QUICK_ROUNDS) if quick else rounds, seed, quick)
-    except KeyboardInterrupt:
-        click.echo("interrupted: nothing was written", err=True)
-        sys.exit(130)
+    measured = _written(_chosen(names), out, min(rounds, QUICK_ROUNDS) if quick else rounds, seed, quick)
     for timings in measured:
         print_table(partial(_table, timings))
     click.echo(f"figures: {', '.join(str(out / f'{timings.name}.png') for timings in measured)}", err=True)

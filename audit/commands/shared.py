@@ -37,7 +37,7 @@ def file_mistakes() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise click.BadParameter(f"{error.strerror}: {error.filename}", param_hint="--out") from None
+        raise click.BadParameter(f"{error.strerror}: {error.filename or 'while writing'}", param_hint="--out") from None
 
 
 @contextmanager
