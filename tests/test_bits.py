@@ -117,3 +117,33 @@ def test_words_are_unsigned_64_bit() -> None:
 def test_bad_input_is_named_with_its_value(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
+
+
+def test_a_seeded_stream_never_changes() -> None:
+    # Reports of earlier versions must be reproducible: these are the first words of the stream for ever.
+    assert seeded_bits(1).take(64) == 2109235076638130022
+    assert seeded_bits(1, "attack", "mechanism", "in", 3).take(64) == 15435095555928244042
+
+
+def test_bits_left_over_come_before_a_word() -> None:
+    whole, bits = seeded_bits(2).take(192), seeded_bits(2)
+    assert bits.take(62) == whole >> 130
+    assert bits.words(1).tolist() == [whole >> 66 & (2**64 - 1)]
+    assert bits.take(66) == whole & (2**66 - 1)
+
+
+def test_asking_for_nothing_takes_nothing() -> None:
+    bits = scripted_bits("")
+    assert bits.words(0).shape == (0,)
+    assert not bits.exhausted
+    with pytest.raises(ValueError, match="count must not be negative, got -1"):
+        bits.words(-1)
+
+
+def test_a_whole_word_that_is_not_there_is_noticed() -> None:
+    bits = scripted_bits("1")
+    bits.take(1)
+    with pytest.raises(OutOfBitsError):
+        bits.words(1)
+    assert bits.exhausted
+    assert bits.consumed == 1

@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from attacks.events import OneOf, Refuses
 from audit import exact
 from audit.report import Verdict
-from mechanisms.arithmetic import log_ratio
+from mechanisms.arithmetic import exp_bounds, log_ratio
 from mechanisms.interface import Refused
 from mechanisms.law import Law, exact_law
 from mechanisms.privacy import Claim
@@ -114,3 +115,116 @@ def test_the_curve_falls_from_the_total_variation_to_zero_at_the_loss() -> None:
     assert lower[2] == upper[2] == 0
     assert (lower <= upper).all()
     assert (upper - lower < 1e-30).all()
+
+
+def loosened(rng: random.Random, masses: list[Fraction], hidden: int) -> Law[int]:
+    """A law whose bounds and rest contain the masses: some atoms widened, the last `hidden` ones left to the rest."""
+    named = len(masses) - hidden
+    low, high = [], []
+    for mass in masses[:named]:
+        slack = Fraction(rng.choice([0, 0, 1, 3]), 400)
+        low.append(max(Fraction(0), mass - slack))
+        high.append(min(Fraction(1), mass + slack))
+    order = rng.sample(range(named), named)
+    common = math.lcm(*(bound.denominator for bound in (*low, *high))) * rng.choice([1, 7])
+    least, most = ([int(side[i] * common) for i in order] for side in (low, high))
+    return Law(
+        order, range(1, named + 1), least, most, common, sum(masses[named:], Fraction(rng.choice([0, 0, 1]), 50))
+    )
+
+
+def by_definition(law: Law[int], other: Law[int], factor: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Bounds on the hockey stick and on the likelihood ratio, atom by atom, in rationals: no shortcuts."""
+    least, alone, most = Fraction(0), Fraction(0), law.rest
+    ratio = Fraction(1)
+    for atom in law.atoms:
+        low, high = law.probability(atom)
+        if atom in other.atoms:
+            other_low, other_high = other.probability(atom)
+            least += max(Fraction(0), low - factor * other_high)
+            ratio = max(ratio, low / other_high if other_high else Fraction(10**30) if low else Fraction(1))
+        else:
+            other_low = Fraction(0)
+            alone += low
+        most += max(Fraction(0), high - factor * other_low)
+    least += max(Fraction(0), alone - factor * other.rest)
+    if alone:
+        ratio = max(ratio, alone / other.rest if other.rest else Fraction(10**30))
+    return least, most, ratio
+
+
+def test_bounds_rests_and_missing_atoms_are_weighed_as_defined() -> None:
+    rng = random.Random(7)
+    seen = set()
+    for _ in range(600):
+        worlds = []
+        for _ in range(2):
+            weights = [rng.choice([0, 1, 2, 5, 9]) for _ in range(5)]
+            weights[rng.randrange(5)] += 1
+            worlds.append([Fraction(weight, sum(weights)) for weight in weights])
+        law_in, law_out = (loosened(rng, masses, rng.choice([0, 0, 1, 2])) for masses in worlds)
+        claim = Claim(rng.choice([0.0, 0.3, 1.0, 2.0]), rng.choice([0.0, 0.0, 0.1, 0.4]))
+        evidence = exact.compare(law_in, law_out, claim, OneOf((0, 3)))
+        factor = Fraction(math.exp(claim.epsilon))
+        forth, back = by_definition(law_in, law_out, factor), by_definition(law_out, law_in, factor)
+        least, most, ratio = (max(pair) for pair in zip(forth, back, strict=True))
+        assert evidence.delta == pytest.approx(float(least), abs=1e-12)
+        assert math.exp(min(evidence.epsilon, 60)) == pytest.approx(min(float(ratio), math.exp(60)), rel=1e-9)
+        assert (evidence.verdict is Verdict.VIOLATED) == (least > Fraction(claim.delta) + Fraction(1, 10**13))
+        if evidence.verdict is Verdict.VIOLATED:
+            assert evidence.within is None
+        else:
+            assert evidence.within is not None
+            assert evidence.within == pytest.approx(float(max(Fraction(0), most - Fraction(claim.delta))), abs=1e-12)
+            assert (evidence.verdict is Verdict.HOLDS) == (evidence.within <= 1e-12)
+        events = [_event(law, (0, 3)) for law in (law_in, law_out)]
+        assert evidence.event_in == pytest.approx(events[0], abs=1e-12)
+        assert evidence.event_out == pytest.approx(events[1], abs=1e-12)
+        gap = max(0.0, events[0][0] - events[1][1], events[1][0] - events[0][1])
+        assert evidence.advantage == pytest.approx(gap, abs=1e-12)
+        total = max(by_definition(*pair, Fraction(1))[0] for pair in ((law_in, law_out), (law_out, law_in)))
+        assert evidence.total_variation == pytest.approx(float(total), abs=1e-12)
+        seen.add(evidence.verdict)
+    assert seen == {Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED}
+
+
+def _event(law: Law[int], wanted: tuple[int, ...]) -> tuple[float, float]:
+    low = sum((law.probability(atom)[0] for atom in wanted if atom in law.atoms), Fraction(0))
+    high = sum((law.probability(atom)[1] for atom in wanted if atom in law.atoms), law.rest)
+    return float(low), float(min(Fraction(1), high))
+
+
+def test_what_lies_between_the_bounds_of_e_to_the_epsilon_is_not_decided_for_the_claim() -> None:
+    # The ratio lies inside the 2^-128 enclosure of e^ε: neither side of it is proved, and a tiny excess still HOLDS.
+    low, high = exp_bounds(Fraction(1, 2))
+    ratio = (low + high) / 2
+    p = ratio / (1 + ratio)
+    rest = p.denominator - p.numerator
+    law_in, law_out = weights(p.numerator, rest), weights(rest, p.numerator)
+    evidence = exact.compare(law_in, law_out, Claim(0.5))
+    assert evidence.verdict is Verdict.HOLDS
+    assert evidence.delta == 0
+    assert evidence.within is not None
+    assert 0 < evidence.within < 1e-37
+
+
+def test_a_tiny_excess_over_a_tiny_delta_does_not_hold() -> None:
+    loose: Law[int] = Law(range(2), [1, 2], [5 * 10**13 - 5] * 2, [5 * 10**13 + 5] * 2, 10**14, Fraction(0))
+    assert exact.compare(loose, weights(1, 1), Claim(0.0)).verdict is Verdict.HOLDS  # within 1e-13
+    assert exact.compare(loose, weights(1, 1), Claim(0.0, 1e-14)).verdict is Verdict.UNRESOLVED  # beyond 1 % of δ
+    looser: Law[int] = Law(range(2), [1, 2], [5 * 10**13 - 500] * 2, [5 * 10**13 + 500] * 2, 10**14, Fraction(0))
+    assert exact.compare(looser, weights(1, 1), Claim(0.0)).verdict is Verdict.UNRESOLVED
+
+
+@pytest.mark.parametrize(("one", "other"), [(-0.0, 0.0), (1, True), (1, 1.0), ((0.0,), (-0.0,)), (0, None), ("1", 1)])
+def test_outcomes_that_an_attacker_can_tell_apart_are_not_the_same(one: object, other: object) -> None:
+    law_in: Law[Any] = exact_law([one], [1], [1], 1)
+    law_out: Law[Any] = exact_law([other], [1], [1], 1)
+    assert exact.compare(law_in, law_out, Claim(1.0)).delta == 1
+
+
+def test_every_nan_is_one_outcome() -> None:
+    first: Law[Any] = exact_law([float("nan")], [1], [1], 1)
+    second: Law[Any] = exact_law([np.float64(np.nan)], [1], [1], 1)
+    assert exact.compare(first, second, Claim(1.0)).verdict is Verdict.HOLDS
+    assert first.probability(-np.nan) == second.probability(np.nan) == (1, 1)

@@ -1,16 +1,20 @@
 """The base-2 mechanism: exact, private on every small pair, and indifferent to the data in what it refuses."""
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
-from audit import exhaustive
+from audit import exact, exhaustive
+from audit.report import Verdict
 from mechanisms import exponential_base2 as base2
 from mechanisms.arithmetic import InexactError
 from mechanisms.bits import BitSource, seeded_bits
-from mechanisms.exponential import Limits
+from mechanisms.exponential import ExponentialParameters, Limits
+from mechanisms.families import family, member
 from mechanisms.privacy import Eta
 
 ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(5, 3, 2), Eta(1, 2, 3)]
@@ -144,3 +148,70 @@ def test_bad_utilities_are_named_with_their_value(utilities: object, message: st
 def test_bad_limits_are_named_with_their_value(limits: tuple[int, int, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Limits(*limits)
+
+
+@pytest.mark.parametrize("sensitivity", [0.125, 0.25, 0.5, 1.0, 1.5, 2.0])
+def test_the_member_keeps_its_claim_for_real_utilities_of_any_sensitivity(sensitivity: float) -> None:
+    """Real utilities Δ apart may be rounded to integers ⌈Δ⌉ apart: the worst pairs, by their exact laws."""
+    mechanism = member("exponential-base2")
+    assert mechanism.law is not None
+    parameters = ExponentialParameters(2.0, Limits(0, 4, 11), sensitivity)
+    for start in (0.5, 1.0, 1.25):
+        data_in = np.array([start] + [start + sensitivity] * 8)
+        data_out = np.array([start + sensitivity] + [start] * 8)
+        assert family("exponential").adjacent(parameters, data_in, data_out)
+        claim = mechanism.claim(parameters, data_in, data_out)
+        evidence = exact.compare(mechanism.law(data_in, parameters), mechanism.law(data_out, parameters), claim)
+        assert evidence.verdict is Verdict.HOLDS
+
+
+def test_rounding_is_drawn_anew_for_every_draw() -> None:
+    # η = 10: a utility of 0 against 0 ties, 1 against 0 loses nearly always; so index 0 comes a quarter of the time.
+    # False-alarm rate: 6 standard deviations, 2e-9. One rounding for all draws would give 0 or a half.
+    drawn = base2.sample([0.5, 0.0], Eta(1, 10, 1), seeded_bits(3), 2_000, limits=Limits(0, 1, 2))
+    assert abs((drawn == 0).sum() - 500) < 6 * np.sqrt(2_000 * 3 / 16)
+
+
+def test_the_minimum_of_tries_reaches_the_sampler() -> None:
+    limits = Limits(0, 1, 2)
+    for tries in (1, 3):
+        bits = seeded_bits(1)
+        base2.sample([0, 0], Eta(1, 1, 1), bits, 1, limits=limits, minimum_tries=tries)
+        assert bits.consumed == tries * base2.working_precision(Eta(1, 1, 1), limits)
+
+
+def test_the_theoretical_precision_counts_every_factor() -> None:
+    # (10 + 1)·2·(3 + 3) + 5 with x = 5, y = 3, z = 2; and the span is what counts once u_min is subtracted.
+    assert base2.theoretical_precision(Eta(5, 3, 2), Limits(0, 10, 5)) == 137
+    assert base2.working_precision(Eta(5, 3, 2), Limits(90, 100, 5)) == 137
+
+
+def test_equal_bounds_on_the_utilities_leave_room_for_the_sum() -> None:
+    for outcomes in (1, 3, 7, 15, 100):
+        limits = Limits(4, 4, outcomes)
+        drawn = base2.sample(
+            [9] * outcomes, Eta(1, 1, 1), seeded_bits(1), 5, limits=limits, precision_method="empirical"
+        )
+        assert ((drawn >= 0) & (drawn < outcomes)).all()
+
+
+def draw(utilities: Any, limits: Limits, n: int = 1, **options: Any) -> object:
+    return base2.sample(utilities, Eta(1, 1, 1), seeded_bits(1), n, limits=limits, **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: draw([0.5], Limits(2**53, 2**53 + 1, 1)), "with float utilities they lie within"),
+        (lambda: base2.law([1e300, 1.0], Eta(1, 1, 1)), r"float utilities must lie within ±2\^53, got 1e\+300"),
+        (lambda: draw([1], Limits(0, 10**9, 2)), "bits of working precision"),
+        (lambda: draw([1], Limits(0, 1, 1), n=-1), "n must not be negative, got -1"),
+        (lambda: draw([1], Limits(0, 1, 1), sampler="x"), "sampler must be 'all-bits' or 'bit-by-bit', got 'x'"),
+        (lambda: draw([1], Limits(0, 1, 1), precision_method="x"), "precision_method must be"),
+        (lambda: Limits(0, 2**63, 1), "utility_max must fit a signed 64-bit integer"),
+        (lambda: draw(np.array([1], np.longdouble), Limits(0, 1, 1)), "must be 64-bit integers or floats"),
+    ],
+)
+def test_what_cannot_be_exact_is_refused_by_name(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -7,6 +7,8 @@ import pytest
 
 from mechanisms import exponential_naive as naive
 from mechanisms.bits import seeded_bits
+from mechanisms.exponential import ExponentialParameters, Limits
+from mechanisms.families import family, member, members
 
 FLOATS = [np.float16, np.float32, np.float64]
 
@@ -51,3 +53,31 @@ def test_sensitivity_scales_the_budget() -> None:
 def test_a_law_of_a_million_outcomes_is_a_distribution() -> None:
     law = naive.law(np.arange(1_000_000) % 1000, 0.01)
     assert law.measure(np.ones(1_000_000, dtype=bool)) == (1 << 53, 1 << 53)
+
+
+def test_shifted_subtracts_the_best_utility() -> None:
+    assert naive.weights([3, 5], 1.0, variant="shifted").tolist() == [1.0, np.exp(np.array([-1.0]))[0]]
+
+
+@pytest.mark.parametrize("name", [one.name for one in members(family("exponential"))])
+def test_every_member_scales_its_budget_by_the_sensitivity(name: str) -> None:
+    """A budget of 2 at Δ = 2 weighs as a budget of 1 at Δ = 1, in the law and draw for draw."""
+    mechanism, data = member(name), np.array([0, 3, 1, 2])
+    assert mechanism.law is not None
+    wide, narrow = (ExponentialParameters(budget, Limits(0, 4, 4), budget) for budget in (2.0, 1.0))
+    laws = [mechanism.law(data, parameters) for parameters in (wide, narrow, ExponentialParameters(2.0, wide.limits))]
+    drawn = [list(mechanism.sample(data, parameters, seeded_bits(4), 400)) for parameters in (wide, narrow)]
+    assert [laws[0].probability(index) for index in range(4)] == [laws[1].probability(index) for index in range(4)]
+    assert laws[0].probability(0) != laws[2].probability(0)
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("name", ["exponential-base2", "exponential-exact", "exponential-exact-base-e"])
+def test_exact_members_clamp_to_the_limits_in_law_and_draws(name: str) -> None:
+    mechanism, parameters = member(name), ExponentialParameters(1.0, Limits(0, 2, 3))
+    assert mechanism.law is not None
+    inside, outside = np.array([0, 1, 2]), np.array([-7, 1, 90])
+    laws = [mechanism.law(data, parameters) for data in (inside, outside)]
+    assert [laws[0].probability(index) for index in range(3)] == [laws[1].probability(index) for index in range(3)]
+    drawn = [list(mechanism.sample(data, parameters, seeded_bits(2), 200)) for data in (inside, outside)]
+    assert drawn[0] == drawn[1]

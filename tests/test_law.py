@@ -1,6 +1,7 @@
 """Laws are integers in runs, and two of them are aligned atom by atom."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,3 +84,29 @@ def test_ranges_of_different_lengths_and_unlike_atoms_are_aligned() -> None:
 def test_runs_of() -> None:
     assert runs_of(np.array([5])).tolist() == [1]
     assert runs_of(np.array([1, 1, 2])).tolist() == [2, 3]
+
+
+def test_runs_are_alike_when_both_bounds_are() -> None:
+    low, high = [1, 1, 2, 1], [2, 3, 2, 2]
+    law: Law[int] = Law(range(4), [1, 2, 3, 4], low, high, 8, Fraction(1))
+    assert law.alike().tolist() == [0, 1, 2, 0]
+    arrays: Law[int] = Law(range(4), np.arange(1, 5), np.array(low), np.array(high), 8, Fraction(1))
+    assert arrays.alike().tolist() == [0, 1, 2, 0]
+
+
+def test_sums_beyond_64_bits_do_not_wrap() -> None:
+    law: Law[int] = exact_law(range(4), np.array([4]), np.array([1 << 62]), 1 << 64)
+    assert law.measure(np.ones(4, dtype=bool)) == (1 << 64, 1 << 64)
+
+
+def test_an_atom_may_be_named_only_once() -> None:
+    with pytest.raises(ValueError, match="every atom may be named only once"):
+        exact_law([0, 1, 0], [3], [1], 3)
+    assert exact_law([0.0, -0.0], [2], [1], 2).probability(-0.0) == (Fraction(1, 2), Fraction(1, 2))
+
+
+def test_bounds_are_integers_and_nothing_else() -> None:
+    with pytest.raises(TypeError):
+        exact_law([0, 1], [2], [0.5], 1)  # type: ignore[list-item]
+    huge: Any = [np.int64(1 << 62)] * 4  # numpy's own integers, in a list, must not wrap either
+    assert exact_law(range(4), [1, 2, 3, 4], huge, 1 << 64).probability(0)[0] == Fraction(1, 4)

@@ -65,9 +65,22 @@ def test_the_advantage_allowed_is_the_closed_form(epsilon: float, delta: float) 
         (lambda: selection_eta(-1.0), "epsilon must be positive and finite, got -1.0"),
         (lambda: selection_eta(1.0, 0.0), "sensitivity must be positive and finite, got 0.0"),
         (lambda: Claim(-0.1), "epsilon must be non-negative and finite, got -0.1"),
+        (lambda: Claim(1e9), "epsilon must be at most 100000 nats, got 1000000000.0"),
+        (lambda: Eta.from_epsilon(1.0, -1), "resolution must be at least 1 bit, got -1"),
         (lambda: Claim(1.0, 1.5), "delta must be between 0 and 1, got 1.5"),
     ],
 )
 def test_bad_input_is_named_with_its_value(make: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()  # type: ignore[operator]
+
+
+def test_a_huge_budget_is_the_fastest_rate_at_once() -> None:
+    assert Eta.from_epsilon(1e300) == Eta(1, 32, 1)
+
+
+def test_every_conversion_rounds_up() -> None:
+    for eta in (Eta(1, 1, 1), Eta(3, 2, 7), Eta(1023, 10, 1)):
+        exactly = eta.z * log_bounds(Fraction(1 << eta.y, eta.x), 3000)[0]
+        assert Fraction(eta.nats) >= exactly
+        assert Fraction(selection_claim(eta, 3.0).epsilon) >= 6 * exactly

@@ -5,11 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
+from attacks.attack import index_statistic
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
 from audit.report import Verdict
 from audit.rows import Crossing, crossings, examine, examine_all
 from mechanisms.families import member
+from mechanisms.interface import Refused
 
 BASE2 = member("exponential-base2")
 
@@ -48,3 +50,31 @@ def test_a_walk_over_all_bits_stays_affordable() -> None:
     attack = truncated_addition()
     assert walk(attack.worlds()[0], attack.parameters) == 11
     assert walk(np.zeros(1 << 20, dtype=np.int64), attack.parameters) is None
+
+
+def test_the_sketch_shows_each_world_as_it_is_and_the_curve_beyond_the_claim() -> None:
+    row = examine(Crossing(zero_rounding(), member("exponential-naive-float64")), seed=1, runs=2_000, alpha=0.05)
+    assert row.sketch is not None
+    assert row.sketch.law is not None
+    assert row.sketch.sampled is not None
+    assert row.sketch.curve is not None
+    assert row.sketch.law[0][0] == row.sketch.sampled[0][0] == 1
+    assert row.sketch.law[1][0] < 0.02
+    assert row.sketch.curve[0][0] == 0
+    assert row.sketch.curve[0][-1] == 1.0
+    assert row.reproducible
+    unseeded = dataclasses.replace(BASE2, seeded=False)
+    assert not examine(Crossing(zero_rounding(), unseeded), seed=1, runs=10, alpha=0.05).reproducible
+
+
+def test_worlds_that_cannot_be_built_are_the_error_of_their_row() -> None:
+    def worlds() -> tuple[object, object]:
+        raise RuntimeError("no data")
+
+    broken = dataclasses.replace(zero_rounding(), worlds=worlds)
+    report = examine_all([Crossing(broken, BASE2), Crossing(zero_rounding(), BASE2)], seed=1, runs=10, alpha=0.05)
+    assert [row.error for row in report.rows] == ["RuntimeError: no data", None]
+
+
+def test_a_refusal_has_a_place_of_its_own() -> None:
+    assert index_statistic([0, Refused("x"), 2]).tolist() == [0, -1, 2]

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
-from audit import sampled
+from audit import sampled, statistics
 from audit.report import Verdict
+from mechanisms.bits import BitSource
 from mechanisms.families import member
+from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
 from tests.synthetic import attack_on_one_bit, randomized_response
 
@@ -83,3 +86,52 @@ def test_batches_are_pure_functions_of_their_number(monkeypatch: pytest.MonkeyPa
 def test_bad_input_is_named_with_its_value(options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sampled.distinguish(NAIVE, zero_rounding(outcomes=3), **options)  # type: ignore[arg-type]
+
+
+def observed(events: tuple[int, int], runs: int) -> tuple[sampled.Counts, sampled.Counts]:
+    first, second = (sampled.Counts(event, np.array([runs - event, event])) for event in events)
+    return first, second
+
+
+def test_each_world_has_tails_of_a_quarter_of_alpha() -> None:
+    evidence = sampled.judge(observed((300, 100), 1_000), Claim(5.0), 0.04, None, 1)
+    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.01)
+    assert evidence.event_out == statistics.clopper_pearson(100, 1_000, 0.01)
+    assert evidence.ks.margin == statistics.dkw_margin(1_000, 0.04)
+    assert evidence.ks.statistic == pytest.approx(0.2)
+
+
+def test_the_advantage_does_not_depend_on_the_direction() -> None:
+    forth, back = (
+        sampled.judge(observed(events, 1_000), Claim(5.0), 0.05, None, 1) for events in ((300, 100), (100, 300))
+    )
+    assert forth.advantage == back.advantage
+    assert forth.epsilon_lower == back.epsilon_lower
+    assert 0.1 < forth.advantage[0] < 0.2 < forth.advantage[1] < 0.3
+
+
+def test_a_delta_is_taken_off_before_the_ratio() -> None:
+    with_delta = sampled.judge(observed((300, 100), 1_000), Claim(0.5, 0.1), 0.05, None, 1)
+    low, high = with_delta.event_in[0], with_delta.event_out[1]
+    assert with_delta.epsilon_lower == pytest.approx(np.log((low - 0.1) / high))
+    # A perfect distinguisher of 1,000 runs shows more than ε = 5 at δ = 0, and nothing at δ = 0.999.
+    assert sampled.judge(observed((1, 1), 1_000), Claim(5.0), 0.05, None, 1).verdict is Verdict.NOT_REFUTED
+    assert sampled.judge(observed((1, 1), 1_000), Claim(5.0, 0.999), 0.05, None, 1).verdict is Verdict.UNDERPOWERED
+
+
+def test_worlds_pilots_and_fits_never_share_their_bits() -> None:
+    words: dict[tuple[int, int], list[int]] = {}
+
+    def sample(data: int, parameters: None, bits: BitSource, n: int) -> NDArray[np.int64]:
+        drawn = bits.words(n)
+        words[data, len(words)] = drawn[:8].tolist()
+        return (drawn >> np.uint64(63)).astype(np.int64)
+
+    recording: Mechanism[int, None, int] = Mechanism("recording", "synthetic", sample, lambda *worlds: Claim(1.0))
+    sampled.distinguish(recording, attack_on_one_bit(), runs=100)
+    firsts = [tuple(first) for first in words.values()]
+    assert len(firsts) == 4  # two pilots, two worlds
+    assert len(set(firsts)) == 4
+    other: Mechanism[int, None, int] = Mechanism("other", "synthetic", sample, lambda *worlds: Claim(1.0))
+    seeds = {sampled.row_seed(1, attack_on_one_bit(), mechanism) for mechanism in (recording, other)}
+    assert len(seeds) == 2
