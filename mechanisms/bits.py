@@ -46,6 +46,10 @@ class BitSource:
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
         missing = count - self._pending_bits
+        if missing == 64 == count:  # the usual single draw
+            value = int(self._fresh(1)[0])
+            self.consumed += 64
+            return value
         if missing > 0:
             size = (missing + 63) // 64
             fresh = self._fresh(size)

@@ -79,12 +79,13 @@ def that_matter(weighing: Weighing) -> NDArray[np.int64] | None:
 
 
 def cells_that_matter(weighing: Weighing, positions: NDArray[np.int64]) -> Cells:
-    sums = weighing.weigh(weighing.utilities.take(positions)).cumsum()
-    edges = np.empty(len(sums) + 1)
-    edges[0], edges[1:] = 0.0, sums
-    total, outcomes = float(sums[-1]), len(weighing.utilities)
-    _exact_ends(edges, positions[0] == 0, positions[-1] == outcomes - 1)
-    return Cells(edges, 0, positions, total, _slack(weighing, total, len(sums)))
+    weights = weighing.weigh(weighing.utilities.take(positions))
+    edges = np.empty(len(weights) + 1)
+    edges[0] = 0.0
+    weights.cumsum(out=edges[1:])
+    total = edges.item(-1)
+    _exact_ends(edges, positions.item(0) == 0, positions.item(-1) == len(weighing.utilities) - 1)
+    return Cells(edges, 0, positions, total, _slack(weighing, total, len(weights)))
 
 
 def all_cells(weighing: Weighing) -> Cells:
