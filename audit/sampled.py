@@ -142,7 +142,8 @@ def judge(
     masses: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
     seed: int,
 ) -> SampledEvidence:
-    """Return what counts show of a claim. All bounds hold together with probability 1 − α: tails of α/4 an event.
+    """Return what counts show of a claim. The event's bounds hold together with probability 1 − α: tails of α/4 each.
+    The margin of the Kolmogorov-Smirnov distance is at confidence 1 − α on its own, and no verdict rests on it.
 
     VIOLATED: the event, or its complement, is more likely in one world than the claim allows. UNDERPOWERED: so few runs
     could not have shown it. Else NOT REFUTED.

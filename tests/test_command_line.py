@@ -151,6 +151,52 @@ def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:
     assert (tmp_path / "reports" / "report.json").read_text() == "before"
 
 
+def workers(parent: int) -> list[int]:
+    """Return the worker processes of an audit, waiting until there are some."""
+    for _ in range(200):
+        found = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        spawned = [int(child) for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        if spawned:
+            return spawned
+        time.sleep(0.1)
+    raise AssertionError("no worker has started")
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_audit_however_it_ends(how: signal.Signals, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-m", "audit", "run"], cwd=tmp_path, stderr=subprocess.DEVNULL) as audit:
+        spawned = workers(audit.pid)
+        time.sleep(1)  # until they have begun to work
+        audit.send_signal(how)
+        audit.wait(timeout=60)
+        for _ in range(300):
+            if not any(alive(worker) for worker in spawned):
+                break
+            time.sleep(0.1)
+        assert not any(alive(worker) for worker in spawned)
+    assert os.listdir(tmp_path / "reports") == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
+def test_a_worker_that_dies_costs_rows_and_not_the_report(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "audit", "run", "--quick", "--format", "json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as audit:
+        os.kill(workers(audit.pid)[0], signal.SIGKILL)
+        printed, _ = audit.communicate(timeout=60)
+    assert audit.returncode == 3
+    errors = [row["error"] for row in json.loads(printed)["rows"]]
+    assert any("BrokenProcessPool" in error for error in errors if error)
+    assert (tmp_path / "reports" / "report.json").read_text() == printed
+
+
 def test_list_names_every_member_and_attack() -> None:
     result = call("list")
     assert result.exit_code == 0
