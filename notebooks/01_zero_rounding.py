@@ -41,7 +41,7 @@ import numpy as np
 EPSILON = 0.5  # the budget claimed, in nats
 OUTCOMES = 100  # k, the number of candidates
 FLOAT_TYPE = np.float64  # or np.float32, np.float16
-RUNS = 100_000  # draws in each world (base 2: 10,000 at most)
+RUNS = 100_000  # draws in each world (base 2: 4,000 at most)
 SEED = 1
 
 # %%

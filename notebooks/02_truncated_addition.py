@@ -41,7 +41,7 @@ ROUNDED_EPSILON = 0.02  # rounded addition: any ε will do
 OTHERS = 1024  # k, the outcomes beside the first
 ROUNDED_TYPE = np.float16  # with np.float32 try ε = 0.001 and k = 2**22
 
-RUNS = 100_000  # draws in each world (base 2: 10,000 at most)
+RUNS = 100_000  # draws in each world (base 2: 4,000 at most)
 SEED = 1
 
 # %%
@@ -160,7 +160,7 @@ print(f"runs needed for ε = {EPSILON:g}: {enough:.1e}, or {enough / 1e9 / 3.156
 
 # %% [markdown]
 # The law of the code needs no luck. It counts, for each outcome, the uniforms among the $2^{53}$ that lead to it. In
-# the world with Alice the count for outcome 2 is 0, and $\ln(0.001/0) = \infty$. That took a millisecond.
+# the world with Alice the count for outcome 2 is 0, and $\ln(0.001/0) = \infty$. No sample was needed.
 #
 # ### Small budgets
 #

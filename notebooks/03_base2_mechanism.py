@@ -35,7 +35,7 @@ from mechanisms.privacy import Eta
 EPSILON = 0.5  # the budget, in nats
 OUTCOMES = 100  # k, in the attacks at the end
 FLOAT_TYPE = np.float64  # of the naive twin that is attacked beside the base-2 mechanism; or np.float32, np.float16
-RUNS = 100_000  # draws of the naive twin in each world (a base-2 draw is dear: 10,000 at most)
+RUNS = 100_000  # draws of the naive twin in each world (a base-2 draw is dear: 4,000 at most)
 ETA = Eta(3, 2, 1)  # x, y, z: the rate in the small examples (keep y·z small: every bit string is tried)
 SEED = 1
 
