@@ -10,6 +10,7 @@ from attacks.attack import Attack
 from attacks.rounded_addition import rounded_addition
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
+from mechanisms.families import unknown
 
 ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     zero_rounding(),
@@ -19,3 +20,11 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     rounded_addition(epsilon=0.02, outcomes=1 + 1024, float_type=np.float16),
     rounded_addition(epsilon=0.001, outcomes=1 + (1 << 22), float_type=np.float32),
 )
+
+
+def attack(name: str) -> Attack[Any, Any, Any]:
+    """Return the attack of that name. Raises LookupError, with the nearest name, where there is none."""
+    for candidate in ATTACKS:
+        if candidate.name == name:
+            return candidate
+    raise LookupError(unknown("attack", name, [candidate.name for candidate in ATTACKS]))

@@ -1,4 +1,4 @@
-"""Two laws -> evidence. In integers throughout: no tolerance, no float before the last line."""
+"""Two laws -> evidence. In integers throughout: no float before the last line, and no tolerance but `WITHIN`."""
 
 from __future__ import annotations
 

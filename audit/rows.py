@@ -9,17 +9,19 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 import numpy as np
 
+from attacks import catalogue
 from attacks.attack import Attack
-from attacks.catalogue import ATTACKS
 from audit import exact, exhaustive, sampled
 from audit.environment import environment
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, Sketch
+from mechanisms.bits import BitSource
 from mechanisms.families import family, member, members, unknown
 from mechanisms.interface import Mechanism
 from mechanisms.law import Law
@@ -117,11 +119,12 @@ def _walked(attack: AnyAttack, mechanism: AnyMechanism, worlds: tuple[Any, Any],
     depth = None if mechanism.depth is None else mechanism.depth(worlds[0], attack.parameters)
     if depth is None:
         return None
-    law_in, law_out = (
-        exhaustive.law(lambda bits, data=data: mechanism.sample(data, attack.parameters, bits, 1)[0], depth)  # type: ignore[misc]
-        for data in worlds
-    )
+    law_in, law_out = (exhaustive.law(partial(_draw, mechanism, data, attack.parameters), depth) for data in worlds)
     return exact.compare(law_in, law_out, claim, attack.event)
+
+
+def _draw(mechanism: AnyMechanism, data: Any, parameters: Any, bits: BitSource) -> Any:
+    return mechanism.sample(data, parameters, bits, 1)[0]
 
 
 def _sampled(
@@ -180,7 +183,7 @@ def _in_this_process(
 
 
 def _catalogued(crossing: Crossing) -> bool:
-    return crossing.attack in ATTACKS and crossing.mechanism in members(family(crossing.mechanism.family))
+    return crossing.attack in catalogue.ATTACKS and crossing.mechanism in members(family(crossing.mechanism.family))
 
 
 _Task = tuple[str, str, int, int, float]
@@ -206,13 +209,11 @@ def _result(future: Future[Row], task: _Task) -> Row:
     error = future.exception()
     if error is None:
         return future.result()
-    found = next(candidate for candidate in ATTACKS if candidate.name == task[0])
-    return _row(found, member(task[1]), None, error=f"{type(error).__name__}: {error}")
+    return _row(catalogue.attack(task[0]), member(task[1]), None, error=f"{type(error).__name__}: {error}")
 
 
 def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: float) -> Row:
-    found = next(candidate for candidate in ATTACKS if candidate.name == attack)
-    return examine(Crossing(found, member(mechanism)), seed=seed, runs=runs, alpha=alpha)
+    return examine(Crossing(catalogue.attack(attack), member(mechanism)), seed=seed, runs=runs, alpha=alpha)
 
 
 def _prepare_worker() -> None:

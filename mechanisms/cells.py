@@ -48,6 +48,11 @@ class Cells(NamedTuple):
         """Return the outcome of one cell."""
         return cell + self.first if self.positions is None else int(self.positions[cell])
 
+    def nearest(self, place: float) -> int:
+        """Return the outcome of the cell that seems to hold a place: a guess, from which integers search."""
+        cell = int(self.edges.searchsorted(place, side="right")) - 1
+        return self.outcome(min(max(cell, 0), len(self.edges) - 2))
+
 
 def _slack(weighing: Weighing, total: float, additions: int) -> float:
     """Return how far an edge, or a uniform times the total, may be off: twice the error of a sum of so many additions,
@@ -79,6 +84,7 @@ def that_matter(weighing: Weighing) -> NDArray[np.int64] | None:
 
 
 def cells_that_matter(weighing: Weighing, positions: NDArray[np.int64]) -> Cells:
+    """Return the cells of the outcomes at the positions: what the others weigh together is part of the slack."""
     weights = weighing.weigh(weighing.utilities.take(positions))
     edges = np.empty(len(weights) + 1)
     edges[0] = 0.0

@@ -26,6 +26,8 @@ INT64_MAX = (1 << 63) - 1
 TAIL_BITS = 44  # weights below 2^−44/outcomes of the best are left to the slack: they are decided in integers
 TABLE_MAX = 1 << 17  # entries of a table of powers; a smaller η is computed as a real exponential
 
+SLOPE_MIN, SLOPE_MAX = Fraction(1, 1 << 1000), Fraction(1 << 1000)  # nats a unit: normal floats, rounded once
+
 COARSE = 32  # steps a unit of the exponent, in the first table of the exponential
 FINE_BITS = 10  # each of them divided into 2^10, in the second; what remains is below 2^−15
 EXPONENT_MAX = 96  # the tables' range in nats; beyond, the weight is 0 and counts as tail
@@ -128,11 +130,14 @@ class Scale:
 
 @lru_cache(maxsize=256)
 def scale_of(rate: Eta | float, sensitivity: float, kind: str, size_bits: int) -> Scale:
+    """Return how to weigh fewer than 2^size_bits utilities of dtype kind "i" or "f". Public values only, so cached."""
     if isinstance(rate, Eta):
         size = reach(rate, size_bits) + 1
         if size <= TABLE_MAX:
             return Scale(rate, power_table(rate, size), 0.0, size - 1, power_error(size))
     exact_rate = rate if isinstance(rate, Eta) else budget_rate(rate, sensitivity)
+    if not SLOPE_MIN <= nats(exact_rate)[0] <= SLOPE_MAX:
+        raise ValueError(f"rate = {rate} at sensitivity = {sensitivity} lies outside 2^-1000 to 2^1000 nats a unit")
     slope, largest = float(nats(exact_rate)[0]), 0.7 * (TAIL_BITS + size_bits) + 1  # 0.7 > ln 2
     extent = largest / slope if kind == "f" else min(ceil(largest / Fraction(slope)), INT64_MAX)
     return Scale(exact_rate, None, slope, extent, EXPONENTIAL_ERROR + exponent_error(largest))

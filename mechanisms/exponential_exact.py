@@ -43,6 +43,7 @@ from mechanisms.law import Law, runs_of
 from mechanisms.privacy import Eta, selection_eta
 from mechanisms.undecided import Undecided, weight_bounds
 
+LAW_BITS_MAX = 1 << 28  # of a probability in an enclosure: 32 MiB
 JUDGED = 1 << 15  # draws judged at a time
 
 
@@ -89,7 +90,7 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
     begun = 0 <= cell < len(edges) - 1 and edges.item(cell) + cells.slack <= place
     if begun and place + width + cells.slack <= edges.item(cell + 1):
         return cells.outcome(cell)
-    near = cells.outcome(min(max(cell, 0), len(edges) - 2))
+    near = cells.nearest(place)
     exact = Undecided.of(weighing.utilities, weighing.scale.rate)
     while (decided := exact.cell(word, known, near)) is None:
         word, known = word << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
@@ -130,8 +131,8 @@ def _settle(
             judge_by_floats(cells, search, drawn, found, known)
         for at in (found == DOUBTFUL).nonzero()[0].tolist():
             exact = exact or Undecided.of(weighing.utilities, weighing.scale.rate)
-            guess = cells.edges.searchsorted(int(drawn[at]) / (1 << known) * cells.total, side="right") - 1
-            cell = exact.cell(int(drawn[at]), known, cells.outcome(min(max(int(guess), 0), len(cells.edges) - 2)))
+            near = cells.nearest(int(drawn[at]) / (1 << known) * cells.total)
+            cell = exact.cell(int(drawn[at]), known, near)
             found[at] = STRADDLES if cell is None else cell
         chosen[pending] = found
         still = (found == STRADDLES).nonzero()[0]
@@ -164,6 +165,8 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     best, worst = min(values), max(values)
     exact_rate = budget_rate(rate, sensitivity)
     bits = precision + len(vector).bit_length() + ceil((worst - best) * exact_rate * Fraction(3, 2))  # 3/2 > 1/ln 2
+    if bits > LAW_BITS_MAX:
+        raise ValueError(f"utilities from {float(best)} to {float(worst)} need {bits} bits, more than {LAW_BITS_MAX}")
     bounds = {value: weight_bounds(exact_rate, value - best, bits) for value in set(values)}
     low, high = ([bounds[value][side] for value in values] for side in (0, 1))
     counts = np.diff(ends, prepend=0).tolist()

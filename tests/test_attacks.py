@@ -1,9 +1,12 @@
 """Attacks are descriptions: their worlds are adjacent, and their numbers those of the derivations."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from attacks.attack import named
+from attacks.attack import Attack, named
 from attacks.boundary import last_added, last_positive
 from attacks.catalogue import ATTACKS
 from attacks.events import OneOf, Refuses
@@ -17,10 +20,10 @@ from mechanisms.interface import Refused
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_the_worlds_are_adjacent_and_within_the_limits(attack: object) -> None:
-    data_in, data_out = attack.worlds()  # type: ignore[attr-defined]
-    parameters = attack.parameters  # type: ignore[attr-defined]
-    assert family(attack.family).adjacent(parameters, data_in, data_out)  # type: ignore[attr-defined]
+def test_the_worlds_are_adjacent_and_within_the_limits(attack: Attack[Any, Any, Any]) -> None:
+    data_in, data_out = attack.worlds()
+    parameters = attack.parameters
+    assert family(attack.family).adjacent(parameters, data_in, data_out)
     assert len(data_in) <= parameters.limits.max_outcomes
     for data in (data_in, data_out):
         assert data.dtype == np.int64
@@ -111,15 +114,15 @@ def test_the_boundaries_are_boundaries_at_any_epsilon(epsilon: float, kind: type
         (lambda: rounded_addition(-1.0, 5, np.float32), "epsilon must be positive and finite, got -1.0"),
     ],
 )
-def test_bad_input_is_named_with_its_value(make: object, message: str) -> None:
+def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make()  # type: ignore[operator]
+        make()
 
 
 @pytest.mark.parametrize("outcomes", [range(4), np.arange(4), [0, 1, 2, Refused("x")]])
-def test_events_are_vectorised_predicates(outcomes: object) -> None:
-    assert OneOf((0, 2))(outcomes).tolist() == [True, False, True, False]  # type: ignore[arg-type]
-    assert Refuses()(outcomes).tolist() == [False, False, False, isinstance(outcomes, list)]  # type: ignore[arg-type]
+def test_events_are_vectorised_predicates(outcomes: Any) -> None:
+    assert OneOf((0, 2))(outcomes).tolist() == [True, False, True, False]
+    assert Refuses()(outcomes).tolist() == [False, False, False, isinstance(outcomes, list)]
 
 
 def test_events_are_json_objects() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -114,9 +115,9 @@ def test_words_are_unsigned_64_bit() -> None:
         (lambda: system_bits().take(-1), "count must not be negative, got -1"),
     ],
 )
-def test_bad_input_is_named_with_its_value(call: object, message: str) -> None:
+def test_bad_input_is_named_with_its_value(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        call()  # type: ignore[operator]
+        call()
 
 
 def test_a_seeded_stream_never_changes() -> None:

@@ -260,6 +260,12 @@ def test_system_bits_work_as_any_others() -> None:
         (lambda bits: exponential_exact.sample([1], 0.0, bits, 1), "epsilon must be positive and finite, got 0.0"),
         (lambda bits: exponential_exact.sample([1], 1.0, bits, 1, sensitivity=-1), "sensitivity must be positive"),
         (lambda bits: exponential_exact.sample([1], 1.0, bits, -1), "n must not be negative, got -1"),
+        (
+            lambda bits: exponential_exact.sample([1], 1e-310, bits, 1),
+            "rate = 1e-310 at sensitivity = 1.0 lies outside",
+        ),
+        (lambda bits: exponential_exact.sample([1], 1e300, bits, 1, sensitivity=1e-300), "lies outside"),
+        (lambda bits: exponential_exact.law([0.0, 1e300], 1.0), "utilities from 0.0 to 1e\\+300 need"),
         (lambda bits: exponential_exact.law([1], 1.0, precision=2), "precision must be at least 8 bits, got 2"),
     ],
 )

@@ -1,6 +1,7 @@
 """η, ε and claims: conversions are certified and round against the claim."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -70,9 +71,9 @@ def test_the_advantage_allowed_is_the_closed_form(epsilon: float, delta: float) 
         (lambda: Claim(1.0, 1.5), "delta must be between 0 and 1, got 1.5"),
     ],
 )
-def test_bad_input_is_named_with_its_value(make: object, message: str) -> None:
+def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make()  # type: ignore[operator]
+        make()
 
 
 def test_a_huge_budget_is_the_fastest_rate_at_once() -> None:

@@ -1,9 +1,11 @@
 """Every attack breaks the twin it is for, and fails on every exact one: in the default report, row by row."""
 
 import math
+from typing import Any
 
 import pytest
 
+from attacks.attack import Attack
 from attacks.catalogue import ATTACKS
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, Verdict
 from mechanisms.families import family, member, members
@@ -22,9 +24,9 @@ def sampled(row: Row) -> SampledEvidence:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_breaks_the_naive_twin(attack: object, rows: Rows) -> None:
-    for name in attack.breaks:  # type: ignore[attr-defined]
-        row = rows[attack.name, name]  # type: ignore[attr-defined]
+def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> None:
+    for name in attack.breaks:
+        row = rows[attack.name, name]
         assert exact(row).verdict is Verdict.VIOLATED
         assert exact(row).epsilon == math.inf
         assert exact(row).advantage is not None
@@ -32,11 +34,11 @@ def test_breaks_the_naive_twin(attack: object, rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_fails_on_the_exact_twins_and_on_the_fixes(attack: object, rows: Rows) -> None:
-    exact_twins = [one.name for one in members(family(attack.family)) if one.exact]  # type: ignore[attr-defined]
+def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any], rows: Rows) -> None:
+    exact_twins = [one.name for one in members(family(attack.family)) if one.exact]
     assert exact_twins
-    for name in (*exact_twins, *attack.fixes):  # type: ignore[attr-defined]
-        row = rows[attack.name, name]  # type: ignore[attr-defined]
+    for name in (*exact_twins, *attack.fixes):
+        row = rows[attack.name, name]
         assert exact(row).verdict is Verdict.HOLDS
         assert exact(row).within == 0
         assert row.sampled is None or row.sampled.verdict is not Verdict.VIOLATED

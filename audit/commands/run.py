@@ -12,7 +12,7 @@ import click
 from audit.commands.shared import file_mistakes, out_option, print_table, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from audit.report import Report
     from audit.rows import AnyAttack, Crossing
@@ -115,31 +115,30 @@ def _written(met: list[Crossing], out: Path, quick: bool, *, seed: int, runs: in
 
 
 def _chosen(names: Sequence[str], family_name: str | None, quick: bool) -> list[AnyAttack]:
-    from attacks.catalogue import ATTACKS
-    from mechanisms.families import family, unknown
+    from attacks.catalogue import ATTACKS, attack
+    from mechanisms.families import family
 
-    known = {attack.name: attack for attack in ATTACKS}
     for name in names:
-        if name not in known:
-            raise click.BadParameter(unknown("attack", name, list(known)), param_hint="--attack")
+        _known(attack, name, "--attack")
     if family_name is not None:
-        try:
-            family(family_name)
-        except LookupError as error:
-            raise click.BadParameter(str(error.args[0]), param_hint="--family") from None
-    wanted = [attack for name, attack in known.items() if name in names or not (names or (quick and attack.costly))]
-    return [attack for attack in wanted if family_name in (None, attack.family)]
+        _known(family, family_name, "--family")
+    wanted = [one for one in ATTACKS if one.name in names or not (names or (quick and one.costly))]
+    return [one for one in wanted if family_name in (None, one.family)]
 
 
 def _checked(names: Sequence[str]) -> Sequence[str]:
     from mechanisms.families import member
 
     for name in names:
-        try:
-            member(name)
-        except LookupError as error:
-            raise click.BadParameter(str(error.args[0]), param_hint="--mechanism") from None
+        _known(member, name, "--mechanism")
     return names
+
+
+def _known(find: Callable[[str], object], name: str, option: str) -> None:
+    try:
+        find(name)
+    except LookupError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint=option) from None
 
 
 def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float) -> Report:
