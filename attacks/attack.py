@@ -9,8 +9,8 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.events import Event
-from mechanisms.interface import D, O, Outcomes, P, Refused
+from attacks.events import Event, numbers
+from mechanisms.interface import D, O, Outcomes, P
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +53,5 @@ def named(base: str, **given: tuple[object, object]) -> str:
 
 def index_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return indices as floats, and −1 for a refusal."""
-    if isinstance(outcomes, range):
-        return np.arange(outcomes.start, outcomes.stop, outcomes.step, dtype=np.float64)
-    if isinstance(outcomes, np.ndarray):
-        return outcomes.astype(np.float64)
-    return np.array([-1.0 if isinstance(outcome, Refused) else outcome for outcome in outcomes], dtype=np.float64)
+    values = numbers(outcomes)
+    return np.where(np.isnan(values), -1.0, values)

@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from mechanisms import exponential
+from mechanisms import additive, exponential
 from mechanisms.interface import Family, Mechanism
 
-FAMILIES: tuple[Family[Any, Any, Any], ...] = (exponential.FAMILY,)
+FAMILIES: tuple[Family[Any, Any, Any], ...] = (exponential.FAMILY, additive.LAPLACE, additive.GAUSSIAN)
 
 
 def family(name: str) -> Family[Any, Any, Any]:

@@ -6,6 +6,7 @@ The only place with ln 2 in it. Every conversion rounds against the claim: no cl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -92,6 +93,98 @@ class Eta:
     def nats(self) -> float:
         """η·ln 2, rounded up."""
         return float_up(self.z * log_bounds(Fraction(1 << self.y, self.x))[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Zcdp:
+    """ρ-zero-concentrated differential privacy: a whole curve of claims (ε, δ(ε)). Rates of several releases add.
+
+    >>> (Zcdp(0.25) + Zcdp(0.25)).claim(delta=1e-9)
+    Claim(epsilon=6.4740700207264865, delta=1e-09)
+    """
+
+    rho: float
+
+    def __post_init__(self) -> None:
+        require_nonnegative("rho", self.rho)
+
+    @classmethod
+    def of(cls, rho: Fraction) -> Zcdp:
+        """Return the claim of an exact ρ, rounded up."""
+        return cls(float_up(rho))
+
+    def __add__(self, other: Zcdp) -> Zcdp:
+        return Zcdp.of(Fraction(self.rho) + Fraction(other.rho))
+
+    def delta(self, epsilon: float) -> float:
+        """Return δ(ε), rounded up: the least over orders α > 1 of e^((α−1)(αρ−ε))·(1−1/α)^α/(α−1), at most 1.
+
+        Source: Canonne, Kamath, Steinke 2020, Corollary 13.
+        """
+        require_nonnegative("epsilon", epsilon)
+        if self.rho == 0:
+            return 0.0
+        order = _best_order(lambda α: (α - 1) * (α * self.rho - epsilon) + _order_cost(α))
+        exponent = (order - 1) * (order * Fraction(self.rho) - Fraction(epsilon)) + _order_cost_up(order)
+        return float_up(min(Fraction(1), exp_bounds(max(exponent, _LEAST_EXPONENT))[1]))
+
+    def epsilon(self, delta: float) -> float:
+        """Return ε(δ), rounded up: the least over orders α > 1 of αρ + (ln(1/δ) + α·ln(1−1/α) − ln(α−1))/(α−1)."""
+        if not 0 < delta <= 1:
+            raise ValueError(f"delta must be positive and at most 1, got {delta}")
+        if self.rho == 0 or delta == 1:
+            return 0.0
+        needed = -log_bounds(Fraction(delta))[0]
+        order = _best_order(lambda α: α * self.rho + (float(needed) + _order_cost(α)) / (α - 1))
+        return float_up(max(Fraction(0), order * Fraction(self.rho) + (needed + _order_cost_up(order)) / (order - 1)))
+
+    def claim(self, delta: float) -> Claim:
+        """Return the point of the curve at δ."""
+        return Claim(self.epsilon(delta), delta)
+
+
+_LEAST_EXPONENT = Fraction(-760)  # e^−760 lies below the least positive float, to which δ is then rounded up
+
+
+def _order_cost(order: float) -> float:
+    """Return α·ln(1−1/α) − ln(α−1)."""
+    return order * math.log1p(-1 / order) - math.log(order - 1)
+
+
+def _order_cost_up(order: Fraction) -> Fraction:
+    return order * log_bounds(1 - 1 / order)[1] - log_bounds(order - 1)[0]
+
+
+def _best_order(cost: Callable[[float], float]) -> Fraction:
+    """Return an order α > 1 near the least cost. Any order gives a sound bound; a better one, a smaller."""
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(
+        lambda log: cost(1 + math.exp(log)), bounds=(-30.0, 40.0), method="bounded", options={"xatol": 1e-10}
+    )
+    return 1 + Fraction(math.exp(float(found.x)))
+
+
+def compose(*claims: Claim) -> Claim:
+    """Return what several releases together promise: budgets add, and so do the δs, rounded up."""
+    epsilon = sum((Fraction(claim.epsilon) for claim in claims), Fraction(0))
+    delta = sum((Fraction(claim.delta) for claim in claims), Fraction(0))
+    return Claim(float_up(epsilon), min(1.0, float_up(delta)))
+
+
+def noise_claim(eta: Eta, steps: int = 1) -> Claim:
+    """Return what base-2 Laplace noise with ratio 2^−η a grid step promises for inputs `steps` apart: steps·η·ln 2."""
+    if steps < 0:
+        raise ValueError(f"steps must not be negative, got {steps}")
+    return Claim(float_up(steps * eta.z * log_bounds(Fraction(1 << eta.y, eta.x))[1]))
+
+
+def noise_eta(epsilon: float, steps: int = 1, resolution: int = 64) -> Eta:
+    """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε."""
+    require_positive("epsilon", epsilon)
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
+    return Eta.from_epsilon(Fraction(epsilon) / steps, resolution)
 
 
 def selection_claim(eta: Eta, sensitivity: float = 1.0) -> Claim:

@@ -1,0 +1,170 @@
+"""The families `laplace` and `gaussian`: a number, the coordinates of a vector, or a sum of records, plus noise.
+
+Data: a number or a vector of numbers. Outcome: a number, or a tuple of them where the coordinates of a vector are
+released. Integers and floats are the rationals that they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.interface import Family
+from mechanisms.privacy import Claim, Zcdp, require_nonnegative, require_positive
+
+Data: TypeAlias = int | float | NDArray[Any]  # a number, or a vector of int64, float32 or float64
+Query = Literal["value", "sum"]
+
+GRID_MIN, GRID_MAX = -1074, 62  # 2^−1074 is the least positive binary64
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """What is public about any release with noise: the sensitivity Δ, and what exact members need to be finite.
+
+    query: "value" releases the number, or every coordinate of the vector; "sum" the sum of the vector's records.
+    grid: the exponent k of the granularity 2^k to which exact members round their input, and add noise on.
+    lower, upper: bounds that exact members clamp to, on that grid. Naive members ignore grid and bounds, as they do.
+    """
+
+    sensitivity: float = 1.0
+    query: Query = "value"
+    grid: int = -4
+    lower: float = -64.0
+    upper: float = 64.0
+
+    def __post_init__(self) -> None:
+        require_positive("sensitivity", self.sensitivity)
+        if self.query not in ("value", "sum"):
+            raise ValueError(f"query must be 'value' or 'sum', got {self.query!r}")
+        if not isinstance(self.grid, int) or not GRID_MIN <= self.grid <= GRID_MAX:
+            raise ValueError(f"grid must be an integer from {GRID_MIN} to {GRID_MAX}, got {self.grid!r}")
+        for name in ("lower", "upper"):
+            value = getattr(self, name)
+            if not isfinite(value) or (Fraction(value) / Fraction(2) ** self.grid).denominator != 1:
+                raise ValueError(f"{name} must be a finite multiple of 2^{self.grid}, got {value}")
+        if self.lower > self.upper:
+            raise ValueError(f"lower = {self.lower} must not be above upper = {self.upper}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaplaceParameters(_Release):
+    """A release with Laplace noise for a budget of ε nats; the sensitivity is the L1 distance of adjacent data."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        _Release.__post_init__(self)
+        require_positive("epsilon", self.epsilon)
+
+    @property
+    def scale(self) -> Fraction:
+        """Δ/ε, exactly: the scale of the noise in real numbers."""
+        return Fraction(self.sensitivity) / Fraction(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianParameters(_Release):
+    """A release with Gaussian noise of standard deviation σ; the sensitivity is the L2 distance of adjacent data.
+
+    delta: where on its δ(ε) curve the claim is stated.
+    """
+
+    sigma: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        _Release.__post_init__(self)
+        require_positive("sigma", self.sigma)
+        require_nonnegative("delta", self.delta)
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie between 0 and 1, got {self.delta}")
+
+
+def laplace_claim(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
+    """Return the promise of every Laplace member: ε."""
+    return Claim(parameters.epsilon)
+
+
+def gaussian_claim(parameters: GaussianParameters, data_in: Data, data_out: Data) -> Claim:
+    """Return the promise of every Gaussian member: ρ = Δ²/(2σ²) of zCDP, as (ε, δ) at the parameters' δ."""
+    rho = (Fraction(parameters.sensitivity) / Fraction(parameters.sigma)) ** 2 / 2
+    return Zcdp.of(rho).claim(parameters.delta)
+
+
+def as_fractions(data: Data) -> list[Fraction]:
+    """Return the numbers of the data as the rationals that they are. Raises ValueError where one is not finite."""
+    numbers = np.atleast_1d(data).tolist() if isinstance(data, np.ndarray) else [data]
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
+            raise ValueError(f"data must be finite numbers, got {number!r}")
+    return [Fraction(number) for number in numbers]
+
+
+def exact_values(data: Data, query: Query) -> list[Fraction]:
+    """Return what is released without noise, in exact arithmetic: the numbers themselves, or their sum."""
+    if query == "value":
+        return as_fractions(data)
+    counted = Counter(np.atleast_1d(data).tolist())
+    return [sum((count * as_fractions(number)[0] for number, count in counted.items()), Fraction(0))]
+
+
+def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
+    """Return the relation: at most Δ apart in the L1 (order 1) or L2 (order 2) norm, compared exactly.
+
+    For a sum: the same records in any order, but for one that was added, removed, or replaced.
+    """
+
+    def adjacent(parameters: _Release, data_in: Data, data_out: Data) -> bool:
+        allowed = Fraction(parameters.sensitivity) ** order
+        if parameters.query == "sum":
+            records_in, records_out = (Counter(np.atleast_1d(data).tolist()) for data in (data_in, data_out))
+            gone, come = records_in - records_out, records_out - records_in
+            if gone.total() > 1 or come.total() > 1:
+                return False
+            moved = sum(map(Fraction, come), Fraction(0)) - sum(map(Fraction, gone), Fraction(0))
+            return abs(moved) ** order <= allowed
+        if np.shape(data_in) != np.shape(data_out):
+            return False
+        pairs = zip(as_fractions(data_in), as_fractions(data_out), strict=True)
+        return sum((abs(one - other) ** order for one, other in pairs), Fraction(0)) <= allowed
+
+    return adjacent
+
+
+def _outcome(value: object) -> Hashable:
+    if isinstance(value, list):
+        return tuple(_outcome(part) for part in value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError(f"an outcome of additive noise is a number or a list of numbers, got {value!r}")
+    return value
+
+
+def _to_json(data: Data) -> object:
+    return data.tolist() if isinstance(data, np.ndarray) else data
+
+
+LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
+    name="laplace",
+    parameters=LaplaceParameters,
+    adjacent=_adjacent(1),
+    to_json=_to_json,
+    outcome=_outcome,
+    members=(),
+)
+
+GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
+    name="gaussian",
+    parameters=GaussianParameters,
+    adjacent=_adjacent(2),
+    to_json=_to_json,
+    outcome=_outcome,
+    members=(),
+)

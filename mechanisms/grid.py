@@ -1,0 +1,54 @@
+"""Numbers on a grid of granularity 2^k: rounding to it, what that costs in sensitivity, and the way back."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor, isqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rounding = Literal["down", "half-up"]  # never half to even: 1/2 and 3/2 lie 1 apart, and would be rounded 2 apart
+
+
+def to_steps(value: Fraction, grid: int, rounding: Rounding = "half-up") -> int:
+    """Return the number of steps of 2^grid that a value is rounded to: down, or to the nearest with halves up.
+
+    Both are a shift and a floor, so values Δ apart land at most ⌈Δ/2^grid⌉ steps apart.
+
+    >>> to_steps(Fraction(-5, 2), 0), to_steps(Fraction(-5, 2), 0, "down")
+    (-2, -3)
+    """
+    if rounding not in ("down", "half-up"):
+        raise ValueError(f"rounding must be 'down' or 'half-up', got {rounding!r}")
+    steps = value / Fraction(2) ** grid
+    return floor(steps + Fraction(1, 2)) if rounding == "half-up" else floor(steps)
+
+
+def l1_steps(sensitivity: float | Fraction, grid: int, coordinates: int = 1) -> int:
+    """Return the largest L1 distance, in steps, of two vectors rounded to the grid that lie Δ apart.
+
+    Each coordinate may be rounded up to the next step: ⌈Δ/2^grid⌉, and one more for every further coordinate.
+    """
+    return ceil(Fraction(sensitivity) / Fraction(2) ** grid) + coordinates - 1
+
+
+def l2_steps_squared(sensitivity: float | Fraction, grid: int, coordinates: int = 1) -> Fraction:
+    """Return a bound on the squared L2 distance, in steps, of two vectors rounded to the grid that lie Δ apart.
+
+    ⌈Δ/2^grid⌉² for a number. In d coordinates each rounding adds less than a step, so the distance grows by at most √d.
+    """
+    exact = Fraction(sensitivity) / Fraction(2) ** grid
+    if coordinates == 1:
+        return Fraction(ceil(exact) ** 2)
+    root = Fraction(isqrt(coordinates * 4**32) + 1, 2**32)
+    return (exact + root) ** 2
+
+
+def from_steps(steps: NDArray[np.int64], grid: int) -> NDArray[Any]:
+    """Return steps·2^grid: int64 for a grid ≥ 0, else the nearest float64 (exactly equal up to 2^53 steps)."""
+    if grid >= 0:
+        shifted: NDArray[np.int64] = steps << np.int64(grid)
+        return shifted
+    return np.ldexp(steps.astype(np.float64), grid)
