@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Generic
 
 import numpy as np
@@ -11,6 +12,14 @@ from numpy.typing import NDArray
 
 from attacks.events import Event, numbers
 from mechanisms.interface import D, O, Outcomes, P
+
+
+class Cost(IntEnum):
+    """Which runs an attack is part of: all; all but a quick look; only a full run. One that is named always runs."""
+
+    QUICK = 1
+    DEFAULT = 2  # a row takes seconds
+    FULL = 3  # a row takes seconds, and another attack of the default run shows the same
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +41,7 @@ class Attack(Generic[D, P, O]):
     source: str
     description: str  # one line for a stranger: the two worlds, and what tells them apart
     fixes: tuple[str, ...] = ()
-    costly: bool = False  # its rows take seconds each, and a quick look leaves them out
+    cost: Cost = Cost.QUICK
 
 
 def require_outcomes(outcomes: int, least: int = 2) -> None:
@@ -49,6 +58,12 @@ def named(base: str, **given: tuple[object, object]) -> str:
     """
     differing = [f"{option}={value}" for option, (value, default) in given.items() if value != default]
     return f"{base}@{','.join(differing)}" if differing else base
+
+
+def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return outcomes that are numbers as floats, a tuple's first number, and −∞ for a refusal."""
+    values = numbers(outcomes)
+    return values if isinstance(outcomes, np.ndarray) else np.where(np.isnan(values), -np.inf, values)
 
 
 def index_statistic(outcomes: Outcomes) -> NDArray[np.float64]:

@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from attacks.absorption import absorption
 from attacks.attack import Attack
+from attacks.box_muller_inversion import box_muller_inversion
+from attacks.grid_precision import grid_precision
+from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import rounded_addition
+from attacks.sensitivity_underestimation import sensitivity_repeated_rounding, sensitivity_rounding
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from mechanisms.families import unknown
@@ -19,6 +24,18 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     truncated_addition(),
     rounded_addition(epsilon=0.02, outcomes=1 + 1024, float_type=np.float16),
     rounded_addition(epsilon=0.001, outcomes=1 + (1 << 22), float_type=np.float32),
+    least_significant_bits(epsilon=1.0),
+    least_significant_bits(epsilon=0.01),
+    least_significant_bits(epsilon=1.0, float_type=np.float32),
+    least_significant_bits(epsilon=0.01, float_type=np.float32),
+    grid_precision(epsilon=1.0),
+    grid_precision(epsilon=0.1),
+    grid_precision(epsilon=1.0, float_type=np.float16),
+    sensitivity_rounding(),
+    sensitivity_repeated_rounding(),
+    absorption(),
+    box_muller_inversion(sigma=1.0),
+    box_muller_inversion(sigma=20.0),
 )
 
 

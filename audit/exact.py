@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from attacks.events import Event
 from audit.report import ExactEvidence, Interval, Verdict
-from mechanisms.arithmetic import exp_bounds, log_ratio
-from mechanisms.law import ABSENT, Law, integers, pair
+from mechanisms.arithmetic import exp_bounds, float_up, log_ratio
+from mechanisms.law import ABSENT, Law, integers
+from mechanisms.pairing import pair
 from mechanisms.privacy import Claim
 
 WITHIN = 1e-12  # an upper bound this far above the claimed δ still counts as HOLDS (an exact base-2 law needs 0)
+CURVE_BITS = 256  # of the masses that a curve is computed from
 WITHIN_SHARE = 0.01  # and no further than this part of a positive δ
 
 
@@ -67,11 +70,14 @@ def compare(law_in: Law[Any], law_out: Law[Any], claim: Claim, event: Event | No
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
     """
     both = _directions(law_in, law_out)
-    claimed = Fraction(claim.delta)
-    lowest, highest = exp_bounds(Fraction(claim.epsilon))
+    claimed, budget = Fraction(claim.delta), Fraction(claim.epsilon)
+    lowest, highest = exp_bounds(budget)
     proved = max(direction.at_least(highest) for direction in both)
     within = max(direction.at_most(lowest) for direction in both).above(claimed)
-    if proved > claimed:
+    attained = _attained(law_in, law_out)
+    if attained is not None and attained <= budget:
+        verdict, within = Verdict.HOLDS, Ratio(0, 1)
+    elif proved > claimed:
         verdict = Verdict.VIOLATED
     elif within <= Fraction(WITHIN) and (claimed == 0 or within <= Fraction(WITHIN_SHARE) * claimed):
         verdict = Verdict.HOLDS
@@ -80,7 +86,7 @@ def compare(law_in: Law[Any], law_out: Law[Any], claim: Claim, event: Event | No
     event_in, event_out = (None, None) if event is None else (_probability(law, event) for law in (law_in, law_out))
     return ExactEvidence(
         verdict=verdict,
-        epsilon=max(direction.loss() for direction in both),
+        epsilon=max(direction.loss() for direction in both) if attained is None else float_up(attained),
         delta=float(proved),
         within=None if verdict is Verdict.VIOLATED else float(within),
         advantage=None if event_in is None or event_out is None else _advantage(event_in, event_out),
@@ -90,11 +96,31 @@ def compare(law_in: Law[Any], law_out: Law[Any], claim: Claim, event: Event | No
     )
 
 
+def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
+    """Return the largest loss exactly, where all probabilities are constants times powers of the same e^−rate.
+
+    The constants cancel, so a loss is a difference of exponents times the rate: a rational, compared with no rounding.
+    """
+    one, other = law_in.powers, law_out.powers
+    if (
+        one is None
+        or other is None
+        or one.rate != other.rate
+        or not np.array_equal(np.asarray(law_in.atoms), np.asarray(law_out.atoms))
+    ):
+        return None
+    counts_in, counts_out = law_in.counts(), law_out.counts()
+    if not np.array_equal(np.repeat(one.constants, counts_in), np.repeat(other.constants, counts_out)):
+        return None
+    apart = np.abs(np.repeat(one.exponents, counts_in) - np.repeat(other.exponents, counts_out))
+    return int(apart.max()) * one.rate
+
+
 def curve(
     law_in: Law[Any], law_out: Law[Any], epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    both = _directions(law_in, law_out)
+    both = [direction.narrow() for direction in _directions(law_in, law_out)]
     bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
     lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
     upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]
@@ -116,6 +142,19 @@ class _Direction:
     rest: Fraction
     other_rest: Fraction
 
+    def narrow(self) -> _Direction:
+        """Return the same over 2^CURVE_BITS, rounded outwards where that is shorter: a long curve stays affordable."""
+        if self.denominator.bit_length() <= CURVE_BITS:
+            return self
+        down = {
+            name: (getattr(self, name) << CURVE_BITS) // self.denominator for name in ("low", "other_low", "alone_low")
+        }
+        up = {
+            name: -((-getattr(self, name) << CURVE_BITS) // self.denominator)
+            for name in ("high", "other_high", "alone_high")
+        }
+        return replace(self, **down, **up, denominator=1 << CURVE_BITS)
+
     def at_least(self, factor: Fraction) -> Ratio:
         """Return a lower bound on the hockey-stick divergence Σ(P − factor·Q)₊."""
         # On the atoms that Q's law does not name, Q has at most its rest, and has that only once.
@@ -134,17 +173,16 @@ class _Direction:
         return Ratio(total, self.denominator * factor.denominator)
 
     def loss(self) -> float:
-        """Return the largest ln(P/Q) of an atom, of the lower bound over the upper: ∞ where only Q is impossible."""
-        best, over = 1, 1
-        for mass, other in zip(self.low.tolist(), self.other_high.tolist(), strict=True):
-            if mass * over > best * other:
-                best, over = mass, other
-        alone, rest = self.alone_low * self.other_rest.denominator, self.other_rest.numerator * self.denominator
-        if alone * over > best * rest:
-            best, over = alone, rest
-        return log_ratio(best, over)
+        """Return the largest ln(P/Q) of an atom, of the lower bound over the upper: ∞ where only Q is impossible.
+
+        The logarithms have an absolute error below 2^−160, so the largest of them is that of the largest ratio.
+        """
+        pairs = set(zip(self.low.tolist(), self.other_high.tolist(), strict=True))
+        pairs.add((self.alone_low * self.other_rest.denominator, self.other_rest.numerator * self.denominator))
+        return max([0.0, *(log_ratio(mass, other) for mass, other in pairs if mass > 0)])
 
 
+@lru_cache(maxsize=1)
 def _directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Direction, _Direction]:
     paired = pair(law_in, law_out)
     same = law_in.denominator == law_out.denominator

@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
+from mechanisms.atoms import identity
 from mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
 from mechanisms.interface import Refused
-from mechanisms.law import Law, identity
+from mechanisms.law import Law
 
 T = TypeVar("T", bound=Hashable)
 

@@ -1,9 +1,7 @@
-"""The timing figures: the time of one draw against what makes it dear. After Ilvento 2020, Figures 4 to 6.
+"""The timing figures: how they are measured and drawn. What is measured stands in `curves`.
 
 A figure is one run: in every round each member draws at each size, in an order shuffled anew, so that whatever else
-the machine does meets all members alike. What is public is computed beforehand and cached, as a service would: the
-precision of base 2 for its (η, limits), the tables of the exact member. A draw is everything after that, from the
-utilities to one index: weights, their sums, and the sampling. Bits are cryptographic. Seconds are the processor's, of
+the machine does meets all members alike. Seconds are the processor's, of
 this thread: on an idle machine those of the clock, and on a busy one what the draw itself took.
 """
 
@@ -20,20 +18,12 @@ from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audit.environment import environment
-from mechanisms import exponential_base2, exponential_exact, exponential_naive
-from mechanisms.bits import system_bits
-from mechanisms.exponential import Limits
-from mechanisms.privacy import Eta, selection_claim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ETA = Eta(1, 1, 1)  # B = 1/2
-EPSILON = selection_claim(ETA).epsilon  # 2·ln 2, at which base e has the same weights: e^(−ε·u/2) = 2^(−u)
-RANGE_OUTCOMES = 1_000  # in the figure of the utility range
 LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that reading the clock costs nothing
 LEAST_TICK = 1e-6  # seconds: no clock is trusted below
 QUICK_ROUNDS = 5
@@ -158,115 +148,9 @@ def _series(name: str, by_size: dict[int, list[float]]) -> Series:
     return Series(name, tuple(by_size), median, low, high, fitted_exponent(list(by_size), median))
 
 
-# What each member does, for data given as a function from the size to the utilities. Limits are the data's own.
-
-Setting = Callable[[int], NDArray[np.int64]]
-
-
-def outcomes(size: int) -> NDArray[np.int64]:
-    """Return u(o) = o on [0, size − 1]: the outcome space grows, and the utilities with it."""
-    return np.arange(size)
-
-
-def wide(size: int) -> NDArray[np.int64]:
-    """Return the 1,000 utilities {0} ∪ {size + i}, i from 1: the outcomes stay as many, their range grows."""
-    return np.append(0, size + np.arange(1, RANGE_OUTCOMES))
-
-
-def naive(setting: Setting, last: int) -> Curve:
-    """Return the curve of base e in binary64."""
-
-    def call(size: int) -> Call:
-        utilities, bits = setting(size), system_bits()
-        return lambda: exponential_naive.sample(utilities, EPSILON, bits, 1)
-
-    return Curve("naive float64", last, call)
-
-
-def exact(setting: Setting, last: int) -> Curve:
-    """Return the curve of the member that is exact at the speed of floats, in base 2."""
-
-    def call(size: int) -> Call:
-        utilities, bits = setting(size), system_bits()
-        return lambda: exponential_exact.sample(utilities, ETA, bits, 1)
-
-    return Curve("exact", last, call)
-
-
-def base2(
-    setting: Setting,
-    last: int,
-    method: exponential_base2.PrecisionMethod = "theoretical",
-    sampler: exponential_base2.Sampler = "all-bits",
-) -> Curve:
-    """Return a curve of the paper's mechanism: all-bits is its Algorithm 2, bit-by-bit Algorithm 4."""
-
-    def call(size: int) -> Call:
-        utilities, bits = setting(size), system_bits()
-        limits = _own_limits(utilities)
-        return lambda: exponential_base2.sample(
-            utilities, ETA, bits, 1, limits=limits, precision_method=method, sampler=sampler
-        )
-
-    return Curve(f"base 2, {method}, {sampler}", last, call)
-
-
-def precision_search(setting: Setting, last: int) -> Curve:
-    """Return the curve of Algorithm 1 itself: once for each (η, limits), and not part of a draw."""
-
-    def call(size: int) -> Call:
-        limits = _own_limits(setting(size))
-        return lambda: exponential_base2.empirical_precision.__wrapped__(ETA, limits)
-
-    return Curve("precision search, once", last, call)
-
-
-def _own_limits(utilities: NDArray[np.int64]) -> Limits:
-    return Limits(int(utilities.min()), int(utilities.max()), len(utilities))
-
-
-def _four_of_base2(setting: Setting, last: int) -> tuple[Curve, ...]:
-    return (
-        base2(setting, last, "theoretical", "all-bits"),
-        base2(setting, last, "theoretical", "bit-by-bit"),
-        base2(setting, last, "empirical", "all-bits"),
-        base2(setting, last, "empirical", "bit-by-bit"),
-    )
-
-
-BASE2_OUTCOMES = 1 << 14  # running sums of 3n bits each: 100 MB
-FAST_OUTCOMES = 1 << 20
-WIDEST = 30_000
-
-PLANS = (
-    Plan(
-        "figure-4-outcomes",
-        "One draw, by the size of the outcome space",
-        "outcomes n, with u(o) = o",
-        16,
-        2,
-        (naive(outcomes, FAST_OUTCOMES), *_four_of_base2(outcomes, BASE2_OUTCOMES), exact(outcomes, FAST_OUTCOMES)),
-    ),
-    Plan(
-        "figure-5-precision",
-        "One draw in base 2, by how the precision was found",
-        "outcomes n, with u(o) = o",
-        16,
-        2,
-        (*_four_of_base2(outcomes, BASE2_OUTCOMES), precision_search(outcomes, BASE2_OUTCOMES)),
-    ),
-    Plan(
-        "figure-6-range",
-        f"One draw of {RANGE_OUTCOMES:,} outcomes, by the range of utilities",
-        "n, with utilities {0} ∪ {n + 1, …, n + 999}",
-        30,
-        10 ** (1 / 3),
-        (naive(wide, WIDEST), *_four_of_base2(wide, WIDEST), exact(wide, WIDEST)),
-    ),
-)
-
 STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart; dashes are bit by bit
     "naive float64": {"color": "#d55e00", "marker": "s"},
+    "naive Laplace": {"color": "#d55e00", "marker": "s"},
     "exact": {"color": "#0072b2", "marker": "D"},
     "base 2, theoretical, all-bits": {"color": "black", "marker": "o"},
     "base 2, theoretical, bit-by-bit": {"color": "black", "marker": "o", "fillstyle": "none", "linestyle": "--"},

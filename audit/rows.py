@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 import numpy as np
 
 from attacks import catalogue
 from attacks.attack import Attack
-from audit import exact, exhaustive, sampled
+from audit import exact, exhaustive, sampled, workers
 from audit.environment import environment
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, Sketch
 from mechanisms.bits import BitSource
@@ -86,9 +82,7 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, seed: int, runs: int, a
     if not family(attack.family).adjacent(attack.parameters, *worlds):
         raise ValueError("the attack's worlds are not adjacent: no claim covers them")
     claim = mechanism.claim(attack.parameters, *worlds)
-    laws = None
-    if mechanism.law is not None:
-        laws = mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
+    laws = sampled.both_laws(mechanism, attack, worlds)
     return _row(
         attack,
         mechanism,
@@ -190,17 +184,10 @@ _Task = tuple[str, str, int, int, float]
 
 
 def _in_processes(tasks: list[_Task], done: Callable[[], None]) -> list[Row]:
-    workers = min(len(tasks), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, get_context("spawn"), _prepare_worker) as pool:
+    with workers.pool(len(tasks)) as pool:
         futures = [pool.submit(_examine_named, *task) for task in tasks]
-        try:
-            for _ in as_completed(futures):
-                done()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():  # they ignore the interrupt, so that none prints a traceback of its own
-                worker.terminate()
-            raise
+        for _ in as_completed(futures):
+            done()
     return [_result(future, task) for future, task in zip(futures, tasks, strict=True)]
 
 
@@ -214,15 +201,3 @@ def _result(future: Future[Row], task: _Task) -> Row:
 
 def _examine_named(attack: str, mechanism: str, seed: int, runs: int, alpha: float) -> Row:
     return examine(Crossing(catalogue.attack(attack), member(mechanism)), seed=seed, runs=runs, alpha=alpha)
-
-
-def _prepare_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()  # returns when the audit is gone, however it went
-        os._exit(1)

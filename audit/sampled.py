@@ -13,12 +13,14 @@ from attacks.attack import Attack
 from audit import statistics
 from audit.report import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
 from mechanisms.bits import seeded_bits
-from mechanisms.interface import Mechanism
+from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.law import Law, integers, runs_of
 from mechanisms.privacy import Claim
 
 BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
 CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
+MANY = 1 << 23  # atoms from which an even part of them fixes the cells
+PART = 1 << 20  # atoms of that part
 PILOT = 4096  # runs that fix the cells where there is no law to fix them
 
 AnyAttack = Attack[Any, Any, Any]
@@ -47,14 +49,22 @@ def distinguish(
     The same arguments give the same evidence to the byte, for members whose randomness is seeded.
     """
     data_in, data_out = attack.worlds()
-    laws: Laws | None = None
-    if mechanism.law is not None:
-        laws = mechanism.law(data_in, attack.parameters), mechanism.law(data_out, attack.parameters)
+    laws = both_laws(mechanism, attack, (data_in, data_out))
     edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed)
     counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
     claim = mechanism.claim(attack.parameters, data_in, data_out)
     masses = None if laws is None else (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges))
     return judge(counts, claim, alpha, masses, row_seed(seed, attack, mechanism))
+
+
+def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any]) -> Laws | None:
+    """Return the member's laws in both worlds, or None where it has none for them."""
+    if mechanism.law is None:
+        return None
+    try:
+        return mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
+    except NoLawError:
+        return None
 
 
 def cell_edges(
@@ -70,13 +80,17 @@ def cell_edges(
             bits = seeded_bits(seed, attack.name, mechanism.name, world)
             values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, PILOT)))
     else:
-        values = [attack.statistic(law.atoms) for law in _distinct(laws)]
+        values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
     distinct = np.sort(np.concatenate(values), kind="stable")
     distinct = distinct[runs_of(distinct) - 1]
     if len(distinct) > CELLS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, CELLS + 1).round().astype(np.int64)[1:]]
     edges: NDArray[np.float64] = np.append(distinct[:-1], np.inf)
     return edges
+
+
+def _part(atoms: Sequence[Any]) -> Sequence[Any]:
+    return atoms if len(atoms) < MANY else atoms[:: len(atoms) // PART]
 
 
 def _distinct(laws: Laws) -> Sequence[Law[Any]]:
@@ -86,10 +100,22 @@ def _distinct(laws: Laws) -> Sequence[Law[Any]]:
 
 def cell_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the law's mass in each cell as floats, for tests of fit and for pictures only, shape (cells,)."""
-    cells = np.searchsorted(edges, attack.statistic(law.atoms))
-    low = integers(law.low)
+    values, low = attack.statistic(law.atoms), integers(law.low)
+    if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
+        return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
+    cells = np.searchsorted(edges, values)
     shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
     return np.bincount(cells, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
+
+
+def _mass_before(law: Law[Any], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the mass of the atoms before each position, over the denominator, shape (positions,). Exact."""
+    low, counts = integers(law.low), law.counts()
+    ends = np.append(0, np.cumsum(counts))
+    masses = np.append(0, np.cumsum(counts * low))
+    run = np.searchsorted(ends, positions, side="right") - 1
+    inside: NDArray[np.int64] = masses[run] + (positions - ends[run]) * np.append(low, 0)[run]
+    return inside
 
 
 def observe(
@@ -131,7 +157,8 @@ def count_batch(
     outcomes = mechanism.sample(data, attack.parameters, bits, runs)
     if len(outcomes) != runs:
         raise ValueError(f"{mechanism.name} returned {len(outcomes)} outcomes, not {runs}")
-    cells = np.bincount(np.searchsorted(edges, attack.statistic(outcomes)), minlength=len(edges))
+    found = np.minimum(np.searchsorted(edges, attack.statistic(outcomes)), len(edges) - 1)  # a NaN falls into the last
+    cells = np.bincount(found, minlength=len(edges))
     return Counts(int(attack.event(outcomes).sum()), cells.astype(np.int64))
 
 

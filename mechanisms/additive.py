@@ -7,7 +7,7 @@ released. Integers and floats are the rationals that they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.interface import Family
+from mechanisms.interface import Family, NoLawError
 from mechanisms.privacy import Claim, Zcdp, require_nonnegative, require_positive
 
 Data: TypeAlias = int | float | NDArray[Any]  # a number, or a vector of int64, float32 or float64
@@ -116,6 +116,22 @@ def exact_values(data: Data, query: Query) -> list[Fraction]:
     return [sum((count * as_fractions(number)[0] for number, count in counted.items()), Fraction(0))]
 
 
+def of_coordinates(data: Data, query: Query) -> bool:
+    """Return whether the coordinates of a vector are released, and not one number."""
+    return query == "value" and np.ndim(data) > 0
+
+
+def side_by_side(columns: Sequence[NDArray[Any]], data: Data, query: Query) -> NDArray[Any]:
+    """Return what is released: a column for each coordinate, shape (n, coordinates), or one number's outcomes, (n,)."""
+    return np.stack(columns, axis=1) if of_coordinates(data, query) else columns[0]
+
+
+def require_number(data: Data, query: Query) -> None:
+    """Raise NoLawError for a vector's coordinates: the law over their combinations is too large to write down."""
+    if of_coordinates(data, query):
+        raise NoLawError("the law over all combinations of the coordinates is not written down")
+
+
 def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
     """Return the relation: at most Δ apart in the L1 (order 1) or L2 (order 2) norm, compared exactly.
 
@@ -157,7 +173,17 @@ LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
     adjacent=_adjacent(1),
     to_json=_to_json,
     outcome=_outcome,
-    members=(),
+    members=(
+        "mechanisms.laplace_naive:FLOAT64",
+        "mechanisms.laplace_naive:FLOAT32",
+        "mechanisms.laplace_rounded:ROUNDED",
+        "mechanisms.laplace_rounded:ROUNDED_FLOAT16",
+        "mechanisms.laplace_snapping:SNAPPING",
+        "mechanisms.laplace_snapping:SNAPPING_16_BIT",
+        "mechanisms.laplace_base2:BASE2",
+        "mechanisms.laplace_exact:BASE2",
+        "mechanisms.laplace_exact:BASE_E",
+    ),
 )
 
 GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
@@ -166,5 +192,10 @@ GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
     adjacent=_adjacent(2),
     to_json=_to_json,
     outcome=_outcome,
-    members=(),
+    members=(
+        "mechanisms.gaussian_naive:FLOAT64",
+        "mechanisms.gaussian_naive:FLOAT32",
+        "mechanisms.gaussian_naive:POLAR",
+        "mechanisms.gaussian_exact:EXACT",
+    ),
 )

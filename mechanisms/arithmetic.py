@@ -140,3 +140,25 @@ def log_ratio(numerator: int, denominator: int) -> float:
         return math.inf
     with gmpy2.context(precision=192):
         return float(gmpy2.log(gmpy2.mpfr(numerator)) - gmpy2.log(gmpy2.mpfr(denominator)))
+
+
+def nearest(value: Fraction, precision: int) -> float:
+    """Return the float of `precision` ≤ 53 significant bits nearest to a rational, ties to even: rounded only once."""
+    with gmpy2.context(precision=precision):
+        return float(gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator)))
+
+
+def above(value: Fraction, precision: int) -> float:
+    """Return the least float of `precision` ≤ 53 significant bits that is ≥ value."""
+    with gmpy2.context(precision=precision, round=gmpy2.RoundUp):
+        return float(gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator)))
+
+
+def nearest_logs(significands: Sequence[int], shifts: Sequence[int], precision: int) -> list[float]:
+    """Return ln(significand/2^shift), each correctly rounded (ties to even) to `precision` ≤ 53 significant bits.
+
+    significands are positive and below 2^precision, so that the arguments are exact. Any shift: no binary64 is needed.
+    """
+    with gmpy2.context(precision=precision):
+        log, ratio, real_of = gmpy2.log, gmpy2.div_2exp, gmpy2.mpfr
+        return [float(log(ratio(real_of(one), shift))) for one, shift in zip(significands, shifts, strict=True)]

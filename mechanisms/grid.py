@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+NORMAL_MIN = -1022  # 2^−1022 is the least normal binary64: from there on, scaling is one multiplication
+
 Rounding = Literal["down", "half-up"]  # never half to even: 1/2 and 3/2 lie 1 apart, and would be rounded 2 apart
 
 
@@ -51,4 +53,8 @@ def from_steps(steps: NDArray[np.int64], grid: int) -> NDArray[Any]:
     if grid >= 0:
         shifted: NDArray[np.int64] = steps << np.int64(grid)
         return shifted
-    return np.ldexp(steps.astype(np.float64), grid)
+    floats = steps.astype(np.float64)
+    if grid < NORMAL_MIN:
+        return np.ldexp(floats, grid)
+    floats *= 2.0**grid
+    return floats

@@ -25,6 +25,10 @@ class Refused:
     error: str
 
 
+class NoLawError(Exception):
+    """A mechanism has no law for these data, because nobody could write it down."""
+
+
 Outcomes: TypeAlias = Sequence[Any] | NDArray[Any]  # many outcomes: an array of them, or a list with `Refused` in it
 
 
@@ -33,9 +37,10 @@ class Mechanism(Generic[D, P, O]):
     """One member of a family: how it samples, what it promises, and the law that its code has.
 
     sample(data, parameters, bits, n) returns n outcomes at once. law(data, parameters), where there is one, is the
-    distribution of exactly that code. runs(data, parameters), where given, is the largest number of runs worth asking
-    (a number, never the clock; 0: this pair is decided by its law alone). depth(data, parameters), where given, is the
-    number of random bits that one draw takes at the most, where a walk over every string of them is affordable.
+    distribution of exactly that code; it raises NoLawError for data whose law is too large to write down.
+    runs(data, parameters), where given, is the largest number of runs worth asking (a number, never the clock; 0: this
+    pair is decided by its law alone). depth(data, parameters), where given, is the number of random bits that one draw
+    takes at the most, where a walk over every string of them is affordable.
     """
 
     name: str

@@ -179,7 +179,7 @@ def noise_claim(eta: Eta, steps: int = 1) -> Claim:
     return Claim(float_up(steps * eta.z * log_bounds(Fraction(1 << eta.y, eta.x))[1]))
 
 
-def noise_eta(epsilon: float, steps: int = 1, resolution: int = 64) -> Eta:
+def noise_eta(epsilon: float, steps: int = 1, resolution: int = 32) -> Eta:
     """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε."""
     require_positive("epsilon", epsilon)
     if steps < 1:

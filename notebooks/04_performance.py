@@ -45,7 +45,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-from audit import exhaustive, figures
+from audit import curves, exhaustive, figures
 from mechanisms import certified, exponential_base2, exponential_exact, exponential_naive
 from mechanisms.bits import seeded_bits
 from mechanisms.exponential import Limits
@@ -62,7 +62,7 @@ plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right":
 # %%
 for n in (10, 100, 1_000, 10_000):
     limits = Limits(0, n - 1, n)
-    p = exponential_base2.working_precision(figures.ETA, limits, "empirical")
+    p = exponential_base2.working_precision(curves.ETA, limits, "empirical")
     print(f"n = {n:>6,}: {p:>6,} bits a number, {n * p / 8e6:>7.3f} MB of running sums.    A float: 53 bits")
 
 # %% [markdown]
@@ -155,7 +155,7 @@ for outcome in range(5):
 # its exponent is the slope.
 
 # %%
-measured = [figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK) for plan in figures.PLANS]
+measured = [figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK) for plan in curves.PLANS[:3]]
 
 # %% [markdown]
 # ### More outcomes
@@ -252,14 +252,14 @@ display(Markdown("\n".join(lines)))
 DRAWS, limits = 500, Limits(0, 999, 1_000)
 for name, data in {"steep": np.arange(1_000), "flat": np.zeros(1_000, dtype=np.int64)}.items():
     bits = seeded_bits(SEED)
-    exponential_naive.sample(data, figures.EPSILON, bits, DRAWS)
+    exponential_naive.sample(data, curves.EPSILON, bits, DRAWS)
     print(f"{name}:   naive {bits.consumed / DRAWS:g}", end="")
     for sampler in ("all-bits", "bit-by-bit"):
         bits = seeded_bits(SEED)
-        exponential_base2.sample(data, figures.ETA, bits, DRAWS, limits=limits, sampler=sampler)
+        exponential_base2.sample(data, curves.ETA, bits, DRAWS, limits=limits, sampler=sampler)
         print(f",   base 2 {sampler} {bits.consumed / DRAWS:,.2f}", end="")
     bits = seeded_bits(SEED)
-    exponential_exact.sample(data, figures.ETA, bits, DRAWS)
+    exponential_exact.sample(data, curves.ETA, bits, DRAWS)
     print(f",   exact {bits.consumed / DRAWS:g}")
 
 # %% [markdown]
@@ -280,13 +280,13 @@ def flat(size):
     return np.zeros(size, dtype=np.int64)
 
 
-curves = (
-    figures.naive(flat, 1 << 19),
-    figures.base2(flat, 1 << 15, "theoretical"),
-    figures.base2(flat, 1 << 15, "empirical"),
-    figures.exact(flat, 1 << 19),
+flat_curves = (
+    curves.naive(flat, 1 << 19),
+    curves.base2(flat, 1 << 15, "theoretical"),
+    curves.base2(flat, 1 << 15, "empirical"),
+    curves.exact(flat, 1 << 19),
 )
-plan = figures.Plan("flat", "One draw, all utilities equal", "outcomes n, with u(o) = 0", 16, 2, curves)
+plan = figures.Plan("flat", "One draw, all utilities equal", "outcomes n, with u(o) = 0", 16, 2, flat_curves)
 _, axes = plt.subplots(figsize=(12, 5), layout="constrained")
 figures.draw(axes, figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK))
 plt.show()

@@ -9,7 +9,7 @@ from audit.rows import crossings, examine_all
 
 @pytest.fixture(scope="session")
 def report() -> Report:
-    """The report of `python -m audit run`."""
+    """The report of `python -m audit run --full`."""
     return examine_all(crossings(ATTACKS), seed=1, runs=100_000, alpha=0.05)
 
 

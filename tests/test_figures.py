@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from audit import figures
+from audit import curves, figures
 from audit.__main__ import main
-from audit.figures import PLANS, Plan, Series, Timings
+from audit.curves import PLANS
+from audit.figures import Plan, Series, Timings
 
 PNG = b"\x89PNG"
 
@@ -67,8 +68,8 @@ def test_a_size_below_the_first_is_no_size() -> None:
 
 
 def test_the_settings_are_the_papers() -> None:
-    assert figures.outcomes(4).tolist() == [0, 1, 2, 3]
-    wide = figures.wide(30)
+    assert curves.outcomes(4).tolist() == [0, 1, 2, 3]
+    wide = curves.wide(30)
     assert len(np.unique(wide)) == 1_000
     assert (wide[0], wide[1], wide[-1]) == (0, 31, 1029)
 

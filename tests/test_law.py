@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mechanisms import atoms
 from mechanisms.interface import Refused
-from mechanisms.law import ABSENT, Law, exact_law, pair, runs_of
+from mechanisms.law import ABSENT, Law, exact_law, runs_of
+from mechanisms.pairing import pair
 
 
 def test_probabilities_are_looked_up_by_outcome() -> None:
@@ -110,3 +112,86 @@ def test_bounds_are_integers_and_nothing_else() -> None:
         exact_law([0, 1], [2], [0.5], 1)  # type: ignore[list-item]
     huge: Any = [np.int64(1 << 62)] * 4  # numpy's own integers, in a list, must not wrap either
     assert exact_law(range(4), [1, 2, 3, 4], huge, 1 << 64).probability(0)[0] == Fraction(1, 4)
+
+
+def as_lists(law: Law[Any]) -> Law[Any]:
+    """The same law with its atoms in a list, which is aligned by looking up each."""
+    return Law(np.asarray(law.atoms).tolist(), law.ends, law.low, law.high, law.denominator, law.rest)
+
+
+def pairs(law_in: Law[Any], law_out: Law[Any]) -> dict[tuple[int, int], int]:
+    paired = pair(law_in, law_out)
+    return {(int(i), int(j)): int(n) for n, i, j in zip(paired.count, paired.run_in, paired.run_out, strict=True)}
+
+
+def a_law_on(array: Any, seed: int) -> Law[Any]:
+    weights = np.random.default_rng(seed).integers(0, 4, len(array))
+    return exact_law(array, np.arange(1, len(array) + 1), weights, int(weights.sum()))
+
+
+ZEROS = np.array([-1.0, -0.0, 0.0, 0.5, np.nan, np.inf, 2.0])
+SPARSE = np.unique(np.random.default_rng(1).integers(-3_000, 3_000, 2_000)) / 8
+ARRAYS = {
+    "ascending": (SPARSE, SPARSE[::3] + 0.125),
+    "of two widths": (SPARSE.astype(np.float32), np.append(SPARSE[::2], 1e300)),
+    "in no order": (np.random.default_rng(2).permutation(SPARSE), SPARSE[::2]),
+    "zeros and NaN": (ZEROS, ZEROS[::2]),
+    "one zero each": (np.array([-1.0, -0.0, 1.0]), np.array([0.0, 1.0, 3.0])),
+    "another NaN": (ZEROS, np.array([0x7FF8000000000001, 0], dtype=np.uint64).view(np.float64)),
+    "whole numbers": (np.arange(-5, 9), np.arange(3, 30, dtype=np.int32)),
+    "signed and unsigned": (np.arange(-5, 9), np.arange(3, 30, dtype=np.uint64)),
+    "1 is not 1.0": (np.arange(5), np.arange(5.0)),
+    "apart": (np.arange(5.0), np.arange(5.0) + 100),
+    "equal": (ZEROS, ZEROS.copy()),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_aligned_as_lists_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atoms, "BLOCK", 100)
+    law_in, law_out = (a_law_on(array, seed) for seed, array in enumerate(ARRAYS[name]))
+    for one, other in ((law_in, law_out), (law_out, law_in)):
+        found = pairs(one, other)
+        assert found == pairs(as_lists(one), as_lists(other)) == pairs(one, as_lists(other))
+        assert sum(count for (run, _), count in found.items() if run != ABSENT) == len(one.atoms)
+
+
+def test_runs_of_all_kinds_are_counted_by_sorting_where_no_table_holds_them() -> None:
+    numbers: Any = np.arange(1_000.0)
+    weights = np.arange(1_000)
+    law: Law[Any] = exact_law(numbers, weights + 1, weights, int(weights.sum()))
+    moved: Law[Any] = exact_law(numbers + 1, weights + 1, weights, int(weights.sum()))
+    assert pairs(law, moved) == {(at + 1, at): 1 for at in range(999)} | {(0, ABSENT): 1, (ABSENT, 999): 1}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_an_outcome_is_found_in_an_array(dtype: Any) -> None:
+    numbers: Any = ZEROS.astype(dtype)
+    law: Law[Any] = exact_law(numbers, np.arange(1, 8), np.arange(1, 8), 28)
+    for position, atom in enumerate(ZEROS.tolist()):
+        assert law.probability(atom) == (Fraction(position + 1, 28), Fraction(position + 1, 28))
+        assert law.run_of(dtype(atom)) == position
+    for other in (0, -1, True, 0.1, 1e300, "0.5", (0.5,), Refused("no"), 2, 10**400, None):
+        assert law.run_of(other) == ABSENT
+    whole: Law[Any] = exact_law(np.arange(3), [3], [1], 3)  # type: ignore[arg-type]
+    assert [whole.run_of(outcome) for outcome in (1, np.int64(1), 1.0, True, 7, 10**40)] == [0, 0, *[ABSENT] * 4]
+
+
+def test_an_atom_may_be_named_only_once_in_arrays_too() -> None:
+    nan = np.array([0x7FF8000000000001, 0x7FF8000000000000], dtype=np.uint64).view(np.float64)
+    for named in (np.array([0.5, 1.0, 0.5]), nan, np.array([3, 1, 3])):
+        with pytest.raises(ValueError, match="every atom may be named only once"):
+            exact_law(named, [len(named)], [1], len(named))  # type: ignore[arg-type]
+
+
+def test_marked_atoms_are_weighed_exactly() -> None:
+    law = a_law_on(SPARSE, 7)
+    marked = SPARSE > 17
+    weights = np.asarray(law.low)
+    assert law.measure(marked)[0] == sum(weights[marked].tolist())
+
+
+def test_runs_are_alike_to_the_first_of_their_kind() -> None:
+    weights = np.array([2, 1, 2, 0, 1, 0])
+    assert exact_law(range(6), np.arange(1, 7), weights, 6).alike().tolist() == [0, 1, 0, 3, 1, 3]
+    assert exact_law(range(6), np.arange(1, 7), 100 * weights, 600).alike().tolist() == [0, 1, 0, 3, 1, 3]

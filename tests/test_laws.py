@@ -10,11 +10,20 @@ import pytest
 
 from audit import exhaustive
 from mechanisms import exponential_base2, exponential_naive
-from mechanisms.bits import BitSource, scripted_bits
+from mechanisms.bits import scripted_bits
 from mechanisms.exponential import ExponentialParameters, Limits
 from mechanisms.families import FAMILIES, member, members
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Eta
+from tests import (
+    test_gaussian_exact,
+    test_laplace_base2,
+    test_laplace_exact,
+    test_laplace_naive,
+    test_laplace_rounded,
+    test_laplace_snapping,
+)
+from tests.walks import assert_within_the_law, one_draw
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -31,10 +40,6 @@ UTILITIES = [
 
 def parameters_for(utilities: Any) -> ExponentialParameters:
     return ExponentialParameters(0.5, Limits(-10_000, 10_000, len(utilities)))
-
-
-def one_draw(mechanism: AnyMechanism, data: Any, parameters: Any, bits: BitSource) -> Any:
-    return mechanism.sample(data, parameters, bits, 1)[0]
 
 
 def by_every_string(mechanism: AnyMechanism) -> None:
@@ -107,19 +112,10 @@ def base2_by_every_string(mechanism: AnyMechanism) -> None:
 
 
 def exact_by_every_string(mechanism: AnyMechanism) -> None:
-    """Two bits a word, twelve bits deep: what is decided lies below the law, and the law below that plus the rest."""
     for data in ([0], [0, 1], [2, 0, 1], [1, 1, 1]):
         for epsilon in (0.3, 2.0):
             parameters = ExponentialParameters(epsilon, Limits(0, 2, 3))
-            draw = partial(one_draw, mechanism, np.array(data), parameters)
-            assert mechanism.law is not None
-            law = mechanism.law(np.array(data), parameters)
-            walked = exhaustive.law(draw, depth=12, word_bits=2)
-            assert walked.rest <= Fraction(len(data) - 1, 1 << 12)
-            for index in range(len(data)):
-                (low, high), least = law.probability(index), walked.probability(index)[0]
-                assert least <= high
-                assert low <= least + walked.rest
+            assert_within_the_law(mechanism, np.array(data), parameters, rest=(len(data) - 1) / (1 << 12))
 
 
 CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
@@ -131,6 +127,15 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "exponential-base2": base2_by_every_string,
     "exponential-exact": exact_by_every_string,
     "exponential-exact-base-e": exact_by_every_string,
+    "laplace-naive-float64": test_laplace_naive.check_law,
+    "laplace-naive-float32": test_laplace_naive.check_law,
+    "laplace-rounded-float16": test_laplace_rounded.check_law,
+    "laplace-snapping": test_laplace_snapping.law_by_bisection_of_member,
+    "laplace-snapping-16-bit": test_laplace_snapping.law_by_bisection_of_member,
+    "laplace-base2": test_laplace_base2.check_law,
+    "laplace-exact": test_laplace_exact.check_law,
+    "laplace-exact-base-e": test_laplace_exact.check_law,
+    "gaussian-exact": test_gaussian_exact.check_law,
 }
 
 

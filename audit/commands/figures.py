@@ -33,15 +33,16 @@ if TYPE_CHECKING:
     help="Order of the measurements. Times differ all the same: draws take cryptographic bits.",
 )
 def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -> None:
-    """Measure the processor time of one draw, and draw it as Figures 4 to 6 of Ilvento 2020.
+    """Measure the processor time of one draw, and draw it as Figures 4 to 7 of Ilvento 2020.
 
     \b
-    figure-4-outcomes   against the size of the outcome space
-    figure-5-precision  base 2 with theoretical and with empirical precision
-    figure-6-range      against the range of the utilities
+    figure-4-outcomes     against the size of the outcome space
+    figure-5-precision    base 2 with theoretical and with empirical precision
+    figure-6-range        against the range of the utilities
+    figure-7-granularity  Laplace noise, against the fineness of its grid
 
     All members are timed in one run, in turn, in an order shuffled for every round; a first draw is discarded. A draw
-    begins with the utilities: the weights are part of it, the working precision is not (it is public, and cached).
+    begins with the data: weights are part of it, the working precision is not (it is public, and cached).
     Prints the exponent a of each curve, time ~ n^a over the larger sizes, and how the times compare at the largest
     size that all curves of a figure share. A picture has medians, with a band from quartile to quartile.
     """
@@ -56,7 +57,8 @@ def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int
 def _written(plans: list[Plan], out: Path, rounds: int, seed: int, quick: bool) -> list[Timings]:
     """Measure, draw and write; return the numbers."""
     from audit import output
-    from audit.figures import PLANS, to_json, to_png
+    from audit.curves import PLANS
+    from audit.figures import to_json, to_png
 
     with file_mistakes():
         output.prepare(out)
@@ -69,7 +71,7 @@ def _written(plans: list[Plan], out: Path, rounds: int, seed: int, quick: bool) 
 
 
 def _chosen(names: Sequence[str]) -> list[Plan]:
-    from audit.figures import PLANS
+    from audit.curves import PLANS
     from mechanisms.families import unknown
 
     known = [plan.name for plan in PLANS]

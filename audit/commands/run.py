@@ -14,6 +14,7 @@ from audit.commands.shared import file_mistakes, out_option, print_table, progre
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from attacks.attack import Cost
     from audit.report import Report
     from audit.rows import AnyAttack, Crossing
 
@@ -55,7 +56,8 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     show_default=True,
     help="What standard output gets: nothing else goes there.",
 )
-@click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no pictures, no costly attacks.")
+@click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no pictures, no attacks that take seconds.")
+@click.option("--full", is_flag=True, help="Also attacks that take seconds and show what others show.")
 @click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
 def run(
@@ -68,6 +70,7 @@ def run(
     out: Path,
     form: str,
     quick: bool,
+    full: bool,
     everything: bool,
     fail_on_violation: bool,
 ) -> None:
@@ -75,7 +78,7 @@ def run(
 
     Prints the comparison table and writes report.json, report.html and the pictures.
     """
-    met = _met(_chosen(attacks, family_name, quick), _checked(mechanisms), everything)
+    met = _met(_chosen(attacks, family_name, _cost(quick, full)), _checked(mechanisms), everything)
     report, page = _written(met, out, quick, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
@@ -114,7 +117,15 @@ def _written(met: list[Crossing], out: Path, quick: bool, *, seed: int, runs: in
     return report, page
 
 
-def _chosen(names: Sequence[str], family_name: str | None, quick: bool) -> list[AnyAttack]:
+def _cost(quick: bool, full: bool) -> Cost:
+    from attacks.attack import Cost
+
+    if quick and full:
+        raise click.UsageError("--quick and --full exclude each other")
+    return Cost.QUICK if quick else Cost.FULL if full else Cost.DEFAULT
+
+
+def _chosen(names: Sequence[str], family_name: str | None, cost: Cost) -> list[AnyAttack]:
     from attacks.catalogue import ATTACKS, attack
     from mechanisms.families import family
 
@@ -122,7 +133,7 @@ def _chosen(names: Sequence[str], family_name: str | None, quick: bool) -> list[
         _known(attack, name, "--attack")
     if family_name is not None:
         _known(family, family_name, "--family")
-    wanted = [one for one in ATTACKS if one.name in names or not (names or (quick and one.costly))]
+    wanted = [one for one in ATTACKS if one.name in names or (not names and one.cost <= cost)]
     return [one for one in wanted if family_name in (None, one.family)]
 
 

@@ -1,0 +1,120 @@
+"""Exact inverse transform sampling of an integer from certified bounds on its distribution function.
+
+A draw is a uniform U, known to some bits, and so an interval; its integer is decided when the interval lies between two
+values of the distribution function. A table of 64-bit bounds decides nearly always, at a fixed cost of one word; what
+it cannot decide meets more precise bounds, and more bits of the same U only where a boundary lies inside its interval.
+No rejection: the bits consumed hardly ever depend on what is drawn.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.bits import BitSource
+
+GUIDE_BITS = 16  # of U: what the guide table is looked up by
+JUDGED = 1 << 15  # draws judged at a time, so that they stay in the cache
+WORD = 64
+FAR = 1 << 62  # integers beyond ±2^62 are returned as ±2^62: that is post-processing
+UNDECIDED = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Bounds of a distribution function F on first, first + 1, …: low[j] ≤ 2^precision·F(first + j) ≤ high[j].
+
+    Both ascend. An integer at or below `first`, or above the last, needs wider bounds.
+    """
+
+    first: int
+    precision: int
+    low: list[int]
+    high: list[int]
+
+    def find(self, drawn: int, known: int) -> int | None:
+        """Return the integer whose step of F holds [drawn, drawn + 1)/2^known; None where these bounds cannot tell."""
+        begin, end = drawn << (self.precision - known), (drawn + 1) << (self.precision - known)
+        cell = bisect_right(self.high, begin)
+        decided = 0 < cell < len(self.low) and end <= self.low[cell]
+        return self.first + cell if decided else None
+
+    def straddled(self, drawn: int, known: int) -> bool:
+        """Return whether a value of F certainly lies inside that interval, so that only more bits can decide."""
+        begin, end = drawn << (self.precision - known), (drawn + 1) << (self.precision - known)
+        cell = bisect_right(self.low, begin)
+        return cell < len(self.low) and self.high[cell] < end
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A distribution on the integers, ready to be drawn from. Its contents depend on public values only."""
+
+    bounds: Callable[[int], Bounds]  # at any precision; the wider the more precise
+    first: int
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+    guide: NDArray[np.int32]  # the cell of every prefix of U, or UNDECIDED
+
+    @classmethod
+    def of(cls, bounds: Callable[[int], Bounds]) -> Table:
+        """Return the table of a distribution given by its bounds at any precision."""
+        at_word = bounds(WORD)
+        # F = 1 does not fit a word. One unit below it, only the very last word is left undecided.
+        low, high = (
+            np.array([min(value, 2**64 - 1) for value in side], dtype=np.uint64) for side in (at_word.low, at_word.high)
+        )
+        begin = np.arange(1 << GUIDE_BITS, dtype=np.uint64) << np.uint64(WORD - GUIDE_BITS)
+        end = begin | np.uint64((1 << (WORD - GUIDE_BITS)) - 1)
+        first_cell, last_cell = _cells(low, high, begin), _cells(low, high, end)
+        guide = np.where(first_cell == last_cell, first_cell, UNDECIDED).astype(np.int32)
+        return cls(bounds, at_word.first, low, high, guide)
+
+    def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
+        """Return n integers, each exactly from the distribution, shape (n,). One word each, hardly ever more."""
+        if n < 0:
+            raise ValueError(f"n must not be negative, got {n}")
+        drawn = np.empty(n, dtype=np.int64)
+        for start in range(0, n, JUDGED):
+            part = drawn[start : start + JUDGED]
+            self._draw_part(bits, part)
+        return drawn
+
+    def _draw_part(self, bits: BitSource, part: NDArray[np.int64]) -> None:
+        words = bits.words(len(part))
+        if bits.word_bits == WORD:
+            cells = self.guide.take((words >> np.uint64(WORD - GUIDE_BITS)).view(np.int64))
+            left = (cells == UNDECIDED).nonzero()[0]
+            cells[left] = _cells(self.low, self.high, words[left])
+            np.add(cells, self.first, out=part, casting="unsafe")
+            left = left[cells[left] == UNDECIDED]
+        else:
+            left = np.arange(len(part))
+        for at in left.tolist():
+            part[at] = max(-FAR, min(FAR, self._settle(bits, int(words[at]))))
+
+    def _settle(self, bits: BitSource, drawn: int) -> int:
+        known = bits.word_bits
+        precision = WORD
+        while True:
+            bounds = self.bounds(precision)
+            found = bounds.find(drawn, known)
+            if found is not None:
+                return found
+            if bounds.straddled(drawn, known):
+                drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
+            else:
+                precision *= 2
+            precision = max(precision, known)
+
+
+def _cells(low: NDArray[np.uint64], high: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[Any]:
+    """Return the cell of each word at a precision of 64 bits, or UNDECIDED."""
+    cells = high.searchsorted(words, side="right")
+    decided = (cells > 0) & (words < low.take(cells, mode="clip")) & (cells < len(low))
+    return np.where(decided, cells, UNDECIDED)

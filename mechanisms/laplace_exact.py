@@ -1,0 +1,226 @@
+"""Discrete Laplace noise on a grid, clamped to public bounds: exact in base 2 and in base e.
+
+The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z) = (1−q)/(1+q)·q^|z|, where q = 2^−η or
+e^(−γ/scale); the sum is clamped. Inputs Δ apart land at most ⌈Δ/γ⌉ steps apart, so the loss is at most ⌈Δ/γ⌉·ln(1/q),
+and no factor of 2 is lost. Clamping is post-processing: which bounds are chosen costs accuracy, never privacy.
+
+What it leaks. Bits consumed: a fixed number of words a draw, but with probability near 2^−50, whatever is drawn. Time:
+the memory access of one search, and the slow path for the draws that 64 bits do not decide.
+Sources: the working paper on the discrete sparse vector mechanism (ClampedDiscLap, GetSum); Canonne, Kamath, Steinke
+2020 (the discrete Laplace distribution at any rational scale).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms import discrete
+from mechanisms.additive import Data, LaplaceParameters, exact_values, laplace_claim, require_number, side_by_side
+from mechanisms.arithmetic import float_up
+from mechanisms.bits import BitSource
+from mechanisms.certified import Rate
+from mechanisms.grid import Rounding, from_steps, l1_steps, to_steps
+from mechanisms.interface import Mechanism, Outcomes
+from mechanisms.inversion import JUDGED
+from mechanisms.law import Law, Powers, exact_law
+from mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive
+from mechanisms.undecided import weight_bounds
+
+LAW_ATOMS_MAX = 1 << 16
+INTERIOR, END = 0, 1  # which constant a probability has: (1−q)/(1+q), or 1/(1+q)
+
+
+def rate_of(scale: Eta | float | Fraction, grid: int) -> Rate:
+    """Return how weights fall with each step of the grid: an Eta as it is, a scale as γ/scale nats, exactly."""
+    if isinstance(scale, Eta):
+        return scale
+    require_positive("scale", scale)
+    return Fraction(2) ** grid / Fraction(scale)
+
+
+def sample(
+    value: float | Fraction,
+    scale: Eta | float | Fraction,
+    bits: BitSource,
+    n: int,
+    *,
+    grid: int = 0,
+    lower: float | Fraction | None = None,
+    upper: float | Fraction | None = None,
+    rounding: Rounding = "half-up",
+) -> NDArray[Any]:
+    """Return n noisy values, shape (n,): int64 where grid ≥ 0, else float64, exact up to 2^53 steps.
+
+    scale: an Eta, the rate of each grid step in base 2; or the scale of the noise in the units of the value, in base e.
+    lower, upper: bounds to clamp to, rounded to the grid; without them, integers beyond ±2^62 steps become ±2^62.
+    Raises ValueError where the value is not finite or lies beyond ±2^61 steps.
+
+    >>> from mechanisms.bits import seeded_bits
+    >>> sample(3, 10.0, seeded_bits(1), 5).tolist()
+    [-12, -19, 13, 7, 0]
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    center, low, high = on_grid(value, grid, lower, upper, rounding)
+    return clamped(discrete.laplace(rate_of(scale, grid)), bits, n, grid, center, low, high)
+
+
+def clamped(
+    noise: discrete.Laplace | discrete.Gaussian, bits: BitSource, n: int, grid: int, center: int, low: int, high: int
+) -> NDArray[Any]:
+    """Return n times center + noise, clamped, all given in steps of the grid; shape (n,), in the units of the value."""
+    released = np.empty(n, dtype=np.int64 if grid >= 0 else np.float64)
+    for start in range(0, n, JUDGED):  # a part at a time, so that it stays in the cache
+        steps = noise.draw(bits, min(JUDGED, n - start))
+        steps += center
+        np.clip(steps, low, high, out=steps)
+        released[start : start + JUDGED] = from_steps(steps, grid)
+    return released
+
+
+REACH = 1 << 61  # steps: a value and its noise, each within, have a sum that a 64-bit integer holds
+
+
+def on_grid(
+    value: float | Fraction,
+    grid: int,
+    lower: float | Fraction | None,
+    upper: float | Fraction | None,
+    rounding: Rounding = "half-up",
+) -> tuple[int, int, int]:
+    """Return the value, clamped, and the bounds, all in steps of 2^grid."""
+    low, high = (to_steps(Fraction(end), grid) if end is not None else None for end in (lower, upper))
+    low, high = (-2 * REACH if low is None else low), (2 * REACH if high is None else high)
+    if low > high:
+        raise ValueError(f"lower = {lower} must not be above upper = {upper}")
+    center = min(max(to_steps(Fraction(value), grid, rounding), low), high)
+    if abs(center) > REACH or min(abs(low), abs(high)) > 2 * REACH:
+        raise ValueError(f"value = {value} does not lie within 2^61 steps of 2^{grid}; choose a coarser grid")
+    return center, max(low, -2 * REACH), min(high, 2 * REACH)
+
+
+def claim(scale: Eta | float | Fraction, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Claim:
+    """Return what noise of that scale promises for inputs Δ apart in L1 distance, rounding to the grid included.
+
+    ⌈Δ/γ⌉·η·ln 2 with an Eta, ⌈Δ/γ⌉·γ/scale in base e, and a step more for every further coordinate.
+
+    >>> claim(2.0, 1.0), claim(2.0, 1.25), claim(Eta(1, 1), 1.0)
+    (Claim(epsilon=0.5, delta=0.0), Claim(epsilon=1.0, delta=0.0), Claim(epsilon=0.6931471805599454, delta=0.0))
+    """
+    require_positive("sensitivity", sensitivity)
+    steps = l1_steps(sensitivity, grid, coordinates)
+    rate = rate_of(scale, grid)
+    return noise_claim(rate, steps) if isinstance(rate, Eta) else Claim(float_up(steps * rate))
+
+
+def get_sum(base: Fraction, low: int | None, high: int | None) -> Fraction:
+    """Return (1−B)·Σ B^|k| over low ≤ k ≤ high, in closed form; None stands for −∞ or ∞. (GetSum, working paper.)
+
+    >>> get_sum(Fraction(1, 2), 0, 0), get_sum(Fraction(1, 2), None, None)
+    (Fraction(1, 2), Fraction(3, 2))
+    """
+    if low is not None and high is not None:
+        return (1 + base) - get_sum(base, None, low - 1) - get_sum(base, high + 1, None)
+    if high is not None:  # from −∞
+        return base**-high if high <= 0 else 1 + base - base ** (high + 1)
+    if low is not None:
+        return base**low if low >= 0 else 1 + base - base ** (1 - low)
+    return 1 + base
+
+
+def law(
+    value: float | Fraction,
+    scale: Eta | float | Fraction,
+    *,
+    grid: int = 0,
+    lower: float | Fraction,
+    upper: float | Fraction,
+    rounding: Rounding = "half-up",
+    precision: int = 128,
+) -> Law[Any]:
+    """Return the distribution of `sample`: exact with an Eta; in base e enclosures to 2^−precision, relative, and their
+    exact form as powers. The atoms are every value of the grid from lower to upper. At most 2^16 of them.
+
+    With f the value and o an outcome, in steps: q^|o−f|/(1+q) where o is a bound, (1−q)/(1+q)·q^|o−f| between.
+    """
+    center, low, high = on_grid(value, grid, lower, upper, rounding)
+    if high - low >= LAW_ATOMS_MAX:
+        raise ValueError(f"a law has at most {LAW_ATOMS_MAX} atoms: {lower} to {upper} in steps of 2^{grid} are more")
+    atoms: Any = from_steps(np.arange(low, high + 1), grid)
+    if low == high:
+        return exact_law(atoms, [1], [1], 1)
+    distances = np.abs(np.arange(low, high + 1) - center)
+    constants = np.full(len(distances), INTERIOR)
+    constants[[0, -1]] = END
+    rate = rate_of(scale, grid)
+    if isinstance(rate, Eta):
+        return _base2_law(atoms, distances.tolist(), rate)
+    return _base_e_law(atoms, Powers(rate, distances, constants), precision)
+
+
+def _base2_law(atoms: Any, distances: list[int], eta: Eta) -> Law[Any]:
+    """Integers over (2^y' + x')·2^(y'·span) for q = x'/2^y': the same denominator in every world of these bounds."""
+    x, y, span = eta.x**eta.z, eta.y * eta.z, len(distances) - 1
+    powers = [1]
+    for _ in range(span):
+        powers.append(powers[-1] * x)
+    ends = [powers[distance] << (y * (span + 1 - distance)) for distance in (distances[0], distances[-1])]
+    between = [(powers[distance] * ((1 << y) - x)) << (y * (span - distance)) for distance in distances[1:-1]]
+    weights = [ends[0], *between, ends[1]]
+    return exact_law(atoms, range(1, span + 2), weights, ((1 << y) + x) << (y * span))
+
+
+def _base_e_law(atoms: Any, powers: Powers, precision: int) -> Law[Any]:
+    guard = 64 + 2 * len(atoms).bit_length()
+    bits = (
+        precision + guard + int(powers.exponents.max() * powers.rate * 3 / 2) + max(0, -int(powers.rate).bit_length())
+    )
+    one = 1 << bits
+    q_low, q_high = weight_bounds(powers.rate, Fraction(1), bits)
+    low, high = [], []
+    for distance, constant in zip(powers.exponents.tolist(), powers.constants.tolist(), strict=True):
+        least, most = weight_bounds(powers.rate, Fraction(distance), bits)
+        if constant == INTERIOR:
+            least, most = least * (one - q_high) >> bits, -(-most * (one - q_low) >> bits)
+        low.append((least << bits) // (one + q_high))
+        high.append(-((-most << bits) // (one + q_low)))
+    return Law(atoms, range(1, len(atoms) + 1), low, high, one, Fraction(0), powers)
+
+
+def _member(name: str, scale_of: Callable[[LaplaceParameters, int], Eta | Fraction]) -> _Member:
+    """scale_of(parameters, steps) keeps the budget for inputs `steps` apart on the grid."""
+
+    def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
+        values = exact_values(data, parameters.query)
+        scale = scale_of(parameters, l1_steps(parameters.sensitivity, parameters.grid, len(values)))
+        drawn = [sample(value, scale, bits, n, **_limits(parameters)) for value in values]
+        return side_by_side(drawn, data, parameters.query)
+
+    def law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
+        require_number(data, parameters.query)
+        scale = scale_of(parameters, l1_steps(parameters.sensitivity, parameters.grid))
+        return law(exact_values(data, parameters.query)[0], scale, **_limits(parameters))
+
+    def _limits(parameters: LaplaceParameters) -> dict[str, Any]:
+        return {"grid": parameters.grid, "lower": parameters.lower, "upper": parameters.upper}
+
+    return Mechanism(name, "laplace", sample_member, laplace_claim, law_member, exact=True)
+
+
+def _base2_scale(parameters: LaplaceParameters, steps: int) -> Eta:
+    return noise_eta(parameters.epsilon, steps)
+
+
+def _base_e_scale(parameters: LaplaceParameters, steps: int) -> Fraction:
+    return steps * Fraction(2) ** parameters.grid / Fraction(parameters.epsilon)
+
+
+_Member = Mechanism[Data, LaplaceParameters, Any]
+
+BASE2 = _member("laplace-exact", _base2_scale)
+BASE_E = _member("laplace-exact-base-e", _base_e_scale)

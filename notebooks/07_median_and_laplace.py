@@ -1,0 +1,342 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # One mechanism, many scores: Laplace noise and a private median
+#
+# *To make a question private, say how bad each answer is, and how much one person can change that.*
+#
+# **The mechanism.** Let $u(r)$ say how bad the answer $r$ is, and let one person change no $u(r)$ by more than the
+# *sensitivity* $\Delta$. The exponential mechanism answers $r$ with probability proportional to $e^{-\varepsilon
+# u(r)/(2\Delta)}$, and is $\varepsilon$-differentially private. Everything else is the choice of a score.
+#
+# **Two scores**, from a course on data privacy (Boston University, CS 558, 2012): the distance from a count, which
+# turns out to be Laplace noise; and the number of records to replace, which gives a median. (The notes write scores,
+# higher is better: $u = -\text{score}$.)
+#
+# **The sampler** is exact, in base 2 and in base $e$: what is proved below is true of what is drawn.
+
+# %% [markdown]
+# ## Change me
+#
+# Everything below follows from this cell. (The numbers in the text are those of the values given here.)
+
+# %%
+EPSILON = 1.0  # the budget of a release, in nats
+COUNT = 7  # the count in the first part
+RUNS = 2_000  # private medians drawn for each picture
+SEED = 1
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+from statsmodels.datasets import heart
+
+from audit import exact
+from audit.pictures import IN, OUT
+from mechanisms import exponential_base2, exponential_exact, scores
+from mechanisms.bits import seeded_bits
+from mechanisms.privacy import Claim, Eta, selection_claim
+
+plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+
+# %% [markdown]
+# ## Counting: the exponential mechanism is Laplace noise
+#
+# How many people in the file have some property? A person changes a count by 1, so $u(r) = |\text{count} - r|$ has
+# sensitivity 1. The weight of $r$ falls by the same factor with every step away from the count. That *is* discrete
+# Laplace noise,
+# $$\Pr[\text{count} + k] = \frac{1-q}{1+q}\,q^{|k|},$$
+# up to what happens at the ends of the range. In base 2, with $q = 2^{-\eta} = \frac34$, as fractions:
+
+# %%
+ETA = Eta(3, 2, 1)
+q, low, high = ETA.base, 0, 20
+law = exponential_base2.law(scores.count(COUNT, range(low, high + 1)), ETA)
+laplace = [(1 - q) / (1 + q) * q ** abs(r - COUNT) for r in range(low, high + 1)]
+inside = sum(laplace)
+print(f"discrete Laplace puts {float(inside):.4f} of its mass on {low} to {high}")
+print("selection = discrete Laplace given that it falls there, as fractions:", end=" ")
+print(all(law.probability(at)[0] == mass / inside for at, mass in enumerate(laplace)))
+for m in (5, 10, 20, 40):
+    around = exponential_base2.law(scores.count(0, range(-m, m + 1)), ETA)
+    factor = around.probability(m)[0] * (1 + q) / (1 - q)
+    assert factor == 1 / (1 - 2 * q ** (m + 1) / (1 + q))
+    print(f"on count ± {m:<2}  every probability is that of discrete Laplace, times {float(factor):.6f}")
+
+# %% [markdown]
+# So a selection on a range is Laplace noise *truncated* to it: drawn again until it falls inside. That is not the
+# *clamped* noise of a library, which moves everything beyond an end onto that end:
+
+# %%
+_, axes = plt.subplots(figsize=(10, 4))
+values = np.arange(low, high + 1)
+selected = [float(law.probability(at)[0]) for at in range(len(values))]
+clamped = [float(mass) for mass in laplace]
+clamped[0] += float(q ** (COUNT - low + 1) / (1 + q))
+clamped[-1] += float(q ** (high - COUNT + 1) / (1 + q))
+axes.bar(values - 0.2, selected, width=0.4, color=IN, label="selection: truncated")
+axes.bar(values + 0.2, clamped, width=0.4, color=OUT, label="noise, then clamped")
+axes.set_xticks(values[::2])
+axes.set_xlabel(f"answer (the count is {COUNT})")
+axes.set_ylabel("probability")
+axes.legend()
+plt.show()
+
+# %% [markdown]
+# ### The factor of 2
+#
+# The general analysis promises $2\Delta\eta\ln 2$ (in the notes: with score $-2|\text{count} - r|$ and weight
+# $e^{\varepsilon\cdot\text{score}/2}$, the promise is $2\varepsilon$). It counts twice: once for the weight of $r$, and
+# once for the sum of all weights, by which it is divided. For Laplace noise over all the integers the sum does not
+# depend on the count at all. So the truth is half the promise. On a range, the sum does move: near the ends.
+
+# %%
+answers = range(41)
+losses = []
+for count in answers[:-1]:
+    pair = (exponential_base2.law(scores.count(one, answers), ETA) for one in (count, count + 1))
+    losses.append(exact.compare(*pair, selection_claim(ETA)).epsilon)
+_, axes = plt.subplots(figsize=(10, 4))
+axes.plot(
+    np.array(answers[:-1]) + 0.5, losses, "o", color="black", markersize=6, label="exact loss, count against count + 1"
+)
+axes.axhline(
+    selection_claim(ETA).epsilon, color="crimson", linestyle="--", linewidth=2, label=r"promised: $2\eta\,\ln 2$"
+)
+axes.axhline(ETA.nats, color=IN, linestyle="--", linewidth=2, label=r"Laplace noise: $\eta\,\ln 2$")
+axes.set_ylim(0, 0.62)
+axes.set_xlabel("count (answers from 0 to 40)")
+axes.set_ylabel("loss ε (nats)")
+axes.legend(loc="lower center", ncols=3, fontsize=11)
+plt.show()
+print(f"promised {selection_claim(ETA).epsilon:.4f}, Laplace noise {ETA.nats:.4f}; ", end="")
+print(f"at the end {losses[0]:.4f}, in the middle {losses[20]:.4f}")
+
+# %% [markdown]
+# The analysis is not wrong: for *some* scores both halves are needed. Who knows that a score is Laplace noise may
+# spend the whole budget on the weight.
+
+# %% [markdown]
+# ## The median: how many records would have to be different?
+#
+# The median itself has a hopeless sensitivity. In $\{0,0,0,0,10^6,10^6,10^6\}$ it is 0; replace a single 0 by $10^6$,
+# and it is $10^6$. Noise that hides such a jump hides everything. But a *score* for the median can be tame:
+#
+# > $u(r)$ = 2 × the least number of records to replace before the median is $r$.
+#
+# (The notes write $\text{score}(A, r) = -\min |A \oplus B|$ over all $B$ with median $r$; a replacement removes one
+# record and adds another, and counts 2.) Replace a record, and every $u(r)$ changes by at most 2: $\Delta = 2$.
+
+# %%
+TABLES = {
+    "{1, 100, 102, 104, 105, 200, 365}": ([1, 100, 102, 104, 105, 200, 365], [99, 100, 101, 102, 103, 104, 105, 106]),
+    "{0, 0, 0, 0, 10⁶, 10⁶, 10⁶}": ([0] * 4 + [10**6] * 3, [-1, 0, 1, 2, 500_000, 10**6 - 1, 10**6, 10**6 + 1]),
+}
+for name, (records, asked) in TABLES.items():
+    print(name)
+    print("   r    ", *(f"{r:>9,}" for r in asked))
+    print("   score", *(f"{score:>9}" for score in -scores.median(records, asked)))
+
+# %% [markdown]
+# Nobody searches for $B$. With $n = 2k+1$ records, $r$ is the median exactly when at most $k$ lie below it and at most
+# $k$ above. Whatever exceeds $k$ on one side must go, and becomes $r$: two ranks, found by bisection, and done for all
+# $r$ at once.
+#
+# In the first table 100 and 101 have the same score: five records are above either, two too many. In the second, 1 is
+# as good a median as $10^6$: one record away. The data say nothing about the values between, nor does the score.
+#
+# **The sensitivity**, on every data set of five records with values 0 to 4, and every replacement:
+
+# %%
+from itertools import combinations_with_replacement, product
+
+moves = {}
+for records in combinations_with_replacement(range(5), 5):
+    own = scores.median(records, range(-1, 6))
+    for at, value in product(range(5), range(5)):
+        other = scores.median([*records[:at], value, *records[at + 1 :]], range(-1, 6))
+        move = int(np.abs(own - other).max())
+        moves[move] = moves.get(move, 0) + 1
+print("largest move of a score: how many of the pairs:", dict(sorted(moves.items())))
+
+# %% [markdown]
+# **A note on the notes.** Their table keeps the number of records, and a replacement counts 2. Their proof that the
+# sensitivity is 1 *adds* a record to $A$, so that $|A \oplus A'| = 1$. Those are two relations. A set of even size has
+# no middle record, so the table's score is not even defined for one of the two neighbours. Here the size is odd, fixed
+# and public; two neighbours differ in one replaced record, at distance 2; and $\Delta = 2$. (Exercise 2.)
+
+# %% [markdown]
+# ## A private median of real data
+#
+# The data set `heart` of statsmodels: 69 patients with a heart transplant (Miller 1976), their age at the operation,
+# and how many days each was followed, until death or the end of the study. Medical records of so few people are just
+# what this mechanism is for.
+#
+# The candidates are public, never taken from the data: 0 to 100 years, in tenths; 0 to 2,000 days.
+
+# %%
+patients = heart.load_pandas().data
+AGES = np.round(10 * patients["age"].to_numpy()).astype(int)  # tenths of a year
+DAYS = patients["survival"].to_numpy().astype(int)
+QUESTIONS = {"median age (years)": (AGES, np.arange(1001), 10), "median follow-up (days)": (DAYS, np.arange(2001), 1)}
+
+
+def private_medians(records, candidates, epsilon, runs, seed=SEED):
+    utilities = scores.median(records, candidates)
+    bits = seeded_bits(seed)  # to release one: mechanisms.bits.system_bits()
+    return candidates[exponential_exact.sample(utilities, epsilon, bits, runs, sensitivity=scores.RANK_SENSITIVITY)]
+
+
+for name, (records, candidates, unit) in QUESTIONS.items():
+    truth = np.median(records) / unit
+    released = private_medians(records, candidates, EPSILON, 5) / unit
+    print(
+        f"{name}: {len(records)} records, truth {truth:g}; five private answers at ε = {EPSILON:g}:", *released.tolist()
+    )
+
+# %%
+_, axes = plt.subplots(2, 2, figsize=(13, 6.4), sharex="col", layout="constrained", height_ratios=(1, 1.3))
+for column, (name, (records, candidates, unit)) in zip(axes.T, QUESTIONS.items(), strict=True):
+    utilities = scores.median(records, candidates)
+    law = exponential_exact.law(utilities, EPSILON, sensitivity=scores.RANK_SENSITIVITY)
+    density = np.array([float(law.probability(index)[0]) for index in range(len(candidates))]) * unit
+    drawn = private_medians(records, candidates, EPSILON, RUNS) / unit
+    column[0].plot(candidates / unit, utilities, color="black", linewidth=2)
+    column[0].plot(records / unit, np.full(len(records), -3.0), "|", color=IN, markersize=10)
+    column[0].set_title(name, fontsize=13)
+    bins = np.arange(candidates[0], candidates[-1] + 1, 5 * (1 if unit == 10 else 4)) / unit
+    column[1].hist(drawn, bins=bins, density=True, color=IN, alpha=0.45, label=f"{RUNS:,} draws")
+    column[1].plot(candidates / unit, density, color="black", linewidth=2, label="the law")
+    column[1].axvline(np.median(records) / unit, color="crimson", linestyle="--", linewidth=2, label="true median")
+    column[1].set_xlabel(name)
+axes[0, 0].set_xlim(30, 65)
+axes[0, 1].set_xlim(0, 1000)
+axes[0, 0].set_ylabel("utility (lower is better)")
+axes[1, 0].set_ylabel("probability density")
+axes[1, 1].legend(fontsize=11)
+plt.show()
+
+# %% [markdown]
+# The blue ticks are the records. The utility climbs by 2 at every one of them. Where they lie close, as the ages do,
+# the law is narrow. Where they lie apart, as the days do between 68 and 110, a whole interval is equally good, and the
+# mechanism is honest about it: it picks any of them. The error is a matter of *ranks*, not of the size of the numbers,
+# and one patient with a million days would change nothing.
+
+# %% [markdown]
+# ### Against noise on the median
+#
+# The other way: compute the median, add Laplace noise. The noise must cover the worst jump that one record can make,
+# the whole range of the candidates.
+
+# %%
+_, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+rng = np.random.default_rng(SEED)  # noise in floats: here only its size matters
+for panel, (name, (records, candidates, unit)) in zip(axes, QUESTIONS.items(), strict=True):
+    truth, width = np.median(records), int(candidates[-1] - candidates[0])
+    error = {"median by score": [], "noise on the median": []}
+    for epsilon in EPSILONS:
+        drawn = private_medians(records, candidates, epsilon, RUNS)
+        error["median by score"].append(np.abs(drawn - truth).mean() / unit)
+        noisy = np.clip(truth + rng.laplace(0, width / epsilon, RUNS), candidates[0], candidates[-1])
+        error["noise on the median"].append(np.abs(noisy - truth).mean() / unit)
+    for (label, errors), colour in zip(error.items(), (IN, "crimson"), strict=True):
+        panel.loglog(EPSILONS, errors, "o-", color=colour, linewidth=2, label=label)
+    panel.set_title(name, fontsize=13)
+    panel.set_xlabel("ε (nats)")
+    panel.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+    panel.minorticks_off()
+axes[0].set_ylabel("mean error")
+axes[1].legend(fontsize=11)
+plt.show()
+
+# %% [markdown]
+# ### Is it private? Replace any patient
+#
+# An exact law for each data set: every patient in turn, replaced by one of 0 days, of the median, of 2,000 days.
+
+# %%
+records, candidates, _ = QUESTIONS["median follow-up (days)"]
+
+
+def law_of(data):
+    utilities = scores.median(data, candidates)
+    return exponential_exact.law(utilities, EPSILON, sensitivity=scores.RANK_SENSITIVITY, precision=64)
+
+
+worst = (0.0, None)
+original = law_of(records)
+for patient in np.unique(records, return_index=True)[1]:
+    for value in (0, int(np.median(records)), 2000):
+        evidence = exact.compare(original, law_of([*np.delete(records, patient), value]), Claim(EPSILON))
+        assert evidence.verdict == "HOLDS"
+        worst = max(worst, (evidence.epsilon, f"{records[patient]} days → {value}"))
+print(f"every pair HOLDS; the largest loss is {worst[0]:.4f} of {EPSILON:g}, at {worst[1]}")
+
+# %% [markdown]
+# ## Exercises
+#
+# **1.** Two other scores: the *price* at which a seller should offer one article to bidders (the utility is minus the
+# revenue), and the *mode*. Bids are 100, 100, 100 and 301. What are the revenues at the prices 100, 101, 300, 301, 302?
+# Why would Laplace noise on the best price be a bad idea? What is the sensitivity of the score?
+#
+# **2.** Let $B$ have *any* size, let adding or removing a record count 1, and take for an even size the lower of the
+# two middle records. How far is 101 from being a median of $\{1,100,102,104,105,200,365\}$ then? Compare the table.
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
+#
+# A price that is good can be next to one that is very bad: at 100 the revenue is 400, at 101 it is 101, at 302 it is
+# 0. A little noise on the price 100 loses three quarters. A selection judges each price by what it earns. A bid adds or
+# removes one sale at each price, so the sensitivity is the largest price.
+#
+# </details>
+
+# %%
+prices = np.array([100, 101, 300, 301, 302])
+bids = [100, 100, 100, 301]
+revenue = -scores.price(bids, prices)
+law = exponential_exact.law(scores.price(bids, prices), 5.0, sensitivity=scores.price_sensitivity(prices))
+for index, price in enumerate(prices):
+    print(f"price {price}: revenue {revenue[index]:>3}, chosen with {float(law.probability(index)[0]):.3f} at ε = 5")
+print("sensitivity:", scores.price_sensitivity(prices))
+print("mode of a, b, a:", dict(zip("abc", (-scores.mode(list("aba"), list("abc"))).tolist(), strict=True)))
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# 3: remove the two largest and add 101, and of the six records 1, 100, 101, 102, … the third is 101. By replacements
+# alone two are needed, at 2 each: 4, as in the table. So the two distances give different scores, and each needs its
+# own proof of its own sensitivity. A proof for the one says nothing about a program that computes the other.
+#
+# </details>
+
+# %%
+from itertools import combinations
+
+records = [1, 100, 102, 104, 105, 200, 365]
+
+
+def lower_median(data):
+    return sorted(data)[(len(data) - 1) // 2]
+
+
+nearest = min(
+    (len(records) - len(kept) + added, kept, added)
+    for size in range(len(records) + 1)
+    for kept in combinations(records, size)
+    for added in range(5)
+    if kept + (101,) * added and lower_median(kept + (101,) * added) == 101
+)
+print(f"distance {nearest[0]}: keep {nearest[1]}, add 101 {nearest[2]} times")
+print("by replacements:", scores.median(records, [101])[0])
