@@ -11,6 +11,7 @@ Source: Canonne, Kamath, Steinke 2020, Section 2 (the discrete Gaussian and its 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from math import ceil, isqrt
 from typing import Any
@@ -58,6 +59,7 @@ def sample(
     return clamped(discrete.gaussian(_variance(sigma, grid)), bits, n, grid, center, low, high)
 
 
+@lru_cache(maxsize=64)
 def _variance(sigma: float | Fraction, grid: int) -> Fraction:
     require_positive("sigma", sigma)
     return (Fraction(sigma) / Fraction(2) ** grid) ** 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor, isqrt
+from math import ceil, isfinite, isqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -14,18 +14,23 @@ NORMAL_MIN = -1022  # 2^−1022 is the least normal binary64: from there on, sca
 Rounding = Literal["down", "half-up"]  # never half to even: 1/2 and 3/2 lie 1 apart, and would be rounded 2 apart
 
 
-def to_steps(value: Fraction, grid: int, rounding: Rounding = "half-up") -> int:
+def to_steps(value: float | Fraction, grid: int, rounding: Rounding = "half-up") -> int:
     """Return the number of steps of 2^grid that a value is rounded to: down, or to the nearest with halves up.
 
-    Both are a shift and a floor, so values Δ apart land at most ⌈Δ/2^grid⌉ steps apart.
+    Both are a shift and a floor, so values Δ apart land at most ⌈Δ/2^grid⌉ steps apart. Exact, for any size.
+    Raises ValueError where the value is not finite.
 
     >>> to_steps(Fraction(-5, 2), 0), to_steps(Fraction(-5, 2), 0, "down")
     (-2, -3)
     """
     if rounding not in ("down", "half-up"):
         raise ValueError(f"rounding must be 'down' or 'half-up', got {rounding!r}")
-    steps = value / Fraction(2) ** grid
-    return floor(steps + Fraction(1, 2)) if rounding == "half-up" else floor(steps)
+    if not isfinite(value):
+        raise ValueError(f"value must be finite, got {value}")
+    plain = value.item() if isinstance(value, np.generic) else value
+    numerator, denominator = plain.as_integer_ratio()
+    numerator, denominator = numerator << max(-grid, 0), denominator << max(grid, 0)
+    return (2 * numerator + denominator) // (2 * denominator) if rounding == "half-up" else numerator // denominator
 
 
 def l1_steps(sensitivity: float | Fraction, grid: int, coordinates: int = 1) -> int:

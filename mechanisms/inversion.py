@@ -79,11 +79,19 @@ class Table:
         """Return n integers, each exactly from the distribution, shape (n,). One word each, hardly ever more."""
         if n < 0:
             raise ValueError(f"n must not be negative, got {n}")
+        if n == 1:
+            return np.array([self._draw_one(bits)], dtype=np.int64)
         drawn = np.empty(n, dtype=np.int64)
         for start in range(0, n, JUDGED):
             part = drawn[start : start + JUDGED]
             self._draw_part(bits, part)
         return drawn
+
+    def _draw_one(self, bits: BitSource) -> int:
+        """Return what a part of one draw would hold, without the cost of arrays."""
+        word = bits.take(bits.word_bits)
+        cell = self.guide.item(word >> (WORD - GUIDE_BITS)) if bits.word_bits == WORD else UNDECIDED
+        return self.first + cell if cell != UNDECIDED else self._settle(bits, word)
 
     def _draw_part(self, bits: BitSource, part: NDArray[np.int64]) -> None:
         words = bits.words(len(part))
@@ -96,16 +104,17 @@ class Table:
         else:
             left = np.arange(len(part))
         for at in left.tolist():
-            part[at] = max(-FAR, min(FAR, self._settle(bits, int(words[at]))))
+            part[at] = self._settle(bits, int(words[at]))
 
     def _settle(self, bits: BitSource, drawn: int) -> int:
+        """Return the integer that U decides, saturated, U beginning with `drawn`."""
         known = bits.word_bits
         precision = WORD
         while True:
             bounds = self.bounds(precision)
             found = bounds.find(drawn, known)
             if found is not None:
-                return found
+                return max(-FAR, min(FAR, found))
             if bounds.straddled(drawn, known):
                 drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
             else:

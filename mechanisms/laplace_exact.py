@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ LAW_ATOMS_MAX = 1 << 16
 INTERIOR, END = 0, 1  # which constant a probability has: (1−q)/(1+q), or 1/(1+q)
 
 
+@lru_cache(maxsize=64)
 def rate_of(scale: Eta | float | Fraction, grid: int) -> Rate:
     """Return how weights fall with each step of the grid: an Eta as it is, a scale as γ/scale nats, exactly."""
     if isinstance(scale, Eta):
@@ -94,11 +96,11 @@ def on_grid(
     rounding: Rounding = "half-up",
 ) -> tuple[int, int, int]:
     """Return the value, clamped, and the bounds, all in steps of 2^grid."""
-    low, high = (to_steps(Fraction(end), grid) if end is not None else None for end in (lower, upper))
-    low, high = (-2 * REACH if low is None else low), (2 * REACH if high is None else high)
+    low = -2 * REACH if lower is None else to_steps(lower, grid)
+    high = 2 * REACH if upper is None else to_steps(upper, grid)
     if low > high:
         raise ValueError(f"lower = {lower} must not be above upper = {upper}")
-    center = min(max(to_steps(Fraction(value), grid, rounding), low), high)
+    center = min(max(to_steps(value, grid, rounding), low), high)
     if abs(center) > REACH or min(abs(low), abs(high)) > 2 * REACH:
         raise ValueError(f"value = {value} does not lie within 2^61 steps of 2^{grid}; choose a coarser grid")
     return center, max(low, -2 * REACH), min(high, 2 * REACH)

@@ -154,7 +154,7 @@ def test_a_vector_is_released_coordinate_by_coordinate_and_its_sum_as_one_number
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"value": math.nan}, "NaN"),
+        ({"value": math.nan}, "value must be finite, got nan"),
         ({"scale": 0.0}, "scale must be positive and finite, got 0.0"),
         ({"n": -1}, "n must not be negative, got -1"),
         ({"lower": 2, "upper": 1}, "lower = 2 must not be above upper = 1"),
