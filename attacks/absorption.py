@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attacks.attack import Attack, named, number_statistic
 from attacks.events import Between
 from mechanisms.additive import LaplaceParameters
+from mechanisms.interface import Outcomes
 
 SOURCE = "IEEE 754: binary64 holds every integer up to 2^53, and beyond 2^60 every 256th"
 COUNT = (1 << 60) + 128  # halfway between two float64, 256 apart; a tie goes to the even one, 2^60
@@ -29,8 +31,15 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
         lambda: (COUNT + 1, COUNT),
         parameters,
         Between(2.0**60 + 256, np.inf),
-        number_statistic,
+        _beyond,
         ("laplace-naive-float64",),
         SOURCE,
         "2^60 + 129 with Alice, 2^60 + 128 without: as float64 they are 256 apart, and noise is lost beside them",
     )
+
+
+def _beyond(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return how far outcomes lie beyond 2^60: exactly for the integers and floats around it, −∞ for a refusal."""
+    if isinstance(outcomes, np.ndarray):
+        return np.asarray(outcomes - outcomes.dtype.type(1 << 60), dtype=np.float64)
+    return number_statistic(outcomes) - 2.0**60

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import workers
-from audit.report import Report, Row, Sketch
+from audit.report import Pair, Report, Row, SampledEvidence, Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 IN, OUT = "#2a6fbb", "#d95f02"  # the two worlds, told apart by colour-blind readers too
 WORTH_WORKERS = 4  # pictures from which starting processes pays
 FEW = 8  # outcomes up to which each is a bar
+BINS = 80  # of cells that are not equally wide
+TAIL_LEFT_OUT = 0.0005  # of the mass, on either side of the bins: it is drawn in the outermost
+LEAST_DRAWN = 1e-20
 
 
 def of_report(report: Report) -> dict[str, bytes]:
@@ -62,8 +65,12 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
             draw_worlds(column[0], row.sketch)
             if curves:
                 draw_curve(column[1], row)
+    if axes[0, 0].get_yscale() == "log":
+        bottom, top = axes[0, 0].get_ylim()
+        axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 2))
     axes[0, 0].set_ylabel("probability")
-    axes[-1, 0].set_ylabel("δ(ε)" if curves else "probability")
+    lawful = rows[0].sketch is not None and rows[0].sketch.curve is not None
+    axes[-1, 0].set_ylabel("δ(ε)" if curves and lawful else "probability")
     axes[0, 0].legend(fontsize=8, markerscale=2)
     return figure
 
@@ -76,28 +83,50 @@ def _headline(row: Row) -> str:
 
 def draw_worlds(axes: Axes, sketch: Sketch) -> None:
     """Draw both worlds: the law as a line, the sample as dots. A world without a line there cannot land there."""
-    ends = sketch.edges.copy()
-    ends[-1] = ends[-2] + 1 if len(ends) > 1 and np.isfinite(ends[-2]) else 0
-    ends[np.isneginf(ends)] = np.nan  # refusals, where outcomes are numbers: no place on this axis
-    for name, pair, filled in (("sampled", sketch.sampled, True), ("law", sketch.law, False)):
+    ends = sketch.edges
+    pairs = {"sampled": sketch.sampled, "law": sketch.law}
+    if len(ends) > FEW and not np.allclose(np.diff(ends), ends[1] - ends[0]):
+        ends, pairs = _binned(ends, pairs)
+    for name, pair in pairs.items():
         for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
-            _steps(axes, ends, masses, colour, f"{world}, {name}", filled=filled)
-    everything = np.concatenate([*(sketch.sampled or ()), *(sketch.law or ())])
+            _steps(axes, ends, masses, colour, f"{world}, {name}", filled=name == "sampled")
+    everything = np.concatenate([masses for pair in pairs.values() if pair is not None for masses in pair])
     positive = everything[everything > 0]
     if positive.max() > 50 * positive.min():
         axes.set_yscale("log")
     axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 else "outcome")
 
 
+def _binned(
+    ends: NDArray[np.float64], pairs: dict[str, Pair | None]
+) -> tuple[NDArray[np.float64], dict[str, Pair | None]]:
+    """Return bins of equal width over all but the tails, for cells of unequal width, as pilots or huge laws have."""
+    given = [masses for pair in pairs.values() if pair is not None for masses in pair]
+    total = np.sum(given, axis=0)
+    shares = np.cumsum(total) / total.sum()
+    low, high = (ends[np.searchsorted(shares, share)] for share in (TAIL_LEFT_OUT, 1 - TAIL_LEFT_OUT))
+    grid = np.linspace(low, high, BINS) if np.isfinite(low) and low < high else np.array([0.0, 1.0])
+    bins = np.minimum(np.searchsorted(grid, ends), len(grid) - 1)
+    summed = {
+        name: None if pair is None else (_sums(bins, pair[0], len(grid)), _sums(bins, pair[1], len(grid)))
+        for name, pair in pairs.items()
+    }
+    return grid, summed
+
+
+def _sums(bins: NDArray[np.int64], masses: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    return np.bincount(bins, weights=masses, minlength=count).astype(np.float64)
+
+
 def _steps(
     axes: Axes, ends: NDArray[np.float64], masses: NDArray[np.float64], colour: str, label: str, *, filled: bool
 ) -> None:
     visible = np.where(masses > 0, masses, np.nan)
-    if len(ends) <= FEW:
-        shift = -0.2 if colour == IN else 0.2
+    if len(ends) <= FEW:  # a bar each, side by side whatever lies between them
+        places = np.arange(len(ends)) + (-0.2 if colour == IN else 0.2)
         style: dict[str, Any] = {"color": colour, "alpha": 0.35} if filled else {"color": "none", "edgecolor": colour}
-        axes.bar(ends + shift, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
-        axes.set_xticks(ends)
+        axes.bar(places, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
+        axes.set_xticks(range(len(ends)), ["refused" if np.isneginf(end) else f"{end:.10g}" for end in ends])
     elif filled:
         axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
     else:
@@ -110,9 +139,22 @@ def _steps(
             axes.annotate(told, (ends[cell], 1), (9, -4), textcoords="offset points", color=colour)
 
 
+def draw_event(axes: Axes, evidence: SampledEvidence) -> None:
+    """Draw the event's probability in both worlds with its interval: what there is to see where there is no law."""
+    for place, (colour, (low, high)) in enumerate(((IN, evidence.event_in), (OUT, evidence.event_out))):
+        axes.bar(place, high, width=0.5, color=colour, alpha=0.35)
+        axes.plot([place, place], [low, high], color=colour, linewidth=3)
+        offset = (0, -14) if high > 0.9 else (0, 3)
+        axes.annotate(f"{(low + high) / 2:.4f}", (place, high), offset, textcoords="offset points", ha="center")
+    axes.set_xticks([0, 1], ["in", "out"])
+    axes.set_xlabel("the event, sampled (there is no law)")
+
+
 def draw_curve(axes: Axes, row: Row) -> None:
     """Draw δ(ε) of the pair, and the claim as a cross: broken where the curve passes above it."""
     if row.sketch is None or row.sketch.curve is None or row.claim is None:
+        if row.sampled is not None:
+            draw_event(axes, row.sampled)
         return
     axes.plot(*row.sketch.curve, color="black", linewidth=1.4)
     point = (row.claim.epsilon, row.claim.delta)

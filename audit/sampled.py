@@ -70,8 +70,9 @@ def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any
 def cell_edges(
     mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any], laws: Laws | None, seed: int
 ) -> NDArray[np.float64]:
-    """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them, the last ∞.
+    """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them.
 
+    The last cell has no end: it holds what is larger, too.
     From the atoms of the laws; without laws, from a pilot of `PILOT` runs a world that judge nothing.
     """
     if laws is None:
@@ -85,8 +86,7 @@ def cell_edges(
     distinct = distinct[runs_of(distinct) - 1]
     if len(distinct) > CELLS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, CELLS + 1).round().astype(np.int64)[1:]]
-    edges: NDArray[np.float64] = np.append(distinct[:-1], np.inf)
-    return edges
+    return distinct
 
 
 def _part(atoms: Sequence[Any]) -> Sequence[Any]:
@@ -101,6 +101,7 @@ def _distinct(laws: Laws) -> Sequence[Law[Any]]:
 def cell_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the law's mass in each cell as floats, for tests of fit and for pictures only, shape (cells,)."""
     values, low = attack.statistic(law.atoms), integers(law.low)
+    edges = np.append(edges[:-1], np.inf)
     if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
         return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
     cells = np.searchsorted(edges, values)
@@ -157,7 +158,7 @@ def count_batch(
     outcomes = mechanism.sample(data, attack.parameters, bits, runs)
     if len(outcomes) != runs:
         raise ValueError(f"{mechanism.name} returned {len(outcomes)} outcomes, not {runs}")
-    found = np.minimum(np.searchsorted(edges, attack.statistic(outcomes)), len(edges) - 1)  # a NaN falls into the last
+    found = np.searchsorted(edges[:-1], attack.statistic(outcomes))  # what is larger, or a NaN, falls into the last
     cells = np.bincount(found, minlength=len(edges))
     return Counts(int(attack.event(outcomes).sum()), cells.astype(np.int64))
 
