@@ -30,7 +30,7 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
         "laplace",
         lambda: (COUNT + 1, COUNT),
         parameters,
-        Between(2.0**60 + 256, np.inf),
+        Between(COUNT + 1, np.inf),
         _beyond,
         ("laplace-naive-float64",),
         SOURCE,

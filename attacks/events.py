@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,11 +30,21 @@ class OneOf:
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
         if isinstance(outcomes, range):
-            return np.isin(np.arange(outcomes.start, outcomes.stop, outcomes.step), self.outcomes)
-        if isinstance(outcomes, np.ndarray):
-            return np.isin(outcomes, self.outcomes)
+            return np.isin(np.arange(outcomes.start, outcomes.stop, outcomes.step), self._wanted(np.dtype(np.int64)))
+        if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
+            return np.isin(outcomes, self._wanted(outcomes.dtype))
         wanted = set(self.outcomes)
-        return np.array([outcome in wanted for outcome in outcomes], dtype=np.bool_)
+        vectors = isinstance(outcomes, np.ndarray) and outcomes.ndim == 2
+        rows = map(tuple, np.asarray(outcomes).tolist()) if vectors else outcomes  # a tuple for each vector
+        return np.array([outcome in wanted for outcome in rows], dtype=np.bool_)
+
+    def _wanted(self, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Return the wanted numbers that the type holds exactly: no comparison of theirs is rounded."""
+        numbers = [one for one in self.outcomes if isinstance(one, int | float) and np.isfinite(one)]
+        if kind.kind == "f":
+            return np.array([one for one in numbers if float(kind.type(one)) == one], dtype=kind)
+        least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+        return np.array([int(one) for one in numbers if one == int(one) and least <= one <= most], dtype=kind)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
@@ -62,6 +73,10 @@ class Between:
     high: float
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype == np.int64:
+            low, high = max(self.low, -(2.0**63)), min(self.high, 2.0**63)
+            inside = (ceil(low), min(floor(high), 2**63 - 1)) if low <= high else (1, 0)
+            return np.asarray((outcomes >= inside[0]) & (outcomes <= inside[1]))  # integers, so that none is rounded
         values = numbers(outcomes)
         return (values >= self.low) & (values <= self.high)
 
@@ -78,11 +93,13 @@ class OffGrid:
     grid: int
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
-        # Scaling by a power of two is exact, but for what it lifts beyond the largest float: a multiple, for certain.
-        with np.errstate(over="ignore"):
-            scaled = np.ldexp(numbers(outcomes), -self.grid)
-        off: NDArray[np.bool_] = np.isfinite(scaled) & (np.floor(scaled) != scaled)
-        return off
+        if isinstance(outcomes, range):
+            outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
+        if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind == "i":
+            return np.asarray(outcomes & np.int64((1 << max(self.grid, 0)) - 1) != 0)
+        values = numbers(outcomes)
+        finite = np.isfinite(values)
+        return np.asarray(finite & (np.fmod(np.where(finite, values, 0.0), 2.0**self.grid) != 0))  # fmod is exact
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""

@@ -5,16 +5,21 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 PACKAGES = ("numpy", "scipy", "gmpy2")
 
 
 def environment() -> dict[str, str]:
     """Return the versions and the processor: a law computes its floats by this numpy on this processor."""
+    simd: Any = np.show_config(mode="dicts")
     described = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
+        "simd": ", ".join(simd.get("SIMD Extensions", {}).get("found", [])),  # numpy's logarithm depends on them
     }
     return described | {package: version(package) for package in PACKAGES}
 

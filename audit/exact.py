@@ -75,10 +75,10 @@ def compare(law_in: Law[Any], law_out: Law[Any], claim: Claim, event: Event | No
     proved = max(direction.at_least(highest) for direction in both)
     within = max(direction.at_most(lowest) for direction in both).above(claimed)
     attained = _attained(law_in, law_out)
-    if attained is not None and attained <= budget:
-        verdict, within = Verdict.HOLDS, Ratio(0, 1)
-    elif proved > claimed:
+    if proved > claimed:
         verdict = Verdict.VIOLATED
+    elif attained is not None and attained <= budget:
+        verdict, within = Verdict.HOLDS, Ratio(0, 1)
     elif within <= Fraction(WITHIN) and (claimed == 0 or within <= Fraction(WITHIN_SHARE) * claimed):
         verdict = Verdict.HOLDS
     else:
@@ -102,6 +102,8 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
     The constants cancel, so a loss is a difference of exponents times the rate: a rational, compared with no rounding.
     """
     one, other = law_in.powers, law_out.powers
+    if law_in.rest or law_out.rest:
+        return None
     if (
         one is None
         or other is None

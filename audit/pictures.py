@@ -23,6 +23,7 @@ WORTH_WORKERS = 4  # pictures from which starting processes pays
 FEW = 8  # outcomes up to which each is a bar
 BINS = 80  # of cells that are not equally wide
 TAIL_LEFT_OUT = 0.0005  # of the mass, on either side of the bins: it is drawn in the outermost
+LINE = 45  # characters over a picture
 LEAST_DRAWN = 1e-20
 
 
@@ -78,7 +79,7 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
 def _headline(row: Row) -> str:
     kinds = (("exact", row.exact), ("exhaustive", row.exhaustive), ("sampled", row.sampled))
     verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
-    return f"{row.mechanism}\n{verdicts}"
+    return f"{row.mechanism}\n" + (verdicts if len(verdicts) < LINE else verdicts.replace(", sampled", ",\nsampled"))
 
 
 def draw_worlds(axes: Axes, sketch: Sketch) -> None:
@@ -90,11 +91,14 @@ def draw_worlds(axes: Axes, sketch: Sketch) -> None:
     for name, pair in pairs.items():
         for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
             _steps(axes, ends, masses, colour, f"{world}, {name}", filled=name == "sampled")
+    if not any(masses.any() for pair in pairs.values() if pair is not None for masses in pair):
+        return
     everything = np.concatenate([masses for pair in pairs.values() if pair is not None for masses in pair])
     positive = everything[everything > 0]
     if positive.max() > 50 * positive.min():
         axes.set_yscale("log")
-    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 else "outcome")
+    whole = np.array_equal(ends, np.round(ends))
+    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole else "outcome")
 
 
 def _binned(

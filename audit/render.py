@@ -145,7 +145,7 @@ def columns(row: Row) -> dict[str, str]:
         "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
         "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
         "sampled": "–" if sampled is None else str(sampled.verdict),
-        "claimed ε": short(None if row.claim is None else row.claim.epsilon),
+        "claimed ε": _claimed(row),
         "loss ε": short(None if exact is None else exact.epsilon),
         "δ at ε": short(None if exact is None else exact.delta),
         "advantage": short(None if exact is None else exact.advantage),
@@ -156,6 +156,12 @@ def columns(row: Row) -> dict[str, str]:
         "fit p": "–" if fit is None else f"{fit.p_in:.2g}, {fit.p_out:.2g}",
         "runs": "–" if sampled is None else f"{sampled.runs:,}",
     }
+
+
+def _claimed(row: Row) -> str:
+    if row.claim is None:
+        return "–"
+    return short(row.claim.epsilon) + (f", δ = {row.claim.delta:g}" if row.claim.delta else "")
 
 
 def table(report: Report, width: int | None = None) -> Table:

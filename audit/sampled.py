@@ -104,7 +104,7 @@ def cell_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) ->
     edges = np.append(edges[:-1], np.inf)
     if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
         return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
-    cells = np.searchsorted(edges, values)
+    cells = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # of a NaN too
     shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
     return np.bincount(cells, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
 
@@ -160,7 +160,12 @@ def count_batch(
         raise ValueError(f"{mechanism.name} returned {len(outcomes)} outcomes, not {runs}")
     found = np.searchsorted(edges[:-1], attack.statistic(outcomes))  # what is larger, or a NaN, falls into the last
     cells = np.bincount(found, minlength=len(edges))
-    return Counts(int(attack.event(outcomes).sum()), cells.astype(np.int64))
+    happened = attack.event(outcomes)
+    if happened.shape != (runs,):
+        raise ValueError(
+            f"attack {attack.name!r}: its event returned an array of shape {happened.shape}, not ({runs},)"
+        )
+    return Counts(int(happened.sum()), cells.astype(np.int64))
 
 
 def judge(

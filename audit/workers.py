@@ -14,13 +14,14 @@ from multiprocessing import active_children, get_context, parent_process
 @contextmanager
 def pool(tasks: int) -> Iterator[ProcessPoolExecutor]:
     """Give a pool with a process for each core, at most one for each of the tasks. An exception ends them."""
+    others = active_children()
     count = max(1, min(tasks, os.cpu_count() or 1))
     with ProcessPoolExecutor(count, get_context("spawn"), _prepare) as executor:
         try:
             yield executor
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():  # they ignore the interrupt, so that none prints a traceback of its own
+            for worker in set(active_children()) - set(others):  # they ignore the interrupt, and print no tracebacks
                 worker.terminate()
             raise
 

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms.arithmetic import plain, rational
+from mechanisms.grid import reach
 from mechanisms.interface import Family, NoLawError
 from mechanisms.privacy import Claim, Zcdp, require_nonnegative, require_positive
 
@@ -41,15 +42,18 @@ class _Release:
     upper: float = 64.0
 
     def __post_init__(self) -> None:
+        for name in ("sensitivity", "lower", "upper"):
+            object.__setattr__(self, name, plain(name, getattr(self, name)))
         require_positive("sensitivity", self.sensitivity)
         if self.query not in ("value", "sum"):
             raise ValueError(f"query must be 'value' or 'sum', got {self.query!r}")
-        if not isinstance(self.grid, int) or not GRID_MIN <= self.grid <= GRID_MAX:
+        if not isinstance(self.grid, int) or isinstance(self.grid, bool) or not GRID_MIN <= self.grid <= GRID_MAX:
             raise ValueError(f"grid must be an integer from {GRID_MIN} to {GRID_MAX}, got {self.grid!r}")
         for name in ("lower", "upper"):
-            value = getattr(self, name)
-            if not isfinite(value) or (Fraction(value) / Fraction(2) ** self.grid).denominator != 1:
-                raise ValueError(f"{name} must be a finite multiple of 2^{self.grid}, got {value}")
+            steps = Fraction(getattr(self, name)) / Fraction(2) ** self.grid
+            if steps.denominator != 1 or abs(steps) > reach(self.grid):
+                what = f"a multiple of 2^{self.grid}, and at most {reach(self.grid)} of them"
+                raise ValueError(f"{name} must be {what}, got {getattr(self, name)}")
         if self.lower > self.upper:
             raise ValueError(f"lower = {self.lower} must not be above upper = {self.upper}")
 
@@ -63,6 +67,7 @@ class LaplaceParameters(_Release):
     def __post_init__(self) -> None:
         _Release.__post_init__(self)
         require_positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", plain("epsilon", self.epsilon))
 
     @property
     def scale(self) -> Fraction:
@@ -83,6 +88,7 @@ class GaussianParameters(_Release):
     def __post_init__(self) -> None:
         _Release.__post_init__(self)
         require_positive("sigma", self.sigma)
+        object.__setattr__(self, "sigma", plain("sigma", self.sigma))
         require_nonnegative("delta", self.delta)
         if not 0 < self.delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {self.delta}")
@@ -102,10 +108,9 @@ def gaussian_claim(parameters: GaussianParameters, data_in: Data, data_out: Data
 def as_fractions(data: Data) -> list[Fraction]:
     """Return the numbers of the data as the rationals that they are. Raises ValueError where one is not finite."""
     numbers = np.atleast_1d(data).tolist() if isinstance(data, np.ndarray) else [data]
-    for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
-            raise ValueError(f"data must be finite numbers, got {number!r}")
-    return [Fraction(number) for number in numbers]
+    if not numbers:
+        raise ValueError("data must not be empty, got an empty vector")
+    return [rational("data", number) for number in numbers]
 
 
 def exact_values(data: Data, query: Query) -> list[Fraction]:

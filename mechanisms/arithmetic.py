@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import gmpy2
+import numpy as np
 
 Real: TypeAlias = Any  # gmpy2.mpfr, which ships no type stubs
 
@@ -125,9 +127,33 @@ def _directed(function: str, argument: Fraction, precision: int) -> tuple[Fracti
     return bounds[0], bounds[1]
 
 
+def plain(name: str, value: Any) -> int | float | Fraction:
+    """Return a finite number as Python's own int, float or Fraction: numpy's integers wrap around without a word.
+
+    Raises ValueError, with the name, for what is not a finite number.
+    """
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    if isinstance(value, Fraction):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value}")
+    return value
+
+
+def rational(name: str, value: Any) -> Fraction:
+    """Return a finite number as the rational that it is. Raises ValueError, with the name, for anything else."""
+    return Fraction(plain(name, value))
+
+
 def float_up(value: Fraction) -> float:
-    """Return the least float ≥ value."""
-    nearest = float(value)
+    """Return the least float ≥ value: ∞ beyond the largest."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest
 
 

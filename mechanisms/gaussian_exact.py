@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from mechanisms import discrete
 from mechanisms.additive import Data, GaussianParameters, exact_values, gaussian_claim, require_number, side_by_side
+from mechanisms.arithmetic import rational
 from mechanisms.bits import BitSource
 from mechanisms.grid import Rounding, from_steps, l2_steps_squared
 from mechanisms.interface import Mechanism, NoLawError, Outcomes
-from mechanisms.laplace_exact import clamped, on_grid
+from mechanisms.laplace_exact import clamped, on_grid, require_few_atoms
 from mechanisms.law import Law, exact_law
 from mechanisms.privacy import Zcdp, require_positive
 
@@ -46,8 +47,8 @@ def sample(
     """Return n noisy values, shape (n,): int64 where grid ≥ 0, else float64, exact up to 2^53 steps.
 
     sigma: the σ of the noise, in the units of the value. At a small σ/γ the standard deviation is a little less.
-    lower, upper: bounds to clamp to, rounded to the grid.
-    Raises ValueError where the value is not finite or lies beyond ±2^61 steps.
+    lower, upper: bounds to clamp to, rounded to the grid; without them, ±2^61 steps.
+    Raises ValueError for a value that is no finite number.
 
     >>> from mechanisms.bits import seeded_bits
     >>> sample(3, 10.0, seeded_bits(1), 5).tolist()
@@ -61,8 +62,9 @@ def sample(
 
 @lru_cache(maxsize=64)
 def _variance(sigma: float | Fraction, grid: int) -> Fraction:
-    require_positive("sigma", sigma)
-    return (Fraction(sigma) / Fraction(2) ** grid) ** 2
+    units = rational("sigma", sigma)
+    require_positive("sigma", units)
+    return (units / Fraction(2) ** grid) ** 2
 
 
 def claim(sigma: float | Fraction, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Zcdp:
@@ -89,6 +91,7 @@ def law(
     from lower to upper. Raises NoLawError where more than 2^17 weights would have to be added up.
     """
     center, low, high = on_grid(value, grid, lower, upper, rounding)
+    require_few_atoms(low, high, grid)
     variance = _variance(sigma, grid)
     reach = discrete.gaussian_reach(variance, precision)
     last = max(reach, center - low, high - center) + 1

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, isfinite, isqrt
+from math import ceil, isqrt
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms.arithmetic import plain, rational
+
 NORMAL_MIN = -1022  # 2^−1022 is the least normal binary64: from there on, scaling is one multiplication
 
 Rounding = Literal["down", "half-up"]  # never half to even: 1/2 and 3/2 lie 1 apart, and would be rounded 2 apart
+
+
+def reach(grid: int) -> int:
+    """Return how many steps a value and a bound may lie from 0: with noise, 64-bit integers still hold their sum.
+
+    2^61 steps, and fewer on a grid above 1, whose multiples must be 64-bit integers too.
+    """
+    return (1 << 61) >> max(grid, 0)
 
 
 def to_steps(value: float | Fraction, grid: int, rounding: Rounding = "half-up") -> int:
@@ -25,10 +35,7 @@ def to_steps(value: float | Fraction, grid: int, rounding: Rounding = "half-up")
     """
     if rounding not in ("down", "half-up"):
         raise ValueError(f"rounding must be 'down' or 'half-up', got {rounding!r}")
-    if not isfinite(value):
-        raise ValueError(f"value must be finite, got {value}")
-    plain = value.item() if isinstance(value, np.generic) else value
-    numerator, denominator = plain.as_integer_ratio()
+    numerator, denominator = plain("value", value).as_integer_ratio()
     numerator, denominator = numerator << max(-grid, 0), denominator << max(grid, 0)
     return (2 * numerator + denominator) // (2 * denominator) if rounding == "half-up" else numerator // denominator
 
@@ -38,7 +45,7 @@ def l1_steps(sensitivity: float | Fraction, grid: int, coordinates: int = 1) -> 
 
     Each coordinate may be rounded up to the next step: ⌈Δ/2^grid⌉, and one more for every further coordinate.
     """
-    return ceil(Fraction(sensitivity) / Fraction(2) ** grid) + coordinates - 1
+    return ceil(_in_steps(sensitivity, grid, coordinates)) + coordinates - 1
 
 
 def l2_steps_squared(sensitivity: float | Fraction, grid: int, coordinates: int = 1) -> Fraction:
@@ -46,11 +53,17 @@ def l2_steps_squared(sensitivity: float | Fraction, grid: int, coordinates: int 
 
     ⌈Δ/2^grid⌉² for a number. In d coordinates each rounding adds less than a step, so the distance grows by at most √d.
     """
-    exact = Fraction(sensitivity) / Fraction(2) ** grid
+    exact = _in_steps(sensitivity, grid, coordinates)
     if coordinates == 1:
         return Fraction(ceil(exact) ** 2)
     root = Fraction(isqrt(coordinates * 4**32) + 1, 2**32)
     return (exact + root) ** 2
+
+
+def _in_steps(sensitivity: float | Fraction, grid: int, coordinates: int) -> Fraction:
+    if coordinates < 1:
+        raise ValueError(f"coordinates must be at least 1, got {coordinates}")
+    return rational("sensitivity", sensitivity) / Fraction(2) ** grid
 
 
 def from_steps(steps: NDArray[np.int64], grid: int) -> NDArray[Any]:

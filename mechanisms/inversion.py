@@ -8,7 +8,7 @@ No rejection: the bits consumed hardly ever depend on what is drawn.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +48,13 @@ class Bounds:
         """Return whether a value of F certainly lies inside that interval, so that only more bits can decide."""
         begin, end = drawn << (self.precision - known), (drawn + 1) << (self.precision - known)
         cell = bisect_right(self.low, begin)
-        return cell < len(self.low) and self.high[cell] < end
+        if begin == 0:  # F is positive where it is not 0 exactly, so low = 0 < high says that it lies beyond 0
+            cell = min(cell, bisect_right(self.high, 0))
+        if cell < len(self.low) and self.high[cell] < end:
+            return True
+        # And below 1 where it is not 1 exactly.
+        last = bisect_left(self.low, 1 << self.precision) - 1
+        return end == 1 << self.precision and last >= 0 and begin < self.low[last]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mechanisms import exponential_base2, exponential_exact, exponential_rounded, rounding
 from mechanisms.additive import Data, LaplaceParameters, exact_values, laplace_claim, require_number, side_by_side
+from mechanisms.arithmetic import rational
 from mechanisms.bits import BitSource
 from mechanisms.exponential import INT64, Limits
 from mechanisms.exponential_base2 import FLOAT_LIMIT, PrecisionMethod, Sampler
@@ -51,14 +52,14 @@ class _Range:
         return from_steps(indices + np.int64(self.first), self.grid)
 
     def distances(self, value: Number) -> NDArray[np.int64]:
-        place = min(max(to_steps(Fraction(value), self.grid) - self.first, 0), self.count - 1)
+        place = min(max(to_steps(value, self.grid) - self.first, 0), self.count - 1)
         return np.abs(np.arange(self.count) - place)
 
 
 def _range(grid: int, lower: Number, upper: Number) -> _Range:
     ends = []
     for name, bound in (("lower", lower), ("upper", upper)):
-        steps = Fraction(bound) / Fraction(2) ** grid
+        steps = rational(name, bound) / Fraction(2) ** grid
         if steps.denominator != 1:
             raise ValueError(f"{name} must be a multiple of 2^{grid}, got {bound}")
         if (abs(steps) > FLOAT_LIMIT) if grid < 0 else (not -INT64 <= bound < INT64):

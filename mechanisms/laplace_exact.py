@@ -22,17 +22,19 @@ from numpy.typing import NDArray
 
 from mechanisms import discrete
 from mechanisms.additive import Data, LaplaceParameters, exact_values, laplace_claim, require_number, side_by_side
-from mechanisms.arithmetic import float_up
+from mechanisms.arithmetic import float_up, rational
 from mechanisms.bits import BitSource
 from mechanisms.certified import Rate
-from mechanisms.grid import Rounding, from_steps, l1_steps, to_steps
-from mechanisms.interface import Mechanism, Outcomes
+from mechanisms.grid import Rounding, from_steps, l1_steps, reach, to_steps
+from mechanisms.interface import Mechanism, NoLawError, Outcomes
 from mechanisms.inversion import JUDGED
 from mechanisms.law import Law, Powers, exact_law
 from mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive
 from mechanisms.undecided import weight_bounds
 
 LAW_ATOMS_MAX = 1 << 16
+LAW_BITS_MAX = 1 << 31  # of all probabilities together, in base 2
+GUARD = 64  # bits of working precision beyond an enclosure's
 INTERIOR, END = 0, 1  # which constant a probability has: (1−q)/(1+q), or 1/(1+q)
 
 
@@ -41,8 +43,9 @@ def rate_of(scale: Eta | float | Fraction, grid: int) -> Rate:
     """Return how weights fall with each step of the grid: an Eta as it is, a scale as γ/scale nats, exactly."""
     if isinstance(scale, Eta):
         return scale
-    require_positive("scale", scale)
-    return Fraction(2) ** grid / Fraction(scale)
+    units = rational("scale", scale)
+    require_positive("scale", units)
+    return Fraction(2) ** grid / units
 
 
 def sample(
@@ -59,8 +62,8 @@ def sample(
     """Return n noisy values, shape (n,): int64 where grid ≥ 0, else float64, exact up to 2^53 steps.
 
     scale: an Eta, the rate of each grid step in base 2; or the scale of the noise in the units of the value, in base e.
-    lower, upper: bounds to clamp to, rounded to the grid; without them, integers beyond ±2^62 steps become ±2^62.
-    Raises ValueError where the value is not finite or lies beyond ±2^61 steps.
+    lower, upper: bounds to clamp to, rounded to the grid; without them, ±2^61 steps. Raises ValueError for a value that
+    is no finite number.
 
     >>> from mechanisms.bits import seeded_bits
     >>> sample(3, 10.0, seeded_bits(1), 5).tolist()
@@ -85,9 +88,6 @@ def clamped(
     return released
 
 
-REACH = 1 << 61  # steps: a value and its noise, each within, have a sum that a 64-bit integer holds
-
-
 def on_grid(
     value: float | Fraction,
     grid: int,
@@ -95,15 +95,21 @@ def on_grid(
     upper: float | Fraction | None,
     rounding: Rounding = "half-up",
 ) -> tuple[int, int, int]:
-    """Return the value, clamped, and the bounds, all in steps of 2^grid."""
-    low = -2 * REACH if lower is None else to_steps(lower, grid)
-    high = 2 * REACH if upper is None else to_steps(upper, grid)
+    """Return the value, clamped, and the bounds, all in steps of 2^grid.
+
+    Bounds that are not given, or too far out, are those of `grid.reach`. A value is never refused for its size: that
+    would tell. Raises ValueError for what is not a number, and for bounds in the wrong order.
+    """
+    if isinstance(grid, bool) or not isinstance(grid, int):
+        raise ValueError(f"grid must be an integer, got {grid!r}")
+    most = reach(grid)
+    low, high = (
+        end if given is None else min(max(to_steps(given, grid), -most), most)
+        for given, end in ((lower, -most), (upper, most))
+    )
     if low > high:
         raise ValueError(f"lower = {lower} must not be above upper = {upper}")
-    center = min(max(to_steps(value, grid, rounding), low), high)
-    if abs(center) > REACH or min(abs(low), abs(high)) > 2 * REACH:
-        raise ValueError(f"value = {value} does not lie within 2^61 steps of 2^{grid}; choose a coarser grid")
-    return center, max(low, -2 * REACH), min(high, 2 * REACH)
+    return min(max(to_steps(value, grid, rounding), low), high), low, high
 
 
 def claim(scale: Eta | float | Fraction, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Claim:
@@ -145,14 +151,14 @@ def law(
     rounding: Rounding = "half-up",
     precision: int = 128,
 ) -> Law[Any]:
-    """Return the distribution of `sample`: exact with an Eta; in base e enclosures to 2^−precision, relative, and their
-    exact form as powers. The atoms are every value of the grid from lower to upper. At most 2^16 of them.
+    """Return the distribution of `sample`: exact with an Eta; in base e enclosures 2^−precision wide at the most, and
+    their exact form as powers. The atoms are every value of the grid from lower to upper. Raises NoLawError where they
+    are more than 2^16, or in base 2 take more than 2^31 bits.
 
     With f the value and o an outcome, in steps: q^|o−f|/(1+q) where o is a bound, (1−q)/(1+q)·q^|o−f| between.
     """
     center, low, high = on_grid(value, grid, lower, upper, rounding)
-    if high - low >= LAW_ATOMS_MAX:
-        raise ValueError(f"a law has at most {LAW_ATOMS_MAX} atoms: {lower} to {upper} in steps of 2^{grid} are more")
+    require_few_atoms(low, high, grid)
     atoms: Any = from_steps(np.arange(low, high + 1), grid)
     if low == high:
         return exact_law(atoms, [1], [1], 1)
@@ -165,9 +171,19 @@ def law(
     return _base_e_law(atoms, Powers(rate, distances, constants), precision)
 
 
+def require_few_atoms(low: int, high: int, grid: int) -> None:
+    """Raise NoLawError where a law would have more than 2^16 atoms."""
+    if high - low >= LAW_ATOMS_MAX:
+        raise NoLawError(
+            f"{high - low + 1} steps of 2^{grid} between the bounds, and a law has {LAW_ATOMS_MAX} at most"
+        )
+
+
 def _base2_law(atoms: Any, distances: list[int], eta: Eta) -> Law[Any]:
     """Integers over (2^y' + x')·2^(y'·span) for q = x'/2^y': the same denominator in every world of these bounds."""
     x, y, span = eta.x**eta.z, eta.y * eta.z, len(distances) - 1
+    if y * span * span > LAW_BITS_MAX:
+        raise NoLawError(f"{span + 1} probabilities of {y * span} bits take more than {LAW_BITS_MAX} bits")
     powers = [1]
     for _ in range(span):
         powers.append(powers[-1] * x)
@@ -178,10 +194,7 @@ def _base2_law(atoms: Any, distances: list[int], eta: Eta) -> Law[Any]:
 
 
 def _base_e_law(atoms: Any, powers: Powers, precision: int) -> Law[Any]:
-    guard = 64 + 2 * len(atoms).bit_length()
-    bits = (
-        precision + guard + int(powers.exponents.max() * powers.rate * 3 / 2) + max(0, -int(powers.rate).bit_length())
-    )
+    bits = precision + GUARD
     one = 1 << bits
     q_low, q_high = weight_bounds(powers.rate, Fraction(1), bits)
     low, high = [], []

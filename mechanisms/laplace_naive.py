@@ -48,7 +48,7 @@ def noise(count: NDArray[np.int64], scale: float, *, float_type: DTypeLike, unif
     """
     kind: Any = np.dtype(float_type).type
     uniform = np.ldexp(count.astype(np.float64), -uniform_bits)
-    with np.errstate(under="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         size: Floats = kind(scale) * np.abs(np.log(uniform).astype(kind))
     return size
 
@@ -64,7 +64,8 @@ def outputs(
     negative = index < uniforms
     count = np.where(negative, index + 1, 2 * uniforms - index)
     size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
-    sums: Floats = _value(value, float_type) + np.where(negative, -size, size)
+    with np.errstate(over="ignore"):
+        sums: Floats = _value(value, float_type) + np.where(negative, -size, size)
     return sums
 
 

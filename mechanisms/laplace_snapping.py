@@ -22,13 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.additive import Data, LaplaceParameters, as_fractions, laplace_claim, require_number, side_by_side
+from mechanisms.additive import Data, LaplaceParameters, exact_values, laplace_claim, require_number, side_by_side
 from mechanisms.arithmetic import above, nearest_logs
 from mechanisms.bits import BitSource
 from mechanisms.interface import Mechanism, NoLawError, Outcomes, Refused
 from mechanisms.law import Law, exact_law
 from mechanisms.snapping import BINARY64, Floats, Snapping, loss_bound, scale_for
-from mechanisms.sums import sequential
 
 LAW_OUTCOMES_MAX = 4096
 ERRORS = 4  # of 2^−p, and of 2^−50, relative: three roundings to p bits, and the estimate in binary64 itself
@@ -132,13 +131,8 @@ def _calibrated(parameters: LaplaceParameters, precision: int, coordinates: int)
 
 
 def _member(name: str, precision: int) -> Mechanism[Data, LaplaceParameters, Any]:
-    def values(data: Data, parameters: LaplaceParameters) -> list[Fraction]:
-        if parameters.query == "sum":
-            return as_fractions(sequential(np.atleast_1d(data), np.float64))
-        return as_fractions(data)
-
     def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-        exact = values(data, parameters)
+        exact = exact_values(data, parameters.query)
         mechanism = _calibrated(parameters, precision, len(exact))
         if isinstance(mechanism, Refused):
             return [mechanism] * n
@@ -150,7 +144,7 @@ def _member(name: str, precision: int) -> Mechanism[Data, LaplaceParameters, Any
         mechanism = _calibrated(parameters, precision, 1)
         if isinstance(mechanism, Refused):
             return exact_law([mechanism], [1], [1], 1)
-        return law(values(data, parameters)[0], mechanism)
+        return law(exact_values(data, parameters.query)[0], mechanism)
 
     return Mechanism(name, "laplace", sample_member, laplace_claim, law_member)
 

@@ -6,12 +6,15 @@ The only place with ln 2 in it. Every conversion rounds against the claim: no cl
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
-from mechanisms.arithmetic import exp_bounds, float_up, log_bounds
+from mechanisms.arithmetic import exp_bounds, float_up, log_bounds, rational
 
+NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
 
 
@@ -72,9 +75,10 @@ class Eta:
         Eta(x=200, y=8, z=1)
         """
         require_positive("nats", nats)
+        budget = rational("nats", nats)
         if resolution < 1:
             raise ValueError(f"resolution must be at least 1 bit, got {resolution}")
-        x = _ceiling_of_exp(-Fraction(nats), resolution)
+        x = _ceiling_of_exp(-budget, resolution)
         if x >= 1 << resolution:
             raise ValueError(f"nats = {nats} is too small for a resolution of {resolution} bits")
         return cls(x, resolution, 1)
@@ -99,14 +103,15 @@ class Eta:
 class Zcdp:
     """ρ-zero-concentrated differential privacy: a whole curve of claims (ε, δ(ε)). Rates of several releases add.
 
-    >>> (Zcdp(0.25) + Zcdp(0.25)).claim(delta=1e-9)
-    Claim(epsilon=6.4740700207264865, delta=1e-09)
+    >>> round((Zcdp(0.25) + Zcdp(0.25)).epsilon(delta=1e-9), 9)
+    6.474070021
     """
 
     rho: float
 
     def __post_init__(self) -> None:
         require_nonnegative("rho", self.rho)
+        object.__setattr__(self, "rho", float(self.rho))
 
     @classmethod
     def of(cls, rho: Fraction) -> Zcdp:
@@ -124,9 +129,9 @@ class Zcdp:
         require_nonnegative("epsilon", epsilon)
         if self.rho == 0:
             return 0.0
-        order = _best_order(lambda α: (α - 1) * (α * self.rho - epsilon) + _order_cost(α))
-        exponent = (order - 1) * (order * Fraction(self.rho) - Fraction(epsilon)) + _order_cost_up(order)
-        return float_up(min(Fraction(1), exp_bounds(max(exponent, _LEAST_EXPONENT))[1]))
+        order = _best_order(lambda a: a * ((1 + a) * self.rho - epsilon) + _order_cost(a), self.rho)
+        exponent = (order - 1) * (order * Fraction(self.rho) - rational("epsilon", epsilon)) + _order_cost_up(order)
+        return 1.0 if exponent >= 0 else float_up(min(Fraction(1), exp_bounds(max(exponent, _LEAST_EXPONENT))[1]))
 
     def epsilon(self, delta: float) -> float:
         """Return ε(δ), rounded up: the least over orders α > 1 of αρ + (ln(1/δ) + α·ln(1−1/α) − ln(α−1))/(α−1)."""
@@ -135,7 +140,7 @@ class Zcdp:
         if self.rho == 0 or delta == 1:
             return 0.0
         needed = -log_bounds(Fraction(delta))[0]
-        order = _best_order(lambda α: α * self.rho + (float(needed) + _order_cost(α)) / (α - 1))
+        order = _best_order(lambda a: (1 + a) * self.rho + (float(needed) + _order_cost(a)) / a, self.rho)
         return float_up(max(Fraction(0), order * Fraction(self.rho) + (needed + _order_cost_up(order)) / (order - 1)))
 
     def claim(self, delta: float) -> Claim:
@@ -146,21 +151,28 @@ class Zcdp:
 _LEAST_EXPONENT = Fraction(-760)  # e^−760 lies below the least positive float, to which δ is then rounded up
 
 
-def _order_cost(order: float) -> float:
-    """Return α·ln(1−1/α) − ln(α−1)."""
-    return order * math.log1p(-1 / order) - math.log(order - 1)
+def _order_cost(excess: float) -> float:
+    """Return α·ln(1−1/α) − ln(α−1), given a = α − 1: orders lie as near to 1 as floats to 0."""
+    return (1 + excess) * (math.log(excess) - math.log1p(excess)) - math.log(excess)
 
 
 def _order_cost_up(order: Fraction) -> Fraction:
     return order * log_bounds(1 - 1 / order)[1] - log_bounds(order - 1)[0]
 
 
-def _best_order(cost: Callable[[float], float]) -> Fraction:
-    """Return an order α > 1 near the least cost. Any order gives a sound bound; a better one, a smaller."""
+def _best_order(cost: Callable[[float], float], rho: float) -> Fraction:
+    """Return an order α > 1 near the least cost. Any order gives a sound bound; a better one, a smaller.
+
+    Good orders lie within a few powers of e of 1 ± √(1/ρ) to 1/ρ, whatever ε and δ are.
+    """
     from scipy.optimize import minimize_scalar
 
+    bounds = (max(-700.0, -30.0 - max(0.0, math.log(rho))), min(700.0, 40.0 + max(0.0, -math.log(rho))))
     found = minimize_scalar(
-        lambda log: cost(1 + math.exp(log)), bounds=(-30.0, 40.0), method="bounded", options={"xatol": 1e-10}
+        lambda log: min(max(cost(math.exp(log)), -1e300), 1e300),  # scipy warns of infinities
+        bounds=bounds,
+        method="bounded",
+        options={"xatol": 1e-10},
     )
     return 1 + Fraction(math.exp(float(found.x)))
 
@@ -176,15 +188,22 @@ def noise_claim(eta: Eta, steps: int = 1) -> Claim:
     """Return what base-2 Laplace noise with ratio 2^−η a grid step promises for inputs `steps` apart: steps·η·ln 2."""
     if steps < 0:
         raise ValueError(f"steps must not be negative, got {steps}")
+    steps = operator.index(steps)
     return Claim(float_up(steps * eta.z * log_bounds(Fraction(1 << eta.y, eta.x))[1]))
 
 
-def noise_eta(epsilon: float, steps: int = 1, resolution: int = 32) -> Eta:
-    """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε."""
+def noise_eta(epsilon: float, steps: int = 1, resolution: int | None = None) -> Eta:
+    """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε.
+
+    resolution: the fractional bits of 2^−η; where not given, so many that less than 2^−30 of the budget is left unused.
+    """
     require_positive("epsilon", epsilon)
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
-    return Eta.from_epsilon(Fraction(epsilon) / steps, resolution)
+    share = rational("epsilon", epsilon) / operator.index(steps)
+    if resolution is None:
+        resolution = NOISE_RESOLUTION + max(0, ceil(1 / share).bit_length())
+    return Eta.from_epsilon(share, resolution)
 
 
 def selection_claim(eta: Eta, sensitivity: float = 1.0) -> Claim:
@@ -194,26 +213,30 @@ def selection_claim(eta: Eta, sensitivity: float = 1.0) -> Claim:
     """
     require_positive("sensitivity", sensitivity)
     per_unit = log_bounds(Fraction(1 << eta.y, eta.x))[1]
-    return Claim(float_up(2 * Fraction(sensitivity) * eta.z * per_unit))
+    return Claim(float_up(2 * rational("sensitivity", sensitivity) * eta.z * per_unit))
 
 
 def selection_eta(epsilon: float, sensitivity: float = 1.0) -> Eta:
     """Return the rate at which base-2 selection keeps a budget of ε nats: the largest η with 2Δη·ln 2 ≤ ε."""
     require_positive("epsilon", epsilon)
     require_positive("sensitivity", sensitivity)
-    return Eta.from_epsilon(Fraction(epsilon) / (2 * Fraction(sensitivity)))
+    return Eta.from_epsilon(rational("epsilon", epsilon) / (2 * rational("sensitivity", sensitivity)))
 
 
 def require_positive(name: str, value: float | Fraction) -> None:
     """Raise ValueError unless 0 < value < ∞."""
-    if not (math.isfinite(value) and value > 0):
+    if not (_is_finite(value) and value > 0):
         raise ValueError(f"{name} must be positive and finite, got {value}")
 
 
 def require_nonnegative(name: str, value: float) -> None:
     """Raise ValueError unless 0 ≤ value < ∞."""
-    if not (math.isfinite(value) and value >= 0):
+    if not (_is_finite(value) and value >= 0):
         raise ValueError(f"{name} must be non-negative and finite, got {value}")
+
+
+def _is_finite(value: float | Fraction) -> bool:
+    return isinstance(value, int | Fraction) or math.isfinite(value)  # of any size
 
 
 def _ceiling_of_exp(exponent: Fraction, resolution: int) -> int:

@@ -396,7 +396,7 @@ plt.show()
 # At $\varepsilon = 0.01$ a guess should be right in 50.25 % of the cases, a coin with a hair's bias. It is right in
 # 90 %, from *one* answer. More noise is no defence: the dots do not come down.
 #
-# *Never excluded* is more than luck: outputs never decrease as the uniform grows, so the search cannot step over the
+# *Never excluded* is more than luck: the noise never grows as the uniform does, so the search cannot step over the
 # one that was used. The count above is the check on it.
 
 # %% [markdown]

@@ -87,7 +87,7 @@ def test_claims() -> None:
 
 @pytest.mark.parametrize("given", [True, "1", None, math.nan, math.inf])
 def test_data_must_be_finite_numbers(given: Any) -> None:
-    with pytest.raises(ValueError, match="data must be finite numbers"):
+    with pytest.raises(ValueError, match="data must be a finite number"):
         exact_values(given, "value")
 
 
@@ -109,8 +109,8 @@ def test_outcomes_that_are_none(value: Any) -> None:
         ({"sensitivity": -1.0}, "sensitivity must be positive and finite, got -1.0"),
         ({"query": "mean"}, "query must be 'value' or 'sum', got 'mean'"),
         ({"grid": 63}, "grid must be an integer from -1074 to 62, got 63"),
-        ({"lower": 0.3}, "lower must be a finite multiple of 2\\^-4, got 0.3"),
-        ({"upper": math.inf}, "upper must be a finite multiple of 2\\^-4, got inf"),
+        ({"lower": 0.3}, "lower must be a multiple of 2\\^-4, and at most 2305843009213693952 of them, got 0.3"),
+        ({"upper": math.inf}, "upper must be a finite number, got inf"),
         ({"lower": 2.0, "upper": 1.0}, "lower = 2.0 must not be above upper = 1.0"),
     ],
 )

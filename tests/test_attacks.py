@@ -9,7 +9,7 @@ import pytest
 from attacks.attack import Attack, named
 from attacks.boundary import last_added, last_positive
 from attacks.catalogue import ATTACKS
-from attacks.events import OneOf, Refuses
+from attacks.events import Between, OffGrid, OneOf, Refuses
 from attacks.rounded_addition import rounded_addition
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
@@ -136,3 +136,23 @@ def test_events_are_vectorised_predicates(outcomes: Any) -> None:
 def test_events_are_json_objects() -> None:
     assert OneOf((0,)).to_json() == {"kind": "one-of", "outcomes": [0], "portable": True}
     assert Refuses().to_json() == {"kind": "refuses", "portable": True}
+
+
+def test_events_compare_numbers_without_rounding() -> None:
+    large = np.array([2**53, 2**53 + 1, 2**63 - 1, -(2**63)])
+    assert OneOf((2.0**53,))(large).tolist() == [True, False, False, False]
+    assert OneOf((2**53 + 1, "a", 0.5))(large).tolist() == [False, True, False, False]
+    assert OneOf((0.1, 1))(np.array([0.1, 1.0], dtype=np.float32)).tolist() == [False, True]  # no float32 is 0.1
+    assert Between(2.0**53, 2.0**53)(large).tolist() == [True, False, False, False]
+    assert Between(-np.inf, np.inf)(large).all()
+    assert not Between(2.0**64, np.inf)(large).any()
+    assert Between(0, 1)(np.array([0.0, 1.0, 2.0, np.nan])).tolist() == [True, True, False, False]
+    assert OffGrid(1)(large).tolist() == [False, True, True, False]
+    assert OffGrid(1)(np.array([5e-324, 2.0, np.nan, np.inf])).tolist() == [True, False, False, False]
+    assert OffGrid(-53)(np.array([2.0**-53, 3 * 2.0**-54, -(2.0**-54)])).tolist() == [False, True, True]
+
+
+def test_a_vector_is_one_outcome() -> None:
+    vectors = np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert OneOf(((0.0, 0.0),))(vectors).tolist() == [True, False]
+    assert OneOf(((0.0, 0.0),))([(0.0, 0.0), (1.0, 0.0)]).tolist() == [True, False]

@@ -104,7 +104,7 @@ def test_a_vector_is_released_coordinate_by_coordinate() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sigma": 0.0}, "sigma must be positive and finite, got 0.0"),
+        ({"sigma": 0.0}, "sigma must be positive and finite, got 0"),
         ({"n": -1}, "n must not be negative, got -1"),
         ({"sigma": 1e300}, "choose a coarser grid"),
     ],

@@ -154,11 +154,11 @@ def test_a_vector_is_released_coordinate_by_coordinate_and_its_sum_as_one_number
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"value": math.nan}, "value must be finite, got nan"),
-        ({"scale": 0.0}, "scale must be positive and finite, got 0.0"),
+        ({"value": math.nan}, "value must be a finite number, got nan"),
+        ({"scale": 0.0}, "scale must be positive and finite, got 0"),
         ({"n": -1}, "n must not be negative, got -1"),
         ({"lower": 2, "upper": 1}, "lower = 2 must not be above upper = 1"),
-        ({"value": 2.0**70}, "does not lie within 2\\^61 steps"),
+        ({"grid": 0.5}, "grid must be an integer, got 0.5"),
         ({"rounding": "half-even"}, "rounding must be 'down' or 'half-up', got 'half-even'"),
         ({"scale": 1e300}, "choose a coarser grid"),
     ],
@@ -167,3 +167,57 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     options: dict[str, Any] = {"value": 0.0, "scale": 1.0, "n": 1} | arguments
     with pytest.raises(ValueError, match=message):
         laplace_exact.sample(options.pop("value"), options.pop("scale"), seeded_bits(1), options.pop("n"), **options)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64])
+def test_numbers_of_numpy_are_taken_for_what_they_are(kind: Any) -> None:
+    """numpy's integers wrap around in silence: 15 shifted by 4 bits is −16 in 8 of them."""
+    for value in (15, np.array(15)):
+        expected = laplace_exact.sample(15, 1.0, seeded_bits(1), 9, grid=-4).tolist()
+        assert laplace_exact.sample(kind(value), kind(1), seeded_bits(1), 9, grid=-4).tolist() == expected
+    assert laplace_exact.claim(2.0, kind(16), grid=-4) == Claim(8.0)
+    parameters = LaplaceParameters(epsilon=kind(1), sensitivity=kind(20))
+    for name in ("laplace-exact", "laplace-exact-base-e"):
+        mechanism = member(name)
+        assert mechanism.law is not None
+        law_in, law_out = mechanism.law(0, parameters), mechanism.law(20, parameters)
+        assert exact.compare(law_in, law_out, mechanism.claim(parameters, 0, 20)).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("name", ["laplace-exact", "laplace-exact-base-e", "laplace-base2"])
+def test_no_size_of_the_data_is_refused(name: str) -> None:
+    """A refusal that depends on the data would tell: beyond the bounds every value is the bound."""
+    parameters = LaplaceParameters(epsilon=1.0, grid=-1, lower=-8.0, upper=8.0)
+    expected = np.asarray(member(name).sample(8, parameters, seeded_bits(1), 20)).tolist()
+    for data in (9, 2**61 + 1, 2**1024 - 1, 1e308, 8.25):
+        assert np.asarray(member(name).sample(data, parameters, seeded_bits(1), 20)).tolist() == expected
+
+
+def test_public_bounds_are_refused_beyond_64_bits() -> None:
+    for grid, bound in ((-50, 4096.0), (0, 2.0**62), (4, 2.0**62)):
+        with pytest.raises(ValueError, match="upper must be a multiple of"):
+            LaplaceParameters(epsilon=1.0, grid=grid, lower=0.0, upper=bound)
+
+
+@pytest.mark.parametrize("grid", [1, 4, 40])
+def test_coarse_grids_stay_within_64_bits(grid: int) -> None:
+    drawn = laplace_exact.sample(2**64, 2.0**grid, seeded_bits(1), 200, grid=grid)
+    assert drawn.min() > 0
+    assert drawn.max() <= 2**61
+    assert set((drawn % 2**grid).tolist()) == {0}
+
+
+def test_a_large_epsilon_has_a_law_too() -> None:
+    mechanism = member("laplace-exact-base-e")
+    parameters = LaplaceParameters(epsilon=1000.0)
+    assert mechanism.law is not None
+    evidence = exact.compare(mechanism.law(0, parameters), mechanism.law(1, parameters), Claim(1000.0))
+    assert (evidence.verdict, evidence.epsilon) == (Verdict.HOLDS, 1000.0)
+
+
+def test_laws_too_large_to_write_down() -> None:
+    for name in ("laplace-exact", "laplace-exact-base-e"):
+        mechanism = member(name)
+        assert mechanism.law is not None
+        with pytest.raises(NoLawError):
+            mechanism.law(0, LaplaceParameters(epsilon=1.0, grid=-12))

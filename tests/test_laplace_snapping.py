@@ -13,10 +13,10 @@ from scipy.stats import binom
 
 from audit import exhaustive
 from mechanisms import laplace_snapping
-from mechanisms.additive import LaplaceParameters
+from mechanisms.additive import LAPLACE, LaplaceParameters
 from mechanisms.arithmetic import above, log_bounds
 from mechanisms.bits import BitSource, scripted_bits, seeded_bits
-from mechanisms.interface import Mechanism, NoLawError
+from mechanisms.interface import Mechanism, NoLawError, Refused
 from mechanisms.laplace_snapping import SNAPPING, SNAPPING_16_BIT, law, sample
 from mechanisms.law import Law
 from mechanisms.snapping import Snapping, scale_for
@@ -215,9 +215,31 @@ def test_no_law_is_written_down_that_nobody_could_read() -> None:
     ("make", "message"),
     [
         (lambda: sample(Fraction(0), Snapping(1.0, 1.0), seeded_bits(1), -1), "n must not be negative, got -1"),
-        (lambda: SNAPPING.sample(math.nan, PARAMETERS, seeded_bits(1), 1), "data must be finite numbers, got nan"),
+        (lambda: SNAPPING.sample(math.nan, PARAMETERS, seeded_bits(1), 1), "data must be a finite number, got nan"),
     ],
 )
 def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_sum_is_exact_so_that_its_sensitivity_is_what_is_claimed() -> None:
+    """Sequential float64 sums of these lie 2^18 sensitivities apart; exact ones, one."""
+    count = 1 << 16
+    data_out = np.repeat(np.array([1.0, -0.75 * 2.0**-37]), [count, count])
+    data_in = np.insert(data_out, count, 2.0**-28)
+    parameters = LaplaceParameters(
+        epsilon=1.0, sensitivity=2.0**-28, query="sum", grid=-30, lower=0.0, upper=2.0**16 + 1
+    )
+    assert LAPLACE.adjacent(parameters, data_in, data_out)
+    both = [np.asarray(SNAPPING.sample(data, parameters, seeded_bits(1), 2_000)) for data in (data_in, data_out)]
+    assert np.abs(both[0] - both[1]).max() <= 2.0**-26
+
+
+def test_where_no_scale_keeps_the_budget_the_refusal_is_public() -> None:
+    parameters = LaplaceParameters(epsilon=1e-15, lower=-64.0, upper=64.0)
+    assert SNAPPING.law is not None
+    for data in (0.0, 1.0):
+        (refused,) = {*SNAPPING.sample(data, parameters, seeded_bits(1), 5)}
+        assert isinstance(refused, Refused)
+        assert SNAPPING.law(data, parameters).probability(refused) == (1, 1)

@@ -96,7 +96,8 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
     if not met:
-        raise click.UsageError("none of these attacks is meant for these mechanisms; --all tries every pair")
+        hint = "they are of other families" if everything else "--all tries every pair of a family"
+        raise click.UsageError(f"none of these attacks is meant for these mechanisms; {hint}")
     return met
 
 
