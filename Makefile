@@ -35,7 +35,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks -q --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
 
 clean:
-	rm -rf $(VENV) build dist reports
+	rm -rf $(VENV) build dist reports vectors
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \

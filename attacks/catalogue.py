@@ -12,7 +12,11 @@ from attacks.box_muller_inversion import box_muller_inversion
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import rounded_addition
-from attacks.sensitivity_underestimation import sensitivity_repeated_rounding, sensitivity_rounding
+from attacks.sensitivity_underestimation import (
+    sensitivity_repeated_rounding,
+    sensitivity_rounding,
+    sensitivity_rounding_float64,
+)
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from mechanisms.families import unknown
@@ -32,6 +36,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     grid_precision(epsilon=0.1),
     grid_precision(epsilon=1.0, float_type=np.float16),
     sensitivity_rounding(),
+    sensitivity_rounding_float64(),
     sensitivity_repeated_rounding(),
     absorption(),
     box_muller_inversion(sigma=1.0),

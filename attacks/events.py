@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from attacks.features import Columns, Kind, columns_of
+from attacks.parts import Path, rows
 from mechanisms.interface import Outcomes, Refused
 
 
@@ -115,3 +117,112 @@ def numbers(outcomes: Outcomes) -> NDArray[np.float64]:
         return first.astype(np.float64, copy=False)
     parts = (outcome[0] if isinstance(outcome, tuple) else outcome for outcome in outcomes)
     return np.array([np.nan if isinstance(part, Refused) else part for part in parts], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A feature of a part of the outcome, kept between `low` and `high`, times a weight; `absent` where it has none."""
+
+    feature: str  # of features.FEATURES
+    path: Path = ()
+    weight: float = 1.0
+    low: float = -np.inf
+    high: float = np.inf
+    absent: float = np.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A score, the sum of terms, lies from `low` to `high`, both included. A score that is not a number does not.
+
+    mass: the share of the training outcomes of one world that the bounds were chosen to hold, None for a single value.
+    """
+
+    terms: tuple[Term, ...]
+    low: float
+    high: float
+    mass: float | None = None
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return self.holds(self.score(columns_of(outcomes)))
+
+    def score(self, columns: Columns) -> NDArray[np.float64]:
+        """Return the score of each outcome from the columns of its features, shape (outcomes,)."""
+        parts = []
+        for term in self.terms:
+            values = columns(term.path, term.feature)
+            present = term.weight * np.clip(values, term.low, term.high)
+            parts.append(np.where(np.isnan(values), term.absent, present))
+        total: NDArray[np.float64] = np.sum(parts, axis=0)
+        return total
+
+    def holds(self, score: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return whether each score lies within the bounds."""
+        return (score >= self.low) & (score <= self.high)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object: portable where it is an interval, a grid, or a refusal."""
+        (low, high), first = _bounds(self.low, self.high), self.terms[0]
+        if len(self.terms) == 1 and first == Term(first.feature):
+            if first.feature == "value":
+                return {"kind": "between", "low": low, "high": high, "portable": True}
+            if first.feature == "grid" and self.low == -np.inf:
+                return {"kind": "off-grid", "grid": int(self.high) + 1, "portable": True}
+            if first.feature == "kind" and self.low == self.high == Kind.REFUSED:
+                return {"kind": "refuses", "portable": True}
+        terms = [
+            {
+                "feature": term.feature,
+                "path": list(term.path),
+                "weight": term.weight,
+                "within": _bounds(term.low, term.high),
+            }
+            for term in self.terms
+        ]
+        return {"kind": "learned", "terms": terms, "low": low, "high": high, "mass": self.mass, "portable": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The outcome is one of those that training runs have shown, and shown to be likelier in one of the worlds."""
+
+    outcomes: tuple[Any, ...]
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        if isinstance(outcomes, range):
+            outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
+        if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
+            return np.isin(outcomes, self._like(outcomes.dtype))
+        wanted = set(self.outcomes)
+        return np.array([outcome in wanted for outcome in rows(outcomes)], dtype=np.bool_)
+
+    def _like(self, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Return those that the type can hold, in that type: integers never pass through floats."""
+        numeric = [one for one in self.outcomes if isinstance(one, int | float)]
+        if kind.kind == "f":
+            return np.array(numeric, dtype=np.float64)
+        ends = np.iinfo(kind)
+        return np.array([int(one) for one in numeric if ends.min <= one <= ends.max and one == int(one)], dtype=kind)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object: portable while it can be written down."""
+        if len(self.outcomes) > NAMED_MAX:
+            return {"kind": "learned", "one-of": len(self.outcomes), "portable": False}
+        return {"kind": "one-of", "outcomes": [_written(one) for one in self.outcomes], "portable": True}
+
+
+NAMED_MAX = 64  # outcomes of an event that a report writes down one by one
+
+
+def _bounds(low: float, high: float) -> list[float | str]:
+    return [value if np.isfinite(value) else str(value) for value in (low, high)]
+
+
+def _written(outcome: Any) -> Any:
+    if isinstance(outcome, tuple):
+        return [_written(part) for part in outcome]
+    if isinstance(outcome, Refused):
+        return f"error: {outcome.error}"
+    if isinstance(outcome, float) and not np.isfinite(outcome):
+        return str(outcome)
+    return outcome if isinstance(outcome, int | float | str | None) else repr(outcome)

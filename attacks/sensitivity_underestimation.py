@@ -109,6 +109,20 @@ def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     return _attack(named("sensitivity-rounding", epsilon=(epsilon, 1.0)), rounding_worlds(), epsilon, -24, told)
 
 
+def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack on float64 sums by 65 records: the sum moves by 2^6 times the sensitivity.
+
+    In numpy's own sum, too, which adds the last of them on its own. Exact members round to the grid 2^−47 of the floats
+    around the sum, where noise is scaled to a whole step.
+    """
+    worlds = rounding_worlds(6, np.float64)
+    records = float(worlds.data_out[-1]), float(worlds.data_in[-1])
+    told = "65 records, the last one float higher with Alice: one rounding moves the sum 64 times as far"
+    name = named("sensitivity-rounding-float64", epsilon=(epsilon, 1.0))
+    beyond = sequential(worlds.data_in, np.float64)
+    return _attack(name, worlds, epsilon, -47, told, Between(beyond, np.inf), ("diffprivlib-sum",), records)
+
+
 def sensitivity_repeated_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack by roundings that all go the same way: the sum moves by 257 times the sensitivity."""
     told = "with Alice's 1 the partial sums stay above 2^16, where 2^16 small negative records are all rounded to 0"
@@ -122,16 +136,27 @@ def sensitivity_reordering(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     return _attack(named("sensitivity-reordering", epsilon=(epsilon, 1.0)), reordering_worlds(), epsilon, 0, told)
 
 
-def _attack(name: str, worlds: Worlds, epsilon: float, grid: int, description: str) -> Attack[Any, Any, float]:
-    centre = exact_values(worlds.data_out, "sum")[0]
-    margin = STEPS * Fraction(2) ** grid
+def _attack(
+    name: str,
+    worlds: Worlds,
+    epsilon: float,
+    grid: int,
+    description: str,
+    event: Between | None = None,
+    breaks: tuple[str, ...] = ("laplace-naive-float32",),
+    record_bounds: tuple[float, float] | None = None,
+) -> Attack[Any, Any, float]:
+    """event, where not given: the sum lies beyond the middle of the two sequential float32 sums."""
+    step = Fraction(2) ** grid
+    centre = round(exact_values(worlds.data_out, "sum")[0] / step) * step
     parameters = LaplaceParameters(
         epsilon=epsilon,
         sensitivity=float(worlds.claimed),
         query="sum",
         grid=grid,
-        lower=float(centre - margin),
-        upper=float(centre + margin),
+        lower=float(centre - STEPS * step),
+        upper=float(centre + STEPS * step),
+        record_bounds=record_bounds,
     )
     middle = (sequential(worlds.data_in, np.float32) + sequential(worlds.data_out, np.float32)) / 2
     return Attack(
@@ -139,9 +164,9 @@ def _attack(name: str, worlds: Worlds, epsilon: float, grid: int, description: s
         "laplace",
         lambda: (worlds.data_in, worlds.data_out),
         parameters,
-        Between(middle, np.inf),
+        event or Between(middle, np.inf),
         number_statistic,
-        ("laplace-naive-float32",),
+        breaks,
         SOURCE,
         description,
     )

@@ -12,6 +12,7 @@ import click
 from audit.commands.figures import figures
 from audit.commands.list import list_command
 from audit.commands.run import run
+from audit.commands.vectors import vectors
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,6 +28,7 @@ def main() -> None:
 main.add_command(run)
 main.add_command(list_command)
 main.add_command(figures)
+main.add_command(vectors)
 
 
 def entry() -> None:

@@ -77,7 +77,12 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
 
 
 def _headline(row: Row) -> str:
-    kinds = (("exact", row.exact), ("exhaustive", row.exhaustive), ("sampled", row.sampled))
+    kinds = (
+        ("exact", row.exact),
+        ("exhaustive", row.exhaustive),
+        ("sampled", row.sampled),
+        ("sequential", row.sequential),
+    )
     verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
     return f"{row.mechanism}\n" + (verdicts if len(verdicts) < LINE else verdicts.replace(", sampled", ",\nsampled"))
 
@@ -86,13 +91,13 @@ def draw_worlds(axes: Axes, sketch: Sketch) -> None:
     """Draw both worlds: the law as a line, the sample as dots. A world without a line there cannot land there."""
     ends = sketch.edges
     pairs = {"sampled": sketch.sampled, "law": sketch.law}
+    if not any(masses.any() for pair in pairs.values() if pair is not None for masses in pair):
+        return
     if len(ends) > FEW and not np.allclose(np.diff(ends), ends[1] - ends[0]):
         ends, pairs = _binned(ends, pairs)
     for name, pair in pairs.items():
         for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
             _steps(axes, ends, masses, colour, f"{world}, {name}", filled=name == "sampled")
-    if not any(masses.any() for pair in pairs.values() if pair is not None for masses in pair):
-        return
     everything = np.concatenate([masses for pair in pairs.values() if pair is not None for masses in pair])
     positive = everything[everything > 0]
     if positive.max() > 50 * positive.min():

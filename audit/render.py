@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from audit.report import ExactEvidence, Interval, Report, Row, SampledEvidence, Verdict
+from audit.report import ExactEvidence, Interval, Report, Row, SampledEvidence, SequentialEvidence, Verdict
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -65,16 +65,19 @@ def _row_json(row: Row) -> dict[str, Any]:
         "source": row.source,
         "family": row.family,
         "mechanism": row.mechanism,
+        "package": row.package,
         "parameters": _plain(row.parameters),
         "event": row.event,
         "claim": None if row.claim is None else {"epsilon": _number(row.claim.epsilon), "delta": row.claim.delta},
         "advantage_allowed": row.advantage_allowed,
         "reproducible": row.reproducible,
         "error": row.error,
+        "warnings": list(row.warnings),
         "timing": row.timing,
         "exact": _exact_json(row.exact),
         "exhaustive": _exact_json(row.exhaustive),
         "sampled": _sampled_json(row.sampled),
+        "sequential": _sequential_json(row.sequential),
     }
 
 
@@ -105,6 +108,13 @@ def _sampled_json(evidence: SampledEvidence | None) -> dict[str, Any] | None:
             }
         }
     )
+
+
+def _sequential_json(evidence: SequentialEvidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    names = ("runs", "runs_max", "training", "alpha", "log_e_value", "event_in", "event_out", "looks")
+    return {"verdict": str(evidence.verdict)} | {name: _plain(getattr(evidence, name)) for name in names}
 
 
 def _plain(value: Any) -> Any:
@@ -141,10 +151,11 @@ def columns(row: Row) -> dict[str, str]:
     exact, sampled = row.exact or row.exhaustive, row.sampled
     fit = None if sampled is None else sampled.fit
     return {
-        "mechanism": row.mechanism,
+        "mechanism": row.mechanism if row.package is None else f"{row.mechanism} ({row.package})",
         "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
         "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
         "sampled": "–" if sampled is None else str(sampled.verdict),
+        "sequential": "–" if row.sequential is None else str(row.sequential.verdict),
         "claimed ε": _claimed(row),
         "loss ε": short(None if exact is None else exact.epsilon),
         "δ at ε": short(None if exact is None else exact.delta),
@@ -154,7 +165,8 @@ def columns(row: Row) -> dict[str, str]:
         "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
         "fit p": "–" if fit is None else f"{fit.p_in:.2g}, {fit.p_out:.2g}",
-        "runs": "–" if sampled is None else f"{sampled.runs:,}",
+        "e-value": "–" if row.sequential is None else short(math.exp(min(700.0, row.sequential.log_e_value)), 3),
+        "runs": "–" if (judged := sampled or row.sequential) is None else f"{judged.runs:,}",
     }
 
 
@@ -202,7 +214,7 @@ def _table(report: Report, shown: list[str]) -> Table:
     return made
 
 
-KINDS = ("exact", "exhaustive", "sampled")
+KINDS = ("exact", "exhaustive", "sampled", "sequential")
 
 
 def _titles(rows: Iterable[Row]) -> list[str]:
@@ -211,8 +223,10 @@ def _titles(rows: Iterable[Row]) -> list[str]:
 
 
 def _styled(title: str, cell: str) -> str:
+    from rich.markup import escape
+
     if title == "mechanism":
-        return f"  {cell}"
+        return f"  {escape(cell)}"
     return f"[{STYLES[cell]}]{cell}[/]" if title in KINDS and cell in STYLES else cell
 
 
@@ -241,7 +255,8 @@ def to_svg(report: Report) -> str:
 def footer(report: Report) -> str:
     """Return what stands under the table: errors, how the confidence was shared, and what no verdict says."""
     errors = [f"{row.attack}, {row.mechanism}: {row.error}\n" for row in report.rows if row.error]
-    judged = sum(row.sampled is not None for row in report.rows)
+    errors += [f"{row.attack}, {row.mechanism}: warning: {told}\n" for row in report.rows for told in row.warnings]
+    judged = sum(row.sampled is not None or row.sequential is not None for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
     return "".join(errors) + (

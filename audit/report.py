@@ -79,7 +79,28 @@ class SampledEvidence:
     fit: Fit | None
 
 
-Evidence = ExactEvidence | SampledEvidence
+@dataclass(frozen=True, slots=True)
+class SequentialEvidence:
+    """From pairs of runs, looked at after every batch. `log_e_value` is compared with ln(1/α); it may fall again.
+
+    runs: of each world, that judged; training: of each world, that the event was learned on (0: it was given).
+    event_in, event_out: how often it happened. looks: (runs, log_e_value) at the end of each batch.
+    """
+
+    verdict: Verdict
+    claim: Claim
+    alpha: float
+    runs: int
+    runs_max: int
+    training: int
+    log_e_value: float
+    event_in: int
+    event_out: int
+    event: dict[str, Any]
+    looks: tuple[tuple[int, float], ...]
+
+
+Evidence = ExactEvidence | SampledEvidence | SequentialEvidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,17 +127,20 @@ class Row:
     claim: Claim | None
     advantage_allowed: float | None
     reproducible: bool
+    package: str | None = None  # and its version, where the mechanism is another's
     error: str | None = None
+    warnings: tuple[str, ...] = ()  # what a reader of the verdicts has to know
     timing: None = None
     exact: ExactEvidence | None = None
     exhaustive: ExactEvidence | None = None
     sampled: SampledEvidence | None = None
+    sequential: SequentialEvidence | None = None
     sketch: Sketch | None = None
 
     @property
     def violated(self) -> bool:
         """Whether any kind of evidence says VIOLATED."""
-        kinds = (self.exact, self.exhaustive, self.sampled)
+        kinds = (self.exact, self.exhaustive, self.sampled, self.sequential)
         return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
 
 

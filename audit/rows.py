@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from attacks import catalogue
-from attacks.attack import Attack
-from audit import exact, exhaustive, sampled, workers
+from attacks.attack import Attack, Cost
+from audit import exact, exhaustive, learning, sampled, sequential, workers
 from audit.environment import environment
-from audit.report import ExactEvidence, Report, Row, SampledEvidence, Sketch
+from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, Sketch
 from mechanisms.bits import BitSource
-from mechanisms.families import family, member, members, unknown
+from mechanisms.families import absent, family, member, members, package, unknown
 from mechanisms.interface import Mechanism
 from mechanisms.law import Law
 from mechanisms.privacy import Claim
@@ -27,6 +27,8 @@ CURVE_POINTS = 33  # of the picture of δ(ε)
 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
+Plan = tuple[int, int, float]  # seed, runs, α
+Look = Callable[[SequentialEvidence], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,20 +44,35 @@ def crossings(
 ) -> list[Crossing]:
     """Return the meetings that tell something: the members an attack breaks, those declared as fixes, the exact ones.
 
+    Of another's library nobody knows beforehand what tells: its members meet every quick attack, and every one where
+    they are asked for by name. An attack on libraries alone meets nobody where they are not installed.
     mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing.
     """
     found = []
     for attack in attacks:
-        known = members(family(attack.family))
-        for name in {*attack.breaks, *attack.fixes} - {mechanism.name for mechanism in known}:
+        known, left_out = members(family(attack.family)), {one.name for one in absent(family(attack.family))}
+        for name in {*attack.breaks, *attack.fixes} - left_out - {mechanism.name for mechanism in known}:
             raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
+        if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
+            continue
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
-            telling = mechanism.name in order or mechanism.exact
-            if (telling or everything) and (not mechanisms or mechanism.name in mechanisms):
+            wanted = not mechanisms or mechanism.name in mechanisms
+            foreign = bool(mechanism.package) and (attack.cost is Cost.QUICK or mechanism.name in mechanisms)
+            telling = mechanism.name in order or mechanism.exact or foreign
+            if wanted and (telling or everything) and _taken(attack, mechanism):
                 found.append(Crossing(attack, mechanism))
     return found
+
+
+def _taken(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
+    if mechanism.takes is None:
+        return True
+    try:
+        return all(mechanism.takes(data, attack.parameters) for data in attack.worlds())
+    except Exception:  # worlds that cannot be built: their row will say so
+        return True
 
 
 def planned_runs(crossing: Crossing, runs: int) -> int:
@@ -64,20 +81,23 @@ def planned_runs(crossing: Crossing, runs: int) -> int:
     return runs if mechanism.runs is None else min(runs, mechanism.runs(attack.worlds()[0], attack.parameters))
 
 
-def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float) -> Row:
+def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float, look: Look | None = None) -> Row:
     """Return the row of one crossing. What goes wrong becomes the row's error; the other rows do not notice.
 
     alpha is this row's own share. runs is a wish: the member's own bound may be less, and 0 means that nothing is
-    sampled.
+    sampled. look, where given, asks for runs until the claim is decided, and sees the evidence after every batch.
     """
     attack, mechanism = crossing.attack, crossing.mechanism
     try:
-        return _examine(attack, mechanism, seed, planned_runs(crossing, runs), alpha)
+        return _examine(attack, mechanism, (seed, planned_runs(crossing, runs), alpha), look)
     except Exception as error:
         return _row(attack, mechanism, None, error=f"{type(error).__name__}: {error}")
 
 
-def _examine(attack: AnyAttack, mechanism: AnyMechanism, seed: int, runs: int, alpha: float) -> Row:
+def _examine(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, look: Look | None) -> Row:
+    seed, runs, alpha = plan
+    if runs:
+        attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
     worlds = attack.worlds()
     if not family(attack.family).adjacent(attack.parameters, *worlds):
         raise ValueError("the attack's worlds are not adjacent: no claim covers them")
@@ -89,7 +109,10 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, seed: int, runs: int, a
         claim,
         exact=None if laws is None else exact.compare(*laws, claim, attack.event),
         exhaustive=_walked(attack, mechanism, worlds, claim),
-        **_sampled(attack, mechanism, worlds, claim, laws, (seed, runs, alpha)),
+        **_sampled(attack, mechanism, worlds, claim, laws, plan if look is None else (seed, 0, alpha)),
+        sequential=None
+        if look is None or not runs
+        else sequential.until_decided(mechanism, attack, seed=seed, runs_max=runs, alpha=alpha, look=look),
     )
 
 
@@ -100,6 +123,7 @@ def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evid
         source=attack.source,
         family=attack.family,
         mechanism=mechanism.name,
+        package=package(mechanism),
         parameters=dataclasses.asdict(attack.parameters),
         event=None if attack.event is None else attack.event.to_json(),
         claim=claim,
@@ -127,7 +151,7 @@ def _sampled(
     worlds: tuple[Any, Any],
     claim: Claim,
     laws: tuple[Law[Any], Law[Any]] | None,
-    plan: tuple[int, int, float],
+    plan: Plan,
 ) -> dict[str, SampledEvidence | Sketch | None]:
     seed, runs, alpha = plan
     edges = sampled.cell_edges(mechanism, attack, worlds, laws, seed)
@@ -140,24 +164,32 @@ def _sampled(
         counts = sampled.observe(mechanism, attack, worlds, edges, seed=seed, runs=runs)
         evidence = sampled.judge(counts, claim, alpha, masses, sampled.row_seed(seed, attack, mechanism))
     shares = None if counts is None else (counts[0].cells / runs, counts[1].cells / runs)
-    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve)}
+    seen = shares is not None or masses is not None
+    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve) if seen else None}
 
 
 def examine_all(
-    met: Sequence[Crossing], *, seed: int, runs: int, alpha: float, done: Callable[[], None] = lambda: None
+    met: Sequence[Crossing],
+    *,
+    seed: int,
+    runs: int,
+    alpha: float,
+    done: Callable[[], None] = lambda: None,
+    look: Callable[[Crossing, SequentialEvidence], None] | None = None,
 ) -> Report:
     """Return the report of these crossings, α shared equally by the rows that are sampled. done() is called a row.
 
     Rows are independent, so those of the catalogue are spread over the processor's cores; the result does not depend on
-    how many. A worker finds an attack by its name, so attacks from elsewhere are examined here, one after the other.
+    how many. A worker finds an attack by its name, so attacks from elsewhere are examined here, one after the other; so
+    are all where somebody looks on while claims are being decided.
     """
     plans = [_plan(crossing, runs) for crossing in met]
     share = alpha / max(1, sum(plan > 0 for plan in plans))
-    if len(met) > 1 and all(_catalogued(crossing) for crossing in met):
+    if look is None and len(met) > 1 and all(_catalogued(crossing) for crossing in met):
         tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in zip(met, plans, strict=True)]
         rows = tuple(_in_processes(tasks, done))
     else:
-        rows = tuple(_in_this_process(met, plans, seed, share, done))
+        rows = tuple(_in_this_process(met, plans, seed, share, done, look))
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
 
 
@@ -169,10 +201,16 @@ def _plan(crossing: Crossing, runs: int) -> int:
 
 
 def _in_this_process(
-    met: Sequence[Crossing], plans: list[int], seed: int, share: float, done: Callable[[], None]
+    met: Sequence[Crossing],
+    plans: list[int],
+    seed: int,
+    share: float,
+    done: Callable[[], None],
+    look: Callable[[Crossing, SequentialEvidence], None] | None,
 ) -> Iterator[Row]:
     for crossing, plan in zip(met, plans, strict=True):
-        yield examine(crossing, seed=seed, runs=plan, alpha=share)
+        seen = None if look is None else partial(look, crossing)
+        yield examine(crossing, seed=seed, runs=plan, alpha=share, look=seen)
         done()
 
 

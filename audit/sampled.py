@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.attack import Attack
-from audit import statistics
+from audit import bands, learning, statistics
 from audit.report import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
 from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.law import Law, integers, runs_of
-from mechanisms.privacy import Claim
+from mechanisms.privacy import Claim, Zcdp
 
 BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
 CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
@@ -46,8 +46,10 @@ def distinguish(
 ) -> SampledEvidence:
     """Run the mechanism `runs` times in each world and return what the attack's event shows, at confidence 1 − α.
 
+    An attack without an event has one learned first, on as many runs again, which judge nothing.
     The same arguments give the same evidence to the byte, for members whose randomness is seeded.
     """
+    attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
     data_in, data_out = attack.worlds()
     laws = both_laws(mechanism, attack, (data_in, data_out))
     edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed)
@@ -73,13 +75,15 @@ def cell_edges(
     """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them.
 
     The last cell has no end: it holds what is larger, too.
-    From the atoms of the laws; without laws, from a pilot of `PILOT` runs a world that judge nothing.
+    From the atoms of the laws; without laws, from a pilot of `PILOT` runs a world that judge nothing, or
+    of a quarter of the runs that a slow member takes.
     """
     if laws is None:
         values = []
         for world, data in zip(("pilot-in", "pilot-out"), worlds, strict=True):
             bits = seeded_bits(seed, attack.name, mechanism.name, world)
-            values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, PILOT)))
+            pilot = PILOT if mechanism.runs is None else min(PILOT, mechanism.runs(data, attack.parameters) // 4 + 1)
+            values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, pilot)))
     else:
         values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
     distinct = np.sort(np.concatenate(values), kind="stable")
@@ -216,3 +220,14 @@ def judge(
 def row_seed(seed: int, attack: AnyAttack, mechanism: AnyMechanism) -> int:
     """Return the seed of a row's Monte Carlo tests, whatever else the report holds."""
     return seeded_bits(seed, attack.name, mechanism.name, "fit").take(63)
+
+
+def curve(
+    counts: tuple[Counts, Counts],
+    claim: Claim | Zcdp,
+    epsilons: Sequence[float],
+    alpha: float,
+    order: NDArray[np.int64] | None = None,
+) -> bands.CurveEvidence:
+    """Return what counts of runs over fixed cells show of the whole curve δ(ε), and the verdict: see `bands.band`."""
+    return bands.band((counts[0].cells, counts[1].cells), claim, epsilons, alpha, order)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.report import Interval
+from mechanisms.privacy import Claim
 
 FIT_CELLS = 1024  # of a test of fit, at the most
 SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is then 0.001
@@ -46,6 +47,67 @@ def showable(runs: int, alpha: float, delta: float = 0.0) -> float:
     log_low = math.log(alpha / 4) / runs
     low, high = math.exp(log_low), -math.expm1(log_low)
     return math.log((low - delta) / high) if low > delta else -math.inf
+
+
+def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
+    """Return the least number of runs a world with which a verdict is not UNDERPOWERED: where L > (e^ε + δ)/(e^ε + 1).
+
+    >>> runs_needed(0.05, 1.0)
+    14
+    """
+    if delta >= 1:
+        raise ValueError(f"no number of runs can refute delta = {delta}")
+    gap = math.exp(-epsilon) * (1 - delta) / (1 + math.exp(-epsilon))  # 1 − (e^ε + δ)/(e^ε + 1)
+    runs = max(1, math.floor(math.log(alpha / 4) / math.log1p(-gap)) - 1) if gap > 0 else 0
+    if not 0 < runs < 1 << 53:
+        raise ValueError(f"no affordable number of runs can refute epsilon = {epsilon}")
+    while underpowered(runs, alpha, epsilon, delta):
+        runs += 1 + runs // 10**12  # a float's rounding, at the most
+    return runs
+
+
+def standard_errors_beyond(
+    first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
+) -> NDArray[np.float64]:
+    """Return by how many standard errors counts of events lie beyond the claim, shape (events,). To rank by, no more.
+
+    (p − e^ε·q − δ)/√(p/n + e^2ε·q/m), a run added to each world; the largest over both directions and the complements.
+    −∞ for an event that always, or never, happened.
+    """
+    ratio = math.exp(min(claim.epsilon, 300.0))
+    beyond = np.full(len(first), -np.inf)
+    for one, other, size, rest in ((first, second, *runs), (second, first, *runs[::-1])):
+        for gain, cost in ((one / size, other / rest), (1 - one / size, 1 - other / rest)):
+            spread = np.sqrt((gain + 1 / size) / size + ratio**2 * (cost + 1 / rest) / rest)
+            beyond = np.maximum(beyond, (gain - ratio * cost - claim.delta) / spread)
+    happened, all_runs = first + second, runs[0] + runs[1]
+    return np.where((happened > 0) & (happened < all_runs), beyond, -np.inf)
+
+
+def clopper_pearson_all(
+    counts: NDArray[np.int64], runs: int, tail: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the exact interval of each count, as `clopper_pearson` does, each of shape (counts,)."""
+    from scipy.special import betainccinv, betaincinv
+
+    low, high = np.zeros(len(counts)), np.ones(len(counts))
+    some, missed = counts > 0, counts < runs
+    low[some] = betaincinv(counts[some], runs - counts[some] + 1, tail)
+    high[missed] = betainccinv(counts[missed] + 1, runs - counts[missed], tail)
+    return low, high
+
+
+def implied_delta(claim: Claim, epsilon: float) -> float:
+    """Return the least δ for which an (ε₀, δ₀) claim implies (ε, δ), rounded up: δ₀ where ε ≥ ε₀, and below
+
+        δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1),
+
+    the curve of the worst pair that the claim allows (Kairouz, Oh, Viswanath 2015: the region of its trade-offs).
+    """
+    if epsilon >= claim.epsilon:
+        return claim.delta
+    share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
+    return min(1.0, (claim.delta + (1 - claim.delta) * share) * (1 + 1e-15) + 1e-300)
 
 
 def dkw_margin(runs: int, alpha: float) -> float:

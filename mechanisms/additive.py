@@ -33,6 +33,7 @@ class _Release:
     query: "value" releases the number, or every coordinate of the vector; "sum" the sum of the vector's records.
     grid: the exponent k of the granularity 2^k to which exact members round their input, and add noise on.
     lower, upper: bounds that exact members clamp to, on that grid. Naive members ignore grid and bounds, as they do.
+    record_bounds: of each record of a sum, for members that take their sensitivity from them; None: they are not told.
     """
 
     sensitivity: float = 1.0
@@ -40,6 +41,7 @@ class _Release:
     grid: int = -4
     lower: float = -64.0
     upper: float = 64.0
+    record_bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         for name in ("sensitivity", "lower", "upper"):
@@ -56,6 +58,10 @@ class _Release:
                 raise ValueError(f"{name} must be {what}, got {getattr(self, name)}")
         if self.lower > self.upper:
             raise ValueError(f"lower = {self.lower} must not be above upper = {self.upper}")
+        if self.record_bounds is not None:
+            low, high = (plain("record_bounds", bound) for bound in self.record_bounds)
+            if low > high:
+                raise ValueError(f"record_bounds must begin with the lower one, got {self.record_bounds}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +194,13 @@ LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
         "mechanisms.laplace_base2:BASE2",
         "mechanisms.laplace_exact:BASE2",
         "mechanisms.laplace_exact:BASE_E",
+        "mechanisms.libraries.opendp:LAPLACE",
+        "mechanisms.libraries.opendp:GEOMETRIC",
+        "mechanisms.libraries.diffprivlib:LAPLACE",
+        "mechanisms.libraries.diffprivlib:SNAPPING",
+        "mechanisms.libraries.diffprivlib:GEOMETRIC",
+        "mechanisms.libraries.diffprivlib:SUM",
+        "mechanisms.libraries.pydp:LAPLACE",
     ),
 )
 
@@ -202,5 +215,9 @@ GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
         "mechanisms.gaussian_naive:FLOAT32",
         "mechanisms.gaussian_naive:POLAR",
         "mechanisms.gaussian_exact:EXACT",
+        "mechanisms.libraries.opendp:GAUSSIAN",
+        "mechanisms.libraries.diffprivlib:GAUSSIAN",
+        "mechanisms.libraries.diffprivlib:DISCRETE_GAUSSIAN",
+        "mechanisms.libraries.pydp:GAUSSIAN",
     ),
 )

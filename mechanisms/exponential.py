@@ -112,5 +112,7 @@ FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
         "mechanisms.exponential_base2:BASE2",
         "mechanisms.exponential_exact:BASE2",
         "mechanisms.exponential_exact:BASE_E",
+        "mechanisms.libraries.opendp:NOISY_MAX",
+        "mechanisms.libraries.diffprivlib:EXPONENTIAL",
     ),
 )

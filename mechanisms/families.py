@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from importlib import import_module
+from functools import cache
+from importlib import import_module, metadata
 from typing import Any
 
 from mechanisms import additive, exponential
 from mechanisms.interface import Family, Mechanism
 
 FAMILIES: tuple[Family[Any, Any, Any], ...] = (exponential.FAMILY, additive.LAPLACE, additive.GAUSSIAN)
+
+HOW_TO_INSTALL = "pip install 'subnormal[libraries]' installs other people's libraries"
 
 
 def family(name: str) -> Family[Any, Any, Any]:
@@ -21,12 +24,35 @@ def family(name: str) -> Family[Any, Any, Any]:
 
 
 def members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
-    """Return the family's mechanisms, importing their modules."""
+    """Return the family's mechanisms but for those of packages that are not installed, importing our modules alone."""
+    return tuple(mechanism for mechanism in _declared(of) if not mechanism.package or installed(mechanism.package))
+
+
+def absent(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
+    """Return the family's mechanisms of packages that are not installed."""
+    return tuple(mechanism for mechanism in _declared(of) if mechanism.package and not installed(mechanism.package))
+
+
+def package(mechanism: Mechanism[Any, Any, Any]) -> str | None:
+    """Return the package and the version whose code the mechanism is, as in "opendp 0.16.0"; None where it is ours."""
+    return f"{mechanism.package} {installed(mechanism.package)}" if mechanism.package else None
+
+
+@cache
+def installed(distribution: str) -> str | None:
+    """Return the version of an installed package, or None. Nothing is imported."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _declared(of: Family[Any, Any, Any]) -> list[Mechanism[Any, Any, Any]]:
     found = []
     for reference in of.members:
         module, attribute = reference.split(":")
         found.append(getattr(import_module(module), attribute))
-    return tuple(found)
+    return found
 
 
 def member(name: str) -> Mechanism[Any, Any, Any]:
@@ -39,6 +65,10 @@ def member(name: str) -> Mechanism[Any, Any, Any]:
     for mechanism in everyone:
         if mechanism.name == name:
             return mechanism
+    for candidate in FAMILIES:
+        for mechanism in absent(candidate):
+            if mechanism.name == name:
+                raise LookupError(f"mechanism {name!r} needs {mechanism.package}; {HOW_TO_INSTALL}")
     raise LookupError(unknown("mechanism", name, [mechanism.name for mechanism in everyone]))
 
 

@@ -40,7 +40,9 @@ class Mechanism(Generic[D, P, O]):
     distribution of exactly that code; it raises NoLawError for data whose law is too large to write down.
     runs(data, parameters), where given, is the largest number of runs worth asking (a number, never the clock; 0: this
     pair is decided by its law alone). depth(data, parameters), where given, is the number of random bits that one draw
-    takes at the most, where a walk over every string of them is affordable.
+    takes at the most, where a walk over every string of them is affordable. package: the distribution whose code this
+    is, where it is not ours; the member is left out where it is not installed. takes(data, parameters), where given:
+    whether the mechanism is made for such data at all.
     """
 
     name: str
@@ -52,6 +54,8 @@ class Mechanism(Generic[D, P, O]):
     exact: bool = False  # True: built to keep its promise to the last bit, so every attack of its family must fail
     runs: Callable[[D, P], int] | None = None
     depth: Callable[[D, P], int | None] | None = None
+    package: str = ""
+    takes: Callable[[D, P], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

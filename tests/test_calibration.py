@@ -6,7 +6,7 @@ False-alarm rate of each test on sound code: at most ALPHA, the tail beyond the 
 import pytest
 from scipy import stats
 
-from audit import sampled, statistics
+from audit import sampled, sequential, statistics
 from audit.report import Verdict
 from mechanisms.privacy import Claim
 from tests.synthetic import attack_on_one_bit, leaking, randomized_response
@@ -56,3 +56,17 @@ def test_the_calibration_itself_would_notice_intervals_that_are_too_narrow(monke
         lambda count, runs, tail: exact_interval(count, runs, min(0.5, 36 * tail)),
     )
     assert accusations(SOUND_AND_TIGHT[1], 0.05) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
+
+
+def stopped(mechanism: sampled.AnyMechanism, seeds: int) -> int:
+    """Return how often a look after every batch, at most 12 of them, ends in an accusation at α = 0.05."""
+    found = (
+        sequential.until_decided(mechanism, attack_on_one_bit(), seed=seed, runs_max=1_200, alpha=0.05, batch=128)
+        for seed in range(seeds)
+    )
+    return sum(evidence.verdict is Verdict.VIOLATED for evidence in found)
+
+
+@pytest.mark.parametrize("mechanism", SOUND_AND_TIGHT, ids=lambda mechanism: mechanism.name)
+def test_looking_after_every_batch_accuses_no_more_often_than_alpha(mechanism: sampled.AnyMechanism) -> None:
+    assert stopped(mechanism, 200) <= stats.binom.ppf(1 - ALPHA, 200, 0.05)

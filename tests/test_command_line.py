@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from audit.__main__ import main
+from mechanisms.families import family, members
 
 FAST = ["--attack", "truncated-addition", "--mechanism", "exponential-naive-float64", "--quick"]
 
@@ -55,10 +56,11 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         found: list[object] = json.loads(result.stdout)["rows"]
         return found
 
-    alone = rows("--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted", "--alpha", "0.01")
-    among = rows("--attack", "zero-rounding", "--alpha", "0.05")  # five rows, 0.01 each
+    shifted = "--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted"
+    alone = rows(*shifted, "--alpha", "0.01")
+    among = rows(*shifted, "--mechanism", "exponential-base2", "--alpha", "0.02")  # two rows, 0.01 each
     assert alone[0] in among
-    assert alone == rows("--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted", "--alpha", "0.01")
+    assert alone == rows(*shifted, "--alpha", "0.01")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path
 
 def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
     result = call("run", "--attack", "zero-rounding", "--quick", "--all", "--format", "json", "--out", str(tmp_path))
-    assert len(json.loads(result.stdout)["rows"]) == 8
+    assert len(json.loads(result.stdout)["rows"]) == len(members(family("exponential")))
 
 
 def test_a_quick_look_leaves_out_costly_attacks_unless_they_are_named(tmp_path: Path) -> None:
@@ -233,3 +235,19 @@ def test_help_helps(command: tuple[str, ...]) -> None:
     result = call(*command, "--help")
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage: ")
+
+
+def test_runs_until_decided_stop_early_and_convict_by_themselves(tmp_path: Path) -> None:
+    asked = ["--attack", "grid-precision", "--mechanism", "laplace-rounded", "--mechanism", "laplace-exact"]
+    result = call("run", *asked, "--until-decided", "--runs", "20000", "--format", "json", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    broken, exact = (row for row in json.loads(result.stdout)["rows"])
+    assert broken["sampled"] is None
+    assert broken["sequential"]["verdict"] == "VIOLATED"
+    assert broken["sequential"]["runs"] < 2_000
+    assert broken["sequential"]["looks"][-1] == [broken["sequential"]["runs"], broken["sequential"]["log_e_value"]]
+    assert exact["sequential"]["verdict"] == "NOT REFUTED"
+    assert exact["sequential"]["runs"] == 20_000
+    convicted = call("run", *asked, "--until-decided", "--fail-on-violation", "--out", str(tmp_path))
+    assert convicted.exit_code == 1
+    assert "sequential" in convicted.stdout

@@ -18,9 +18,9 @@ def test_json_has_the_published_form(report: Report) -> None:
     ]  # fmt: skip
     row = document["rows"][0]
     assert list(row) == [
-        "attack", "description", "source", "family", "mechanism", "parameters", "event", "claim",
-        "advantage_allowed", "reproducible", "error",
-        "timing", "exact", "exhaustive", "sampled",
+        "attack", "description", "source", "family", "mechanism", "package", "parameters", "event", "claim",
+        "advantage_allowed", "reproducible", "error", "warnings",
+        "timing", "exact", "exhaustive", "sampled", "sequential",
     ]  # fmt: skip
     assert row["parameters"] == {
         "epsilon": 0.5,

@@ -78,3 +78,14 @@ def test_worlds_that_cannot_be_built_are_the_error_of_their_row() -> None:
 
 def test_a_refusal_has_a_place_of_its_own() -> None:
     assert index_statistic([0, Refused("x"), 2]).tolist() == [0, -1, 2]
+
+
+def test_an_attack_without_an_event_learns_one_and_the_row_says_which() -> None:
+    attack = dataclasses.replace(zero_rounding(), name="zero-rounding-unnamed", event=None)
+    row = examine(Crossing(attack, member("exponential-naive-float64")), seed=1, runs=4_000, alpha=0.01)
+    assert row.error is None
+    assert row.event is not None
+    assert row.sampled is not None
+    assert row.exact is not None
+    assert (row.sampled.verdict, row.exact.verdict) == (Verdict.VIOLATED, Verdict.VIOLATED)
+    assert (row.exact.advantage or 0) > 0.9

@@ -9,12 +9,12 @@ from scipy import stats
 from attacks.attack import Attack
 from attacks.catalogue import ATTACKS
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, Verdict
-from mechanisms.families import family, member, members
+from mechanisms.families import absent, family, member, members
 
 Rows = dict[tuple[str, str], Row]
 
 ALPHA = 1e-6
-SAMPLED_ONLY = {"laplace-naive-float64", "laplace-rounded", "gaussian-naive-float64"}
+SAMPLED_ONLY = {"laplace-naive-float64", "laplace-rounded", "gaussian-naive-float64", "diffprivlib-sum"}
 
 
 def exact(row: Row) -> ExactEvidence:
@@ -29,7 +29,10 @@ def sampled(row: Row) -> SampledEvidence:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> None:
+    left_out = {one.name for one in absent(family(attack.family))}
     for name in attack.breaks:
+        if name in left_out:
+            pytest.skip(f"the package of {name} is not installed")
         row = rows[attack.name, name]
         if row.exact is None:  # a law too large to write down: then a sample has to do
             assert name in SAMPLED_ONLY
@@ -45,6 +48,8 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
 def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any], rows: Rows) -> None:
     exact_twins = [one.name for one in members(family(attack.family)) if one.exact]
     assert exact_twins
+    if {one.name for one in absent(family(attack.family))}.issuperset(attack.breaks):
+        pytest.skip(f"the packages of {', '.join(attack.breaks)} are not installed")
     for name in (*exact_twins, *attack.fixes):
         row = rows[attack.name, name]
         if attack.name.startswith("box-muller"):  # the law of a pair is too large to write down
@@ -161,6 +166,8 @@ def test_rounded_addition(rows: Rows, kind: str, advantage: float, allowed: floa
 
 def test_a_member_declares_the_runs_it_can_take(report: Report) -> None:
     for row in report.rows:
+        if row.package is not None:
+            continue
         expected = {"exponential-base2": 4_000}.get(row.mechanism, 100_000)
         assert row.sampled is None or row.sampled.runs == expected
 

@@ -9,13 +9,16 @@ import click
 def list_command() -> None:
     """List families, their mechanisms and the attacks on them."""
     from attacks.catalogue import ATTACKS
-    from mechanisms.families import FAMILIES, members
+    from mechanisms.families import FAMILIES, HOW_TO_INSTALL, absent, members, package
 
     for family in FAMILIES:
         click.secho(f"family {family.name}", bold=True)
         click.echo("  mechanisms")
         for mechanism in members(family):
-            click.echo(f"    {mechanism.name}{' (exact)' if mechanism.exact else ''}")
+            told = "exact" if mechanism.exact else package(mechanism)
+            click.echo(f"    {mechanism.name}{f' ({told})' if told else ''}")
+        if missing := absent(family):
+            click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
         click.echo("  attacks")
         for attack in (attack for attack in ATTACKS if attack.family == family.name):
             click.echo(f"    {attack.name}: {attack.description}\n        breaks {', '.join(attack.breaks)}")

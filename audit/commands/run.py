@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from audit.commands.shared import file_mistakes, out_option, print_table, progress
+from audit.commands.target import Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +33,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 @click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
 @click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
+@target_options
 @click.option(
     "--runs",
     type=click.IntRange(1, 10**12),
@@ -56,6 +59,11 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     show_default=True,
     help="What standard output gets: nothing else goes there.",
 )
+@click.option(
+    "--until-decided",
+    is_flag=True,
+    help="Stop each row as soon as its claim is refuted, by an e-process that is looked at after every batch.",
+)
 @click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no pictures, no attacks that take seconds.")
 @click.option("--full", is_flag=True, help="Also attacks that take seconds and show what others show.")
 @click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
@@ -69,17 +77,33 @@ def run(
     alpha: float,
     out: Path,
     form: str,
+    until_decided: bool,
     quick: bool,
     full: bool,
     everything: bool,
     fail_on_violation: bool,
+    **target: Any,
 ) -> None:
     """Attack mechanisms and report what is proved, member by member.
 
     Prints the comparison table and writes report.json, report.html and the pictures.
+
+    \b
+    Another's mechanism, in any language:
+      audit run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
+      audit run --target package.module:function --attack grid-precision
     """
-    met = _met(_chosen(attacks, family_name, _cost(quick, full)), _checked(mechanisms), everything)
-    report, page = _written(met, out, quick, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha)
+    wanted, chosen = Wanted.of(target), _chosen(attacks, family_name, _cost(quick, full))
+    if wanted.name is None:
+        examine = partial(_examined, _met(chosen, _checked(mechanisms), everything))
+    elif mechanisms or everything:
+        raise click.UsageError("--target excludes --mechanism and --all")
+    else:
+        examine = partial(examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted)
+    sampling = partial(
+        examine, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha, until_decided=until_decided
+    )
+    report, page = _written(sampling, out, quick)
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
     if any(row.error for row in report.rows):
@@ -101,14 +125,14 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
     return met
 
 
-def _written(met: list[Crossing], out: Path, quick: bool, *, seed: int, runs: int, alpha: float) -> tuple[Report, str]:
+def _written(examine: Callable[[], Report], out: Path, quick: bool) -> tuple[Report, str]:
     """Examine, draw and write; return the report and its page."""
     from attacks.catalogue import ATTACKS
     from audit import output, pictures, render
 
     with file_mistakes():
         output.prepare(out)
-    report = _examined(met, seed=seed, runs=runs, alpha=alpha)
+    report = examine()
     drawn = {} if quick else pictures.of_report(report)
     page = render.to_html(report, drawn)
     files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
@@ -153,11 +177,12 @@ def _known(find: Callable[[str], object], name: str, option: str) -> None:
         raise click.BadParameter(str(error.args[0]), param_hint=option) from None
 
 
-def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float) -> Report:
+def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool) -> Report:
     from audit.rows import examine_all
 
     with progress("auditing", len(met)) as done:
-        return examine_all(met, seed=seed, runs=runs, alpha=alpha, done=done)
+        look = done.told if until_decided else None
+        return examine_all(met, seed=seed, runs=runs, alpha=alpha, done=done, look=look)
 
 
 def _show(report: Report, form: str, page: str) -> None:

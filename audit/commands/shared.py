@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
     from rich.table import Table
+
+    from audit.report import SequentialEvidence
+    from audit.rows import Crossing
 
 
 def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
@@ -19,12 +25,12 @@ def _named_folder(context: click.Context, parameter: click.Parameter, value: Pat
     return value
 
 
-def out_option(told: str) -> Callable[[Any], Any]:
+def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
     """Return the option --out of a command that writes files."""
     return click.option(
         "--out",
         type=click.Path(file_okay=False, path_type=Path),
-        default=Path("reports"),
+        default=Path(default),
         show_default=True,
         callback=_named_folder,
         help=told,
@@ -40,8 +46,27 @@ def file_mistakes() -> Iterator[None]:
         raise click.BadParameter(f"{error.strerror}: {error.filename or 'while writing'}", param_hint="--out") from None
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The bar of a command: called for each step done; `told` shows how a claim that is being decided stands."""
+
+    bar: Progress
+    task: TaskID
+    what: str
+
+    def __call__(self) -> None:
+        self.bar.advance(self.task)
+
+    def told(self, crossing: Crossing, evidence: SequentialEvidence) -> None:
+        """Show the running e-value of a row, against the 1/α at which its claim is refuted."""
+        e_value = math.exp(min(700.0, evidence.log_e_value))
+        where = f"{crossing.attack.name}, {crossing.mechanism.name}: {evidence.runs:,} runs"
+        shown = f"{self.what} {where}, e-value {e_value:.3g} of {1 / evidence.alpha:.3g}"
+        self.bar.update(self.task, description=shown)
+
+
 @contextmanager
-def progress(told: str, total: int) -> Iterator[Callable[[], None]]:
+def progress(told: str, total: int) -> Iterator[Steps]:
     """Show a bar on a terminal, nothing in a pipe; what it yields is called for each step done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -49,8 +74,7 @@ def progress(told: str, total: int) -> Iterator[Callable[[], None]]:
     console = Console(stderr=True)
     shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(told, total=total)
-        yield lambda: bar.advance(task)
+        yield Steps(bar, bar.add_task(told, total=total), told)
 
 
 def print_table(made: Callable[[int | None], Table]) -> None:

@@ -1,0 +1,151 @@
+"""What `audit run` does with a target: a command or a Python callable, under the attacks of a family."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.commands.shared import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from audit.report import Report
+    from audit.rows import AnyAttack
+    from audit.stated import Stated
+    from audit.targets import Target
+
+STATING = ("epsilon", "delta", "sensitivity")
+
+
+def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuse NaN and infinities, which every comparison of a range lets pass in one direction."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value:g} is not a finite number")
+    return value
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name a target and state its claim; the command gets them as keyword arguments."""
+    for option in reversed(
+        (
+            click.option(
+                "--target",
+                metavar="TARGET",
+                help="Audit this instead of the house's mechanisms: 'cmd: ./program --flags', which speaks the "
+                "protocol of docs/protocol.md, or package.module:function, called with (data, parameters, runs).",
+            ),
+            click.option(
+                "--epsilon",
+                type=click.FloatRange(0, 100_000, min_open=True),
+                callback=finite,
+                help="Budget (nats) that the target claims; its attacks are made for it. Default: each attack's own.",
+            ),
+            click.option(
+                "--delta",
+                type=click.FloatRange(0, 1),
+                callback=finite,
+                help="The δ that the target claims. Default: 0; the attack's own in the family gaussian.",
+            ),
+            click.option(
+                "--sensitivity",
+                type=click.FloatRange(0, min_open=True),
+                callback=finite,
+                help="Sensitivity that the claim holds for: attacks whose inputs lie further apart are left out.",
+            ),
+            click.option(
+                "--timeout",
+                type=click.FloatRange(0, 86_400, min_open=True),
+                default=60.0,
+                show_default=True,
+                callback=finite,
+                help="Seconds that a command has for one answer, which is of at most 10,000 runs.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Wanted:
+    """The target as the command line names it. name is None where none was given."""
+
+    name: str | None
+    stated: Stated
+    timeout: float
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Wanted:
+        """Return it from the values of `target_options`. Raises UsageError where a claim has no target."""
+        from audit.stated import Stated
+
+        if options["target"] is None:
+            for name in STATING:
+                if options[name] is not None:
+                    raise click.UsageError(f"--{name} states the claim of a --target, and there is none")
+        return cls(options["target"], Stated(*(options[name] for name in STATING)), options["timeout"])
+
+
+def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -> list[AnyAttack]:
+    """Return the attacks for the claim, all of one family. named: whether the user named them, so none may be lost."""
+    from audit.stated import fitting
+
+    families = sorted({attack.family for attack in attacks})
+    if not attacks:
+        raise click.UsageError("--attack and --family leave no attack for the target")
+    if len(families) > 1:
+        raise click.UsageError(f"a --target needs --family, one of {', '.join(families)}")
+    skipped: list[str] = []
+    try:
+        found = fitting(attacks, stated, None if named else skipped.append)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if not found:
+        raise click.UsageError(f"no attack fits the claim; {skipped[0]}")
+    for told in skipped:
+        click.echo(f"left out: {told}", err=True)
+    return found
+
+
+def examined(
+    attacks: list[AnyAttack], wanted: Wanted, *, seed: int, runs: int, alpha: float, until_decided: bool = False
+) -> Report:
+    """Start the target, and return the report of these attacks on it."""
+    from audit.rows import Crossing, examine_all
+    from audit.sampled import BATCH, PILOT
+    from audit.targets import mechanism, requests
+    from audit.watch import Watch
+
+    name = wanted.name or ""
+    watches = [Watch() for _ in attacks]
+    batches = [min(BATCH, runs - start) for start in range(0, runs, BATCH)]
+    steps = 2 * len(attacks) * (requests(PILOT) + sum(map(requests, batches)))
+    with _opened(name, wanted.timeout) as target, progress("auditing", steps) as done:
+        met = [
+            Crossing(attack, mechanism(name, attack.family, target, wanted.stated.claim, watch, done))
+            for attack, watch in zip(attacks, watches, strict=True)
+        ]
+        look = done.told if until_decided else None
+        report = examine_all(met, seed=seed, runs=runs, alpha=alpha, look=look)
+    rows = zip(report.rows, watches, strict=True)
+    return dataclasses.replace(
+        report, rows=tuple(dataclasses.replace(row, warnings=watch.warnings()) for row, watch in rows)
+    )
+
+
+@contextmanager
+def _opened(name: str, timeout: float) -> Iterator[Target]:
+    from audit.protocol import TargetError
+    from audit.targets import opened
+
+    try:
+        with opened(name, timeout) as target:
+            yield target
+    except TargetError as error:  # before any row: those of a row are the row's
+        raise click.BadParameter(str(error), param_hint="--target") from None

@@ -1,0 +1,41 @@
+"""audit vectors: every attack as a file that any language can run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from audit.commands.shared import file_mistakes, out_option, progress
+
+
+@click.command()
+@out_option("Folder for the files, one JSON document for each attack; others in it are left alone.", "vectors")
+@click.option("--attack", "names", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
+def vectors(out: Path, names: Sequence[str]) -> None:
+    """Write the attacks as data, so that a project in another language can run them with no Python.
+
+    A file holds both worlds' inputs, run-length encoded, the public parameters, the event to look for, what is claimed,
+    and how likely the event is under the exact laws of broken mechanisms. Floats are hexadecimal beside decimal, so
+    nothing is lost in reading them. An event with "portable": false needs this project's arithmetic to be evaluated.
+    The schema is docs/vector.schema.json, and docs/examples/vector_runner.c a runner.
+    """
+    from attacks.catalogue import ATTACKS, attack
+    from audit import output
+    from audit.vectors import file_name, to_json
+
+    try:
+        chosen = [attack(name) for name in dict.fromkeys(names)] or list(ATTACKS)
+    except LookupError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--attack") from None
+    with file_mistakes():
+        output.prepare(out)
+    files = {}
+    with progress("writing", len(chosen)) as done:
+        for one in chosen:
+            files[file_name(one)] = to_json(one)
+            done()
+    with file_mistakes():
+        output.write(out, files)
+    click.echo(f"{len(files)} vectors: {out}", err=True)

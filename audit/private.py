@@ -1,0 +1,168 @@
+"""An assertion for other people's test suites: a release is tried in two worlds, and accused only with evidence.
+
+Paste this into a test suite, with your own release in place of `noisy_count`:
+
+>>> import random
+>>> from audit import assert_private
+>>> def noisy_count(records):
+...     noise = random.expovariate(1.0) - random.expovariate(1.0)  # Laplace noise of scale 1
+...     return round(len(records) + noise, 3)
+>>> assert_private(noisy_count, [1, 1], [1], epsilon=1.0, runs=2_000)
+
+The two inputs must be neighbours: they may differ by no more than what the claim protects, one record, say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Set as AnySet
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.events import Event
+from audit import learning, sampled, statistics
+from audit.report import SampledEvidence, Verdict
+from mechanisms.interface import Outcomes, Refused
+from mechanisms.privacy import Claim
+
+TRAINING = 1 / 4  # runs to learn an event on, for each run that judges
+TRAINING_LEAST = 200
+CHUNK = 1 << 14  # outcomes held at a time
+
+
+class NotPrivateError(AssertionError):
+    """A claim is violated. evidence: counts and bounds, at the confidence they state; event: what was looked for."""
+
+    def __init__(self, message: str, evidence: SampledEvidence, event: Event) -> None:
+        super().__init__(message)
+        self.evidence = evidence
+        self.event = event
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """An event given as a function of one outcome."""
+
+    holds: Callable[[Any], bool]
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return np.array([bool(self.holds(outcome)) for outcome in outcomes], dtype=np.bool_)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object: its name is all that can be written down."""
+        return {"kind": "predicate", "name": getattr(self.holds, "__qualname__", repr(self.holds)), "portable": False}
+
+
+def assert_private(
+    release: Callable[[Any], Any],
+    data_in: Any,
+    data_out: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    runs: int = 100_000,
+    alpha: float = 1e-6,
+    event: Event | Callable[[Any], bool] | None = None,
+) -> None:
+    """Raise NotPrivateError, an AssertionError, where release(data) is seen to break (ε, δ)-privacy on this pair.
+
+    release(data) returns one outcome, with fresh randomness at each call; it is called `runs` times on each input, and,
+    where no event is given, a quarter as often again to learn one, on runs that judge nothing. An outcome may be a
+    number, a string, None, or a tuple, list, set, array or mapping of such. An exception is an outcome too: it may
+    leak. event: what the attacker looks for, an event of `attacks.events` or a function of one outcome, which sees
+    lists, arrays and sets as tuples, mappings as sorted tuples of items, and exceptions as `Refused`.
+
+    alpha: the probability, at the most, that a release that keeps its promise is accused. No error means that nothing
+    was found on this pair with so many runs, not that the release is private.
+
+    Raises ValueError where a verdict is impossible: fewer runs than could show more than the claim (it says how many
+    are needed), or a release that only raises, the same in both worlds.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    claim = Claim(epsilon, delta)
+    needed = statistics.runs_needed(alpha, epsilon, delta)
+    if runs < needed:
+        raise ValueError(
+            f"runs = {runs:,} cannot refute epsilon = {epsilon:g}, delta = {delta:g} at alpha = {alpha:g}: "
+            f"not even a perfect attack could; at least {needed:,} runs are needed"
+        )
+    training = 0
+    if event is None:
+        training = max(TRAINING_LEAST, int(TRAINING * runs))
+        event = learning.learn((_outcomes(release, data_in, training), _outcomes(release, data_out, training)), claim)
+    looked_for: Event = event if hasattr(event, "to_json") else Predicate(event)  # type: ignore[assignment]
+    (count_in, error_in), (count_out, error_out) = (
+        _count(release, data, looked_for, runs) for data in (data_in, data_out)
+    )
+    counts = count_in, count_out
+    evidence = sampled.judge(counts, claim, alpha, None, seed=0)
+    if evidence.verdict is Verdict.VIOLATED:
+        seen = counts[0].event, counts[1].event
+        raise NotPrivateError(_message(evidence, claim, alpha, looked_for, seen, training), evidence, looked_for)
+    if error_in is not None and error_out is not None:
+        raise ValueError(
+            f"release raised in every run on both inputs, so nothing was tried; the last: {error_in.error}"
+        )
+
+
+def _outcomes(release: Callable[[Any], Any], data: Any, runs: int) -> list[Hashable]:
+    return [_outcome(release, data) for _ in range(runs)]
+
+
+def _outcome(release: Callable[[Any], Any], data: Any) -> Hashable:
+    try:
+        released = release(data)
+    except Exception as error:  # an outcome, because it may depend on the data
+        return Refused(f"{type(error).__name__}: {error}")
+    return as_outcome(released)
+
+
+def as_outcome(released: Any) -> Hashable:
+    """Return what was released as a hashable outcome: tuples for lists and arrays, sorted items for mappings.
+
+    >>> as_outcome({"b": [1, 2.5], "a": None})
+    (('a', None), ('b', (1, 2.5)))
+    """
+    if isinstance(released, np.ndarray | np.generic):
+        return as_outcome(released.tolist())
+    if isinstance(released, list | tuple):
+        return tuple(as_outcome(part) for part in released)
+    if isinstance(released, Mapping):
+        items = ((as_outcome(key), as_outcome(value)) for key, value in released.items())
+        return tuple(sorted(items, key=lambda item: (repr(item[0]), repr(item[1]))))
+    if isinstance(released, AnySet):
+        return tuple(sorted((as_outcome(part) for part in released), key=repr))
+    return released if isinstance(released, Hashable) else repr(released)
+
+
+def _count(release: Callable[[Any], Any], data: Any, event: Event, runs: int) -> tuple[sampled.Counts, Refused | None]:
+    """Return how often the event happened, and the last exception where every run raised one."""
+    happened, refused, outcomes = 0, 0, (_outcome(release, data) for _ in range(runs))
+    while chunk := list(islice(outcomes, CHUNK)):
+        happened += int(event(chunk).sum())
+        errors = [outcome for outcome in chunk if isinstance(outcome, Refused)]
+        refused += len(errors)
+    return sampled.Counts(happened, np.array([runs - happened, happened])), errors[-1] if refused == runs else None
+
+
+def _message(
+    evidence: SampledEvidence, claim: Claim, alpha: float, event: Event, seen: tuple[int, int], training: int
+) -> str:
+    learned = f", learned on {training:,} other runs of each" if training else ""
+    return (
+        f"the release is not (epsilon = {claim.epsilon:g}, delta = {claim.delta:g})-private on this pair of inputs.\n"
+        f"  seen: the event below in {seen[0]:,} of {evidence.runs:,} runs on data_in "
+        f"and in {seen[1]:,} of {evidence.runs:,} on data_out\n"
+        f"  event: {event.to_json()}{learned}\n"
+        f"  shown: epsilon is at least {evidence.epsilon_lower:.3g} at this delta, with confidence 1 - {alpha:g}\n"
+        f"  probability of the event, in and out: {_interval(evidence.event_in)}, {_interval(evidence.event_out)}"
+    )
+
+
+def _interval(bounds: tuple[float, float]) -> str:
+    return f"[{bounds[0]:.4g}, {bounds[1]:.4g}]"

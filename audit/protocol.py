@@ -1,0 +1,180 @@
+"""The protocol with a program under audit: JSON lines, numbers that lose nothing, and what an answer may be.
+
+docs/protocol.md is its description for people who write the other side, docs/protocol.schema.json its schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.interface import Family, Outcomes, Refused
+
+VERSION = 1
+REFUSAL = "error:"  # how a string begins that reports an exception
+SHOWN = 160  # characters of what somebody else printed
+
+_EXACT = 1 << 53  # integers up to here are floats as well, so no parser turns them into others
+_INT64 = 1 << 63
+_HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d{1,6}")
+_INTEGER = re.compile(r"[+-]?\d{1,300}")  # more digits fit no float, and every statistic is one
+
+
+class TargetError(Exception):
+    """Something that is audited does not keep to the protocol: what it did, in one line."""
+
+
+def hello() -> bytes:
+    """Return the line that both sides begin with."""
+    return f'{{"protocol": {VERSION}}}\n'.encode()
+
+
+def check_hello(answer: object) -> None:
+    """Raise TargetError unless this answers `hello`."""
+    spoken = answer.get("protocol") if isinstance(answer, dict) else None
+    if spoken is None:
+        raise TargetError(f'answered {quoted(answer)}, not {{"protocol": {VERSION}}}')
+    if spoken != VERSION or isinstance(spoken, bool):
+        raise TargetError(f"speaks protocol {quoted(spoken)}, not {VERSION}")
+
+
+def question(data: object, parameters: Mapping[str, Any]) -> str:
+    """Return a request up to the number of runs: data as a family's `to_json` gives them, and public parameters."""
+    return f'{{"data": {_written(data)}, "parameters": {_written(parameters)}, "runs": '
+
+
+def _written(value: object) -> str:
+    return json.dumps(_exact(value), allow_nan=False)
+
+
+def _exact(value: Any) -> Any:
+    """Return the value with integers beyond 2^53 as strings.
+
+    Floats stay JSON numbers, their shortest decimals of at most 17 digits: a correct parser reads the float back.
+    """
+    if isinstance(value, Mapping):
+        return {name: _exact(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        small = all(isinstance(part, float) or (isinstance(part, int) and -_EXACT <= part <= _EXACT) for part in value)
+        return value if small else [_exact(part) for part in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
+        return str(value)
+    return value
+
+
+def parsed(line: bytes) -> object:
+    """Return what a line of JSON says. Raises TargetError where it is not one."""
+    try:
+        return json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise TargetError(f"printed what is not a line of JSON: {quoted(line.decode(errors='replace'))}") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise TargetError(f"answered with {name}: a finite number is a JSON number or a hexadecimal string")
+
+
+def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int) -> list[Any]:
+    """Return the outcomes of an answer, `runs` of them. Raises TargetError where it is anything else."""
+    outcomes = answer.get("outcomes") if isinstance(answer, dict) else None
+    if not isinstance(outcomes, list):
+        raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
+    return checked([decoded(value) for value in outcomes], family, data, runs)
+
+
+def decoded(value: object) -> Any:
+    """Return one outcome from its JSON form: an int, a float, a tuple of them, or a Refused.
+
+    A JSON number is a binary64, and an integer where it is written as one of at most 2^53; a string is a hexadecimal
+    float, an integer of any size, or `error: …`. Raises TargetError for anything else, and where it is not finite.
+    """
+    if isinstance(value, list):
+        parts = tuple(decoded(part) for part in value)
+        if not parts or any(isinstance(part, tuple | Refused) for part in parts):
+            raise TargetError(f"answered with the outcome {quoted(value)}, which is not a list of numbers")
+        return parts
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TargetError(f"answered with the outcome {quoted(value)}")
+    if isinstance(value, str):
+        return _from_string(value)
+    if isinstance(value, int) and -_EXACT <= value <= _EXACT:
+        return value
+    return _finite(value, value)
+
+
+def _from_string(text: str) -> int | float | Refused:
+    if text.startswith(REFUSAL):
+        return Refused(text.removeprefix(REFUSAL).strip())
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _HEXADECIMAL.fullmatch(text):
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return _finite(np.inf, text)
+        except ValueError:  # no digit at all
+            pass
+    raise TargetError(f"answered with the outcome {quoted(text)}: no hexadecimal float, integer, or {REFUSAL!r}")
+
+
+def _finite(value: int | float, given: object) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not isfinite(number):
+        raise TargetError(f"answered with an outcome that is not finite: {quoted(given)}")
+    return number
+
+
+def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int) -> list[Any]:
+    """Return the outcomes. Raises TargetError unless there are `runs` of them and each is one of the family's."""
+    if len(outcomes) != runs:
+        raise TargetError(f"answered with {len(outcomes):,} outcomes, not {runs:,}")
+    indices = np.size(np.asarray(data)) if family.name == "exponential" else None
+    for outcome in outcomes:
+        if isinstance(outcome, Refused):
+            continue
+        try:
+            family.outcome(list(outcome) if isinstance(outcome, tuple) else outcome)
+        except ValueError as error:
+            raise TargetError(f"answered with another family's outcome: {error}") from None
+        if indices is not None and not 0 <= outcome < indices:
+            raise TargetError(f"answered with the index {outcome}: indices go from 0 to {indices - 1}")
+    return outcomes
+
+
+def gathered(outcomes: list[Any]) -> Outcomes:
+    """Return outcomes as an array where that changes none of them: int64, float64, or rows of float64; else a list."""
+    kinds = {type(outcome) for outcome in outcomes}
+    if kinds == {tuple}:
+        flat = [part for outcome in outcomes for part in outcome]
+        alike = len({len(outcome) for outcome in outcomes}) == 1 and _are_floats(flat)
+        return np.array(outcomes, dtype=np.float64) if alike else outcomes
+    if kinds == {int} and all(-_INT64 <= outcome < _INT64 for outcome in outcomes):
+        return np.array(outcomes, dtype=np.int64)
+    if kinds and kinds <= {int, float} and _are_floats(outcomes):
+        return _floats(outcomes)
+    return outcomes
+
+
+def _are_floats(numbers: Sequence[Any]) -> bool:
+    return all(isinstance(number, float) or -_EXACT <= number <= _EXACT for number in numbers)
+
+
+def _floats(numbers: Sequence[Any]) -> NDArray[np.float64]:
+    return np.array(numbers, dtype=np.float64)
+
+
+def quoted(value: object) -> str:
+    """Return what somebody else printed as one short line without control characters."""
+    text = value if isinstance(value, str) else json.dumps(value, default=repr, ensure_ascii=False)
+    text = "".join(character if character.isprintable() else " " for character in text).strip()
+    text = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return repr(text) if isinstance(value, str) else text

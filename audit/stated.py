@@ -1,0 +1,75 @@
+"""The claim of somebody else's mechanism, as its user states it, and the attacks that fit it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attacks.attack import Attack
+from attacks.rebuilt import at_epsilon
+from mechanisms.additive import GaussianParameters, gaussian_claim
+from mechanisms.families import family
+from mechanisms.privacy import Claim
+
+AnyAttack = Attack[Any, Any, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stated:
+    """What is claimed: ε (nats), δ, and the sensitivity it holds for. None: what the attack's own parameters say.
+
+    ε: the attacks are made for it where they are derived from a budget. The family `gaussian` is parametrised by σ and
+    δ: there ε changes what is claimed and not what is asked. sensitivity: becomes the public parameter, so it says
+    which inputs are adjacent; the inputs themselves stay as they are.
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    sensitivity: float | None = None
+
+    def attack(self, attack: AnyAttack) -> AnyAttack:
+        """Return the attack for this claim. Raises ValueError, naming the option, where there is none."""
+        if self.epsilon is not None:
+            try:
+                attack = at_epsilon(attack, self.epsilon)
+            except ValueError as error:
+                raise ValueError(f"--epsilon {self.epsilon:g}: {attack.name} cannot be made for it: {error}") from None
+        changed: dict[str, float] = {}
+        if self.sensitivity is not None:
+            changed["sensitivity"] = self.sensitivity
+        if self.delta is not None and isinstance(attack.parameters, GaussianParameters):
+            changed["delta"] = self.delta
+        if not changed:
+            return attack
+        attack = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, **changed))
+        if self.sensitivity is not None and not family(attack.family).adjacent(attack.parameters, *attack.worlds()):
+            raise ValueError(f"--sensitivity {self.sensitivity:g}: the inputs of {attack.name} lie further apart")
+        return attack
+
+    def claim(self, parameters: Any, data_in: Any, data_out: Any) -> Claim:
+        """Return the promise for a pair of worlds: that of the parameters, but for what is stated."""
+        if isinstance(parameters, GaussianParameters):
+            usual = gaussian_claim(parameters, data_in, data_out)
+        else:
+            usual = Claim(parameters.epsilon)
+        return Claim(
+            usual.epsilon if self.epsilon is None else self.epsilon, usual.delta if self.delta is None else self.delta
+        )
+
+
+def fitting(
+    attacks: Iterable[AnyAttack], stated: Stated, skipped: Callable[[str], None] | None = None
+) -> list[AnyAttack]:
+    """Return the attacks for a claim, each once. skipped is told why of one that cannot be made; None: ValueError."""
+    found: dict[str, AnyAttack] = {}
+    for attack in attacks:
+        try:
+            made = stated.attack(attack)
+        except ValueError as error:
+            if skipped is None:
+                raise
+            skipped(str(error))
+            continue
+        found.setdefault(made.name, made)
+    return list(found.values())

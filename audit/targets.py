@@ -1,0 +1,224 @@
+"""Other people's mechanisms: any command that speaks the protocol, any Python callable, as a Mechanism under audit."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from audit import protocol
+from audit.program import Program
+from audit.protocol import TargetError
+from audit.watch import Watch
+from mechanisms.bits import BitSource
+from mechanisms.families import family
+from mechanisms.interface import Family, Mechanism, Outcomes, Refused
+from mechanisms.privacy import Claim
+
+COMMAND = "cmd:"  # how the name of a target begins that is a command
+REQUEST = 10_000  # runs of one request: an answer comes soon, and is never large
+TIMEOUT = 60.0  # seconds for one answer
+ANSWER = 1 << 16  # bytes of an answer, besides those of its outcomes
+OUTCOME = 512  # bytes of one number of an outcome, an error message among them
+
+AnyFamily = Family[Any, Any, Any]
+_R = TypeVar("_R")
+
+
+class Target(Protocol):
+    """Something that gives outcomes when asked."""
+
+    def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
+        """Return `runs` outcomes, checked. Raises TargetError."""
+
+
+@contextmanager
+def opened(text: str, timeout: float = TIMEOUT) -> Iterator[Target]:
+    """Give the target of that name, `cmd: …` or `package.module:function`; a command ends with the context.
+
+    timeout: seconds for one answer of a command. Raises TargetError where it cannot be started or imported.
+    """
+    if not text.startswith(COMMAND):
+        yield CallableTarget(imported(text))
+        return
+    command = CommandTarget(text.removeprefix(COMMAND), timeout)
+    try:
+        command.start()
+        yield command
+    except BaseException:
+        command.end(at_once=True)
+        raise
+    command.end()
+
+
+class CommandTarget:
+    """A command that speaks the protocol. It is started once, and anew only after it has failed."""
+
+    def __init__(self, command: str, timeout: float) -> None:
+        self._command, self._timeout = command, timeout
+        self._program: Program | None = None
+        self._asked: tuple[Any, Any, str] | None = None  # the last data and parameters, and the question they make
+
+    def start(self) -> None:
+        """Start and greet the program, where it does not run. Raises TargetError."""
+        if self._program is None:
+            self._program = Program(self._command, self._timeout)
+            self._ask(protocol.hello(), ANSWER, protocol.check_hello)
+
+    def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
+        line = f"{self._question(data, parameters, of)}{runs}}}\n".encode()
+        longest = ANSWER + runs * OUTCOME * (1 if of.name == "exponential" else max(1, np.size(data)))
+        self.start()
+        return self._ask(line, longest, lambda answer: protocol.answered(answer, of, data, runs))
+
+    def _ask(self, line: bytes, longest: int, read: Callable[[object], _R]) -> _R:
+        """Return what `read` makes of the answer. A program that makes a mistake is ended: its next answer is late."""
+        program = self._program
+        if program is None:
+            raise TypeError("the program has not been started")
+        try:
+            answer = program.ask(line, longest)
+            try:
+                return read(protocol.parsed(answer))
+            except TargetError as error:
+                program.fail(str(error))
+        except BaseException:
+            self.end(at_once=True)
+            raise
+
+    def _question(self, data: Any, parameters: Any, of: AnyFamily) -> str:
+        if self._asked is None or self._asked[0] is not data or self._asked[1] is not parameters:
+            question = protocol.question(of.to_json(data), dataclasses.asdict(parameters))
+            self._asked = data, parameters, question
+        return self._asked[2]
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the program, where it runs."""
+        if self._program is not None:
+            if at_once:
+                self._program.kill()
+            else:
+                self._program.close()
+            self._program = None
+
+
+class CallableTarget:
+    """A function(data, parameters, runs) that returns `runs` outcomes; one that it cannot give may be an exception.
+
+    A function that raises where it is asked for one run refuses: that run's outcome is the exception. So that the
+    outcomes of runs stay independent, it is then asked for every run of these data by itself. One that raises only now
+    and then has to return its exceptions as outcomes: a call that raises would take the other runs along.
+    """
+
+    def __init__(self, function: Callable[[Any, dict[str, Any], int], Any]) -> None:
+        self._function = function
+        self._tried: tuple[Any, bool] | None = None  # the last data, and whether they made the function raise
+
+    def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
+        if self._tried is None or self._tried[0] is not data:
+            first = self._called(data, parameters, 1)
+            self._tried = data, isinstance(first, Refused)
+        if self._tried[1]:
+            single = [self._called(data, parameters, 1) for _ in range(runs)]
+            outcomes = [one if isinstance(one, Refused) else _only(one) for one in single]
+        else:
+            outcomes = self._called(data, parameters, runs)
+            if isinstance(outcomes, Refused):
+                raise TargetError(
+                    f"raised in a call for {runs:,} runs and not in one for 1: {outcomes.error!r}; "
+                    "return the exception as the outcome of its run"
+                )
+        return protocol.checked([native(value) for value in outcomes], of, data, runs)
+
+    def _called(self, data: Any, parameters: Any, runs: int) -> Any:
+        given = data.copy() if isinstance(data, np.ndarray) else data
+        try:
+            returned = self._function(given, dataclasses.asdict(parameters), runs)
+        except Exception as error:
+            return refused(error)
+        if not isinstance(returned, np.ndarray | list | tuple | range):
+            raise TargetError(f"returned {protocol.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
+        return returned.tolist() if isinstance(returned, np.ndarray) else returned
+
+
+def _only(outcomes: Any) -> Any:
+    if len(outcomes) != 1:
+        raise TargetError(f"answered with {len(outcomes):,} outcomes, not 1")
+    return outcomes[0]
+
+
+def refused(error: BaseException) -> Refused:
+    """Return an exception as the outcome that it is."""
+    return Refused(f"{type(error).__name__}: {error}")
+
+
+def native(value: Any) -> Any:
+    """Return an outcome of Python code as an int, a float, a tuple of them, or a Refused. Raises TargetError."""
+    if isinstance(value, BaseException):
+        return refused(value)
+    if isinstance(value, Refused):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, tuple | list):
+        return protocol.decoded([_plain(part) for part in value])
+    return protocol.decoded(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a number so that `decoded` reads it as it is: in Python an integer is exact however large."""
+    value = value.tolist() if isinstance(value, np.generic) else value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
+    """Return the callable `package.module:function`; modules of the working directory are found. Raises TargetError."""
+    name, colon, attribute = text.partition(":")
+    if not (name and colon and attribute):
+        raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:function'")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = import_module(name)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except Exception as error:
+        raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
+    if not callable(found):
+        raise TargetError(f"{text!r} is not callable")
+    return found  # type: ignore[no-any-return]
+
+
+def mechanism(
+    name: str,
+    of: str,
+    target: Target,
+    claim: Callable[[Any, Any, Any], Claim],
+    watch: Watch,
+    done: Callable[[], None] = lambda: None,
+) -> Mechanism[Any, Any, Any]:
+    """Return the target as a member of the family `of`. Its randomness is its own, and it has no law.
+
+    watch sees every outcome; done() is called for each request.
+    """
+    known = family(of)
+
+    def sample(data: Any, parameters: Any, bits: BitSource, n: int) -> Outcomes:
+        outcomes: list[Any] = []
+        for start in range(0, n, REQUEST):
+            outcomes += target(data, parameters, known, min(REQUEST, n - start))
+            done()
+        watch.see(outcomes)
+        return protocol.gathered(outcomes)
+
+    return Mechanism(name, of, sample, claim, seeded=False)
+
+
+def requests(runs: int) -> int:
+    """Return how many requests a sample of so many runs takes."""
+    return -(-runs // REQUEST)

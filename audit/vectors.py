@@ -1,0 +1,133 @@
+"""Attack vectors as data: an attack as one JSON file that any language can run, after the manner of Wycheproof.
+
+docs/vector.schema.json is the schema. A float is {"decimal": 0.5, "hex": "0x1.0000000000000p-1"}; an integer is a JSON
+number up to 2^53 and a string beyond; a vector is run-length encoded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.attack import Attack
+from audit import exact, sampled
+from audit.stated import Stated
+from mechanisms.families import family, members
+from mechanisms.law import runs_of
+from mechanisms.privacy import Claim
+
+SCHEMA = "subnormal/vector/1"
+
+_EXACT = 1 << 53  # integers up to here are exact in every JSON parser
+_ID_DIGITS = 16
+
+AnyAttack = Attack[Any, Any, Any]
+
+
+def vector(of: AnyAttack) -> dict[str, Any]:
+    """Return the attack as a JSON object: everything that a program needs to run it, and what broken ones show."""
+    data_in, data_out = of.worlds()
+    content = {
+        "family": of.family,
+        "parameters": number(dataclasses.asdict(of.parameters)),
+        "data_in": data(data_in),
+        "data_out": data(data_out),
+        "event": None if of.event is None else number(of.event.to_json()),
+    }
+    about = {"attack": of.name, "description": of.description, "source": of.source}
+    shows = {
+        "claim": _claim(Stated().claim(of.parameters, data_in, data_out)),
+        "broken": _broken(of, data_in, data_out),
+    }
+    return {"schema": SCHEMA, "id": identity(of.name, content)} | about | content | shows
+
+
+def identity(name: str, content: Mapping[str, Any]) -> str:
+    """Return a name that stays the same for as long as the family, the inputs, the parameters and the event do."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return f"{name}/{hashlib.sha256(canonical).hexdigest()[:_ID_DIGITS]}"
+
+
+def file_name(of: AnyAttack) -> str:
+    """Return the name of the attack's file."""
+    return f"{of.name}.json"
+
+
+def to_json(of: AnyAttack) -> bytes:
+    """Return the attack's file. The same code on the same machine gives the same bytes."""
+    return (json.dumps(vector(of), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def number(value: Any) -> Any:
+    """Return a value of parameters or of an event with its floats and large integers in the form of a vector."""
+    if isinstance(value, Mapping):
+        return {name: number(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [number(part) for part in value]
+    if isinstance(value, float):
+        return {"decimal": value, "hex": value.hex()} if isfinite(value) else str(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
+        return str(value)
+    return value
+
+
+def data(values: Any) -> dict[str, Any]:
+    """Return the data of one world: a number, or a vector as its runs of equal values, [how many, value].
+
+    >>> data(np.array([3, 3, 3, 4]))
+    {'type': 'int64', 'length': 4, 'runs': [[3, 3], [1, 4]]}
+    """
+    if not isinstance(values, np.ndarray):
+        return {"type": "float64" if isinstance(values, float) else "integer", "value": number(values)}
+    if values.ndim != 1 or values.dtype.kind not in "if":
+        raise ValueError(f"data must be a vector of integers or floats, got {values.dtype} of shape {values.shape}")
+    ends = runs_of(values) if len(values) else np.zeros(0, dtype=np.int64)
+    counts = np.diff(ends, prepend=0).tolist()
+    return {
+        "type": values.dtype.name,
+        "length": len(values),
+        "runs": [[count, number(value)] for count, value in zip(counts, values[ends - 1].tolist(), strict=True)],
+    }
+
+
+def decoded(given: Mapping[str, Any]) -> int | float | NDArray[Any]:
+    """Return the data that `data` has written."""
+    if "runs" not in given:
+        return _number(given["value"])
+    counts = [count for count, _ in given["runs"]]
+    values = np.array([_number(value) for _, value in given["runs"]], dtype=given["type"])
+    return np.repeat(values, counts)
+
+
+def _number(given: Any) -> int | float:
+    if isinstance(given, Mapping):
+        return float.fromhex(given["hex"])
+    return int(given)
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {name: number(getattr(claim, name)) for name in ("epsilon", "delta", "advantage_allowed")}
+
+
+def _broken(of: AnyAttack, data_in: Any, data_out: Any) -> list[dict[str, Any]]:
+    """Return what the members show that the attack breaks: bounds on the event's probability in the exact laws.
+
+    Null for a member without a law, one of a library that is not installed among them.
+    """
+    known = {mechanism.name: mechanism for mechanism in members(family(of.family))}
+    found = []
+    for name in of.breaks:
+        laws = sampled.both_laws(known[name], of, (data_in, data_out)) if name in known else None
+        shown: dict[str, Any] = {"mechanism": name, "event_in": None, "event_out": None}
+        if laws is not None and of.event is not None:
+            evidence = exact.compare(*laws, known[name].claim(of.parameters, data_in, data_out), of.event)
+            shown |= {"event_in": number(evidence.event_in), "event_out": number(evidence.event_out)}
+        found.append(shown)
+    return found

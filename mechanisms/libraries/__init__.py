@@ -1,0 +1,79 @@
+"""Other people's mechanisms as members of the families they belong to: what the modules here share.
+
+A module imports its library only when a member draws. Randomness is the library's own, so rows cannot be reproduced,
+and nobody here knows the build: members have no law. Parameters are turned to floats, as every user does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, of_coordinates
+from mechanisms.exponential import ExponentialParameters, Utilities
+from mechanisms.interface import Outcomes, Refused
+
+HELD = 1 << 53  # float64 holds every integer up to here; beyond, a library may be given another number than ours
+OUTCOMES_MAX = 1 << 12  # utilities beyond which a single draw takes milliseconds
+
+Additive = LaplaceParameters | GaussianParameters
+
+
+def takes_numbers(data: Data, parameters: Additive) -> bool:
+    """Return whether there are numbers to add noise to: a sum would be one of ours, and no library's."""
+    return parameters.query == "value" and all(abs(number) <= HELD for number in coordinates(data))
+
+
+def takes_integers(data: Data, parameters: Additive) -> bool:
+    """Return whether these are integers of integer sensitivity."""
+    integers = all(isinstance(number, int) for number in coordinates(data))
+    return takes_numbers(data, parameters) and integers and float(parameters.sensitivity).is_integer()
+
+
+def takes_utilities(data: Utilities, parameters: ExponentialParameters) -> bool:
+    """Return whether there are few enough utilities."""
+    return len(data) <= OUTCOMES_MAX
+
+
+def coordinates(data: Data) -> list[Any]:
+    """Return the numbers of the data, as Python's own."""
+    numbers: list[Any] = np.atleast_1d(data).tolist()
+    return numbers
+
+
+def drawn(release: Callable[[], Any], n: int, kind: DTypeLike) -> Outcomes:
+    """Return the outcomes of n calls as an array of that type. An exception is an outcome too: then it is a list."""
+    outcomes: list[Any] = []
+    refused = False
+    for _ in range(n):
+        try:
+            outcomes.append(release())
+        except Exception as error:
+            refused = True
+            outcomes.append(Refused(f"{type(error).__name__}: {error}"))
+    return outcomes if refused else np.array(outcomes, dtype=kind)
+
+
+def released(draw: Callable[[Any], Any], data: Data, n: int, kind: DTypeLike) -> Outcomes:
+    """Return n times what draw makes of the number, shape (n,), or of each coordinate, shape (n, coordinates)."""
+    numbers = coordinates(data)
+    if of_coordinates(data, "value"):
+        return drawn(lambda: tuple(draw(number) for number in numbers), n, kind)
+    return drawn(lambda: draw(numbers[0]), n, kind)
+
+
+def released_at_once(
+    draw: Callable[[list[Any]], Sequence[Any]], data: Data, n: int, number: type[int] | type[float]
+) -> NDArray[Any]:
+    """Return the same from one call that adds noise to each number of a long list on its own."""
+    numbers = [number(one) for one in coordinates(data)]
+    flat = np.array(draw(numbers * n), dtype=np.int64 if number is int else np.float64)
+    return flat.reshape(n, len(numbers)) if of_coordinates(data, "value") else flat
+
+
+def up_to(runs: int) -> Callable[[Data, Additive], int]:
+    """Return the bound on runs of a member that draws so many numbers in about half a second."""
+    return lambda data, parameters: max(1, runs // np.size(data))

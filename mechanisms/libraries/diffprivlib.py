@@ -1,0 +1,137 @@
+"""IBM's diffprivlib (https://github.com/IBM/differential-privacy-library): noise in floats, and snapping.
+
+Laplace and Gaussian noise are sums of several variates (Holohan & Braghin 2021, arXiv:2107.10138), so that nobody can
+invert one; the sum of value and noise is a float's. All mechanisms draw from the system's randomness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, gaussian_claim, laplace_claim
+from mechanisms.bits import BitSource
+from mechanisms.exponential import ExponentialParameters, Utilities, claim
+from mechanisms.interface import Mechanism, Outcomes
+from mechanisms.libraries import (
+    Additive,
+    drawn,
+    released,
+    takes_integers,
+    takes_numbers,
+    takes_utilities,
+    up_to,
+)
+
+PACKAGE = "diffprivlib"
+
+Sample = Callable[[Data, Any, BitSource, int], Outcomes]
+
+
+def _noise(kind: str, options: Callable[[Any], dict[str, Any]], outcome: DTypeLike = np.float64) -> Sample:
+    """options gives what the class is built with."""
+
+    def sample(data: Data, parameters: Any, bits: BitSource, n: int) -> Outcomes:
+        mechanism = _built(kind, tuple(options(parameters).items()))
+        return released(mechanism.randomise, data, n, outcome)
+
+    return sample
+
+
+@lru_cache(maxsize=64)
+def _built(kind: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    from diffprivlib import mechanisms
+
+    return getattr(mechanisms, kind)(**dict(options))
+
+
+def _laplace_options(parameters: LaplaceParameters) -> dict[str, Any]:
+    return {"epsilon": parameters.epsilon, "sensitivity": parameters.sensitivity}
+
+
+def _snapping_options(parameters: LaplaceParameters) -> dict[str, Any]:
+    return _laplace_options(parameters) | {"lower": parameters.lower, "upper": parameters.upper}
+
+
+def _geometric_options(parameters: LaplaceParameters) -> dict[str, Any]:
+    return {"epsilon": parameters.epsilon, "sensitivity": int(parameters.sensitivity)}
+
+
+def _gaussian_options(parameters: GaussianParameters) -> dict[str, Any]:
+    """The library takes no σ: it is asked for what the family claims, and finds a σ of its own."""
+    claimed = gaussian_claim(parameters, 0, 0)
+    return {"epsilon": claimed.epsilon, "delta": claimed.delta, "sensitivity": parameters.sensitivity}
+
+
+def _discrete_gaussian_options(parameters: GaussianParameters) -> dict[str, Any]:
+    return _gaussian_options(parameters) | {"sensitivity": int(parameters.sensitivity)}
+
+
+def _exponential(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
+    """Negated, as higher is better there; the library subtracts the best utility itself."""
+    from diffprivlib import mechanisms
+
+    utility = [-utility for utility in data.tolist()]
+    mechanism = mechanisms.Exponential(epsilon=parameters.epsilon, sensitivity=parameters.sensitivity, utility=utility)
+    return drawn(mechanism.randomise, n, np.int64)
+
+
+def _sum(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
+    """tools.sum: clips to the records' bounds, sums as numpy does, adds Laplace noise, clips to what a sum can be."""
+    from diffprivlib import tools
+
+    return drawn(lambda: tools.sum(data, epsilon=parameters.epsilon, bounds=parameters.record_bounds), n, np.float64)
+
+
+def _takes_records(data: Data, parameters: LaplaceParameters) -> bool:
+    """The library takes the difference of the bounds for the sensitivity: nothing else would be its claim."""
+    if parameters.query != "sum" or parameters.record_bounds is None or np.ndim(data) != 1:
+        return False
+    low, high = map(Fraction, parameters.record_bounds)
+    return high - low == Fraction(parameters.sensitivity)
+
+
+def _additive(
+    name: str,
+    family: str,
+    sample: Sample,
+    runs: Callable[[Data, Additive], int],
+    takes: Callable[[Data, Any], bool] = takes_numbers,
+) -> Mechanism[Data, Any, Any]:
+    promised: Any = laplace_claim if family == "laplace" else gaussian_claim
+    return Mechanism(name, family, sample, promised, seeded=False, runs=runs, package=PACKAGE, takes=takes)
+
+
+LAPLACE = _additive("diffprivlib-laplace", "laplace", _noise("Laplace", _laplace_options), up_to(40_000))
+SNAPPING = _additive("diffprivlib-snapping", "laplace", _noise("Snapping", _snapping_options), up_to(20_000))
+GEOMETRIC = _additive(
+    "diffprivlib-geometric",
+    "laplace",
+    _noise("Geometric", _geometric_options, np.int64),
+    up_to(40_000),
+    takes_integers,
+)
+SUM = _additive("diffprivlib-sum", "laplace", _sum, lambda data, parameters: 4_000, _takes_records)
+GAUSSIAN = _additive("diffprivlib-gaussian", "gaussian", _noise("GaussianAnalytic", _gaussian_options), up_to(30_000))
+DISCRETE_GAUSSIAN = _additive(
+    "diffprivlib-gaussian-discrete",
+    "gaussian",
+    _noise("GaussianDiscrete", _discrete_gaussian_options, np.int64),
+    up_to(20_000),
+    takes_integers,
+)
+EXPONENTIAL: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
+    "diffprivlib-exponential",
+    "exponential",
+    _exponential,
+    claim,
+    seeded=False,
+    runs=lambda data, parameters: max(1, 500_000 // max(len(data), 100)),
+    package=PACKAGE,
+    takes=takes_utilities,
+)

@@ -1,0 +1,489 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Auditing real libraries
+#
+# *You maintain a library, or somebody asks you to trust one. What can be said about it from outside, and whom do you
+# tell?*
+#
+# **The question.** A release promises $\varepsilon$-differential privacy: for neighbouring data and every event $E$,
+# in both directions,
+# $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E].$$
+# You cannot read its proof off its behaviour. You can *refute* it: two inputs, one event, many runs, and a confidence
+# with which the event is too likely in one world.
+#
+# **What is needed.** Whatever gives outcomes when asked: a library installed here, a Python function, a program in
+# any language.
+#
+#     pip install 'subnormal[libraries]'
+#
+# brings OpenDP, diffprivlib and PyDP beside the audit. Without them this notebook says so and goes on.
+#
+# **What is shown of released libraries** are two flaws, both published in 2022 and cited where they appear. This is
+# no place to publish a new one; the last part says what is.
+
+# %% [markdown]
+# ## Change me
+#
+# Everything below follows from this cell. Libraries draw from the system's randomness, which no seed governs: the
+# digits in the outputs are new each time, and the text gives ranges. (They are those of the values given here.)
+
+# %%
+EPSILON = 1.0  # the budget claimed, in nats
+ALPHA = 1e-6  # the chance, at the most, that an examination accuses wrongly
+RUNS = 20_000  # runs in each world; slow members draw fewer
+SEED = 1  # governs what the audit itself draws
+
+# %%
+import dataclasses
+import json
+import shlex
+import shutil
+import sys
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import Markdown, display
+
+import audit
+from attacks.grid_precision import grid_precision
+from attacks.sensitivity_underestimation import sensitivity_rounding_float64
+from audit import render, statistics, targets, vectors
+from audit.pictures import IN, OUT
+from audit.rows import Crossing, examine_all
+from audit.stated import Stated
+from audit.watch import Watch
+from mechanisms.families import FAMILIES, absent, installed, members
+
+plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+
+# %% [markdown]
+# ## 1. What is installed
+#
+# A *member* is one mechanism of a library, with its options chosen as its users choose them. It promises what the
+# library promises. Its name is library and mechanism; the version audited stands in every report, because a verdict
+# on one version says nothing of the next.
+
+# %%
+EVERYONE = [one for of in FAMILIES for one in (*members(of), *absent(of)) if one.package]
+HERE = {one.name: one for one in EVERYONE if installed(one.package) is not None}
+lines = ["| package | version | members |", "|---|---|---|"]
+for package in dict.fromkeys(one.package for one in EVERYONE):
+    names = ", ".join(f"`{one.name}`" for one in EVERYONE if one.package == package)
+    lines.append(f"| {package} | {installed(package) or '–'} | {names} |")
+display(Markdown("\n".join(lines)))
+missing = sorted({one.package for one in EVERYONE} - {one.package for one in HERE.values()})
+if missing:
+    print(f"Not installed: {', '.join(missing)}; going on without. pip install 'subnormal[libraries]' brings them.")
+
+# %% [markdown]
+# ## 2. One attack, four members
+#
+# **The attack** (grid precision; Haney et al. 2022, [arXiv:2207.13793](https://arxiv.org/abs/2207.13793)). A count is
+# 1 with Alice, blue, and 0 without her, orange. The float sum of 1 and any noise is a multiple of $2^{-53}$. Noise
+# alone need not be: below $\frac12$ floats lie closer. So the attacker looks for one event: *the output is no
+# multiple of $2^{-53}$*.
+#
+# Where value and noise are added in floats, the event is impossible with Alice, and common without her.
+#
+# On the command line:
+#
+#     python -m audit run --attack grid-precision --mechanism diffprivlib-laplace --mechanism opendp-laplace
+
+
+# %%
+def show(rows):
+    """The table of some rows, and below it what went wrong or has to be known."""
+    lines = ["| mechanism | verdict | event, in | event, out | ε is at least | claimed | runs |", "|" + "---|" * 7]
+    for row in rows:
+        cells, sampled = render.columns(row), row.sampled
+        worlds = (None, None) if sampled is None else (sampled.event_in, sampled.event_out)
+        verdict = "ERROR" if row.error else cells["sampled"]
+        numbers = [*map(render.interval, worlds), cells["ε ≥"], cells["claimed ε"], cells["runs"]]
+        lines.append(f"| {cells['mechanism']} | **{verdict}** | {' | '.join(numbers)} |")
+    display(Markdown("\n".join(lines)))
+    for row in rows:
+        for told in (*([row.error] if row.error else []), *(f"warning: {told}" for told in row.warnings)):
+            print(f"{row.mechanism}: {told}")
+
+
+grid = grid_precision(EPSILON)
+NAMES = ("diffprivlib-laplace", "diffprivlib-snapping", "opendp-laplace", "pydp-laplace")
+met = [Crossing(grid, HERE[name]) for name in NAMES if name in HERE]
+compared = examine_all(met, seed=SEED, runs=RUNS, alpha=ALPHA).rows
+if compared:
+    show(compared)
+else:
+    print("None of the four is installed: no table and no picture here.")
+
+
+# %%
+def draw_probabilities(axes, rows):
+    """The event's probability in both worlds, a line for each member; the wide bar is its interval."""
+    for place, row in enumerate(rows):
+        pairs = ((0.15, IN, row.sampled.event_in), (-0.15, OUT, row.sampled.event_out))
+        for offset, colour, (low, high) in pairs:
+            axes.plot([low, high], [place + offset] * 2, color=colour, linewidth=11, solid_capstyle="butt", alpha=0.45)
+            axes.plot((low + high) / 2, place + offset, "o", color=colour, markersize=9)
+    axes.set_yticks(range(len(rows)), [f"{row.mechanism}\n{row.sampled.verdict}" for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlabel("probability of the event")
+    axes.plot([], [], "o", color=IN, markersize=9, label="in: the count is 1")
+    axes.plot([], [], "o", color=OUT, markersize=9, label="out: the count is 0")
+    axes.legend(loc="lower right", fontsize=11)
+
+
+def draw_allowed(axes, rows, epsilon, reach):
+    """Where a claim lets both probabilities be: the wedge. A cross is a member, as wide and high as its intervals."""
+    p = np.linspace(0, reach, 400)
+    factor = np.exp(epsilon)
+    highest = np.minimum(factor * p, 1 - (1 - p) / factor)
+    lowest = np.maximum(p / factor, 1 - factor * (1 - p))
+    axes.fill_between(p, lowest, highest, color="0.88", label=f"ε = {epsilon:g} allows")
+    for row, marker in zip(rows, "osD^", strict=False):
+        centre = [sum(bounds) / 2 for bounds in (row.sampled.event_in, row.sampled.event_out)]
+        across, up = ([(high - low) / 2] for low, high in (row.sampled.event_in, row.sampled.event_out))
+        colour = "crimson" if row.violated else "black"
+        hollow = {"markerfacecolor": "none", "markeredgewidth": 2, "linestyle": "none", "elinewidth": 2}
+        axes.errorbar(*centre, up, across, marker=marker, markersize=11, color=colour, label=row.mechanism, **hollow)
+    axes.set_xlim(-0.02 * reach, reach)
+    axes.set_ylim(-0.02 * reach, reach)
+    axes.set_xlabel("probability in")
+    axes.set_ylabel("probability out")
+    axes.legend(loc="upper right", fontsize=10)
+
+
+judged = [row for row in compared if row.sampled is not None]
+if judged:
+    _, axes = plt.subplots(1, 2, figsize=(13, 4.8), width_ratios=(1.25, 1), layout="constrained")
+    draw_probabilities(axes[0], judged)
+    likeliest = max(max(row.sampled.event_in[1], row.sampled.event_out[1]) for row in judged)
+    draw_allowed(axes[1], judged, EPSILON, min(1, 1.7 * likeliest))
+    plt.show()
+
+# %% [markdown]
+# **How to read it.** The grey wedge holds the pairs of probabilities that the claim allows. A cross wholly outside
+# convicts; anything else does not.
+#
+# - **diffprivlib, Laplace: VIOLATED.** Without Alice about one output in five is off the grid, with her none is. One
+#   such output *proves* that she is not there. This is public since Haney et al. 2022. How carefully the
+#   noise is drawn does not matter (here it is made from four uniforms): the addition gives it away.
+# - **diffprivlib, Snapping** and **PyDP**: what they release is always a multiple of a coarser power of two, whatever
+#   the value. The event never happens, in either world, and an event that never happens tells nothing.
+# - **OpenDP**: the event happens in *both* worlds. Value and noise are added exactly, and only then rounded to a
+#   float. The two probabilities differ by a factor of about two, and $e$ is allowed: sound mechanisms differ too.
+#
+# **What it does not say.** NOT REFUTED is no acquittal: *this* attack, on *these* two inputs, with so many runs, has
+# found nothing. "ε is at least" is a lower bound at confidence $1 - \alpha$, and it grows with the runs: where it
+# says 5 or 6 here the truth is infinite. Some members draw fewer runs than others because they are slower; their
+# intervals are wider, their verdicts no less careful. UNDERPOWERED, not seen here, says that so few runs could not
+# have convicted anybody.
+
+# %% [markdown]
+# ## 3. The sum
+#
+# **The attack** (Casacuberta et al. 2022, [arXiv:2207.10635](https://arxiv.org/abs/2207.10635)). A private sum of
+# records in $[L, U]$ adds noise scaled to $U - L$, the most that one exchanged record can move it. In real numbers.
+# Floats round every partial sum, and one record can decide which way.
+#
+# Here are 65 records, of which the last is $U$ with Alice and $L$ without her. $U - L$ is one step of the floats
+# around $\frac12$:
+
+# %%
+rounding = sensitivity_rounding_float64(EPSILON)
+data_in, data_out = rounding.worlds()
+low, high = rounding.parameters.record_bounds
+promised = Fraction(high) - Fraction(low)
+moved = Fraction(float(np.sum(data_in))) - Fraction(float(np.sum(data_out)))
+exactly = sum(map(Fraction, data_in.tolist())) - sum(map(Fraction, data_out.tolist()))
+print(f"records           {len(data_out)}, between {low!r} and {high!r}")
+print(f"U − L             {float(promised):g}")
+print(f"the sum moves by  {exactly / promised} × (U − L)   in exact arithmetic")
+print(f"                 {moved / promised} × (U − L)   in numpy's floats")
+
+# %% [markdown]
+# The noise is made for the first number and has to hide the second. `diffprivlib.tools.sum(records, epsilon=…,
+# bounds=(L, U))` sums as numpy does:
+
+# %%
+summed = ()
+if "diffprivlib-sum" in HERE:
+    summed = examine_all([Crossing(rounding, HERE["diffprivlib-sum"])], seed=SEED, runs=RUNS, alpha=ALPHA).rows
+    show(summed)
+else:
+    print("diffprivlib is not installed: no table and no picture here.")
+
+
+# %%
+def draw_sums(axes, sketch):
+    """Where the releases fall, and the noise that was to hide the one bar behind the other."""
+    origin, reach = Fraction(float(np.sum(data_out))), float(moved / promised)
+    places = [float((Fraction(end) - origin) / promised) for end in sketch.edges.tolist()]
+    worlds = zip(sketch.sampled, (IN, OUT), ("in: the last record is U", "out: it is L"), strict=True)
+    for masses, colour, words in worlds:
+        axes.bar(places, masses, width=reach / 25, color=colour, alpha=0.8, label=words)
+    finely = np.linspace(-reach / 2, 1.5 * reach, 1001)
+    axes.plot(finely, np.exp(-EPSILON * np.abs(finely)), color="0.35", linewidth=2, label="the noise's shape")
+    axes.set_xlabel("release − numpy's sum without Alice, in units of U − L")
+    axes.set_ylabel("probability")
+    axes.set_xlim(finely[0], finely[-1])
+    axes.legend(loc="upper center")
+
+
+if summed and summed[0].sampled is not None:
+    _, axes = plt.subplots(figsize=(11, 3.8), layout="constrained")
+    draw_sums(axes, summed[0].sketch)
+    plt.show()
+
+# %% [markdown]
+# Nearly every release is one float with Alice and another without her. The floats around the sum lie 64 times as far
+# apart as the noise is wide, so the noise is rounded away, and the sum's own rounding is all there is to see. Whoever
+# reads the output knows Alice's record: VIOLATED, and public since Casacuberta et al. 2022, who found it in
+# many libraries and say how to repair it (integers, or a larger sensitivity that counts the roundings in).
+
+# %% [markdown]
+# ## 4. Your own
+#
+# No packaging is needed. A **Python callable** takes data, public parameters and a number of runs, and returns that
+# many outcomes. Put yours in place of this one, which does what many a first version does:
+
+
+# %%
+def release(data, parameters, runs):
+    """A count plus Laplace noise, in floats."""
+    scale = parameters["sensitivity"] / parameters["epsilon"]
+    return data + np.random.default_rng().laplace(scale=scale, size=runs)
+
+
+def audited(name, target, attack=grid):
+    """The report of one target under one attack, which judges the claim EPSILON."""
+    watch = Watch()
+    mine = targets.mechanism(name, attack.family, target, Stated(epsilon=EPSILON).claim, watch)
+    report = examine_all([Crossing(attack, mine)], seed=SEED, runs=RUNS, alpha=ALPHA)
+    row = dataclasses.replace(report.rows[0], warnings=watch.warnings())
+    return dataclasses.replace(report, rows=(row,))
+
+
+mine = audited("my callable", targets.CallableTarget(release))
+show(mine.rows)
+
+# %% [markdown]
+# In a module of yours the same is one line, and without `--attack` every attack of the family is tried:
+#
+#     python -m audit run --target my_package.my_module:release --family laplace --epsilon 1
+#
+# A **program in any language** is started once and spoken to in JSON lines, one question, one answer (POSIX only):
+#
+#     → {"protocol": 1}
+#     ← {"protocol": 1}
+#     → {"data": 1, "parameters": {"epsilon": 1.0, "sensitivity": 1.0, …}, "runs": 10000}
+#     ← {"outcomes": ["0x1.8p+1", "-0x1.0c6f7a0b5ed8dp-20", …]}
+#
+# This is also the way to a library that cannot live in this environment: give it one of its own. `docs/protocol.md`
+# is the page to read, `docs/examples` has programs in Python, shell and C. Two of them, and the second once more with
+# a `%g` in its way:
+
+# %%
+folders = [
+    folder / "docs" / "examples" for folder in (Path(audit.__file__).parents[1], Path.cwd(), *Path.cwd().parents)
+]
+EXAMPLES = next((folder for folder in folders if (folder / "laplace_target.py").exists()), None)
+programs = []
+if EXAMPLES is None:
+    print("docs/examples is not here: it comes with the project's source, not with its wheel.")
+else:
+    programs.append(("laplace_target.py", [sys.executable, str(EXAMPLES / "laplace_target.py")]))
+    if shutil.which("sh") and shutil.which("awk"):
+        shell = [shutil.which("sh"), str(EXAMPLES / "laplace_target.sh")]
+        programs += [("laplace_target.sh", shell), ("laplace_target.sh %g", [*shell, "%g"])]
+answered = []
+for name, command in programs:
+    with targets.opened(f"cmd: {shlex.join(command)}") as program:
+        answered += audited(name, program).rows
+if answered:
+    show(answered)
+
+# %% [markdown]
+# The last row is the one to remember. It is the same broken mechanism as the row above, and yet NOT REFUTED. `%g`
+# keeps six digits; the bits that leak never reach the audit. Where all outcomes fit 15 digits the row gets the
+# **warning** above. It is not about the mechanism but about your experiment: print hexadecimal floats (`%a`,
+# `float.hex()`) or 17 digits, and run again. (If your library itself releases rounded numbers, the warning tells you
+# what you already know.)
+
+# %% [markdown]
+# ## 5. From a test suite
+#
+# `audit.assert_private` calls a release on two neighbouring inputs and raises an `AssertionError` where it sees the
+# claim broken. **No event is named**: it learns one on some runs and judges it on others. Three counts of records:
+
+
+# %%
+def sound(records):
+    """Two-sided geometric noise: the difference of two geometric variates."""
+    stop = -np.expm1(-EPSILON)
+    return len(records) + int(NOISE.geometric(stop)) - int(NOISE.geometric(stop))
+
+
+def no_noise_on_one_branch(records):
+    """The same, but somebody thought that nothing needs no protection."""
+    return 0 if not records else sound(records)
+
+
+def noise_in_floats(records):
+    """The mechanism of part 4."""
+    return len(records) + NOISE.laplace(scale=1 / EPSILON)
+
+
+NOISE = np.random.default_rng()
+for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
+    try:
+        audit.assert_private(release_of, ["Alice"], [], epsilon=EPSILON, runs=RUNS, alpha=ALPHA)
+    except AssertionError as error:
+        print(f"{release_of.__name__}: {error}\n")
+    else:
+        print(f"{release_of.__name__}: nothing found on this pair of inputs\n")
+
+# %% [markdown]
+# **What the message says.** How often the event was seen in each world; the event itself; the ε that is shown, and
+# with which confidence; the intervals behind it. All of it is on the exception, too (`error.evidence`,
+# `error.event`).
+#
+# In the second, the event is the outcome 0, which the empty list always gives. In the third it is about *bits*:
+# nobody told the audit about grids, and from 5,000 runs of each world it has learned, as a rule, the very grid of
+# part 2.
+#
+# In your test suite:
+#
+#     from audit import assert_private
+#
+#     def test_count_is_private():
+#         assert_private(my_library.count, [1, 1], [1], epsilon=1.0)
+#
+# A sound release fails that test once in a million times, at the most. A test with too few runs to fail at all is not
+# green but a `ValueError` that says how many are needed:
+
+# %%
+try:
+    audit.assert_private(sound, ["Alice"], [], epsilon=EPSILON, runs=10, alpha=ALPHA)
+except ValueError as error:
+    print(error)
+
+# %% [markdown]
+# ## 6. Tell the maintainers first
+#
+# Suppose a row says VIOLATED of a library that is not yours, and you find no paper that says so. There are people
+# behind it, and others whose data it protects today. Before anybody else:
+#
+# 1. **Doubt yourself.** Are the two inputs neighbours in the library's own sense? Do ε and the sensitivity mean what
+#    you think? Run it again: once, at an α of one in a million, not until it fits.
+# 2. **Look whether it is known**: the documentation, the issues, the papers. If it is public, say where, and write an
+#    ordinary issue.
+# 3. **Write in private**: the address in `SECURITY.md`, the *Report a vulnerability* button, else a maintainer by
+#    mail. No public issue, no talk, no pull request whose title tells.
+# 4. **Send what lets them see it themselves**: the versions, the row as JSON, the seed, the attack as a *vector* file
+#    that runs without this project, and one sentence about what an attacker learns.
+# 5. **Agree on a date.** 90 days is customary, CERT/CC plans with 45; a mechanism whose repair changes every output
+#    may take longer. Offer to test the repair. Publish together, or, if nobody ever answers, at the date that you
+#    named.
+# 6. **Publish what was found and nothing louder**: VIOLATED on this pair of inputs, in these versions. And cite who
+#    was first.
+#
+# Nothing that was not public before is published from this notebook, and yours should not do it either. What is sent,
+# here for the callable of part 4:
+
+# %%
+parcel = {"report.json": render.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
+with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
+    for name, content in parcel.items():
+        (Path(folder) / name).write_bytes(content)
+        print(f"{name:<22}{len(content):>6,} bytes")
+
+report = json.loads(parcel["report.json"])
+row = report["rows"][0]
+print("\nThe row, in part:")
+print(json.dumps({name: row[name] for name in ("attack", "mechanism", "package", "event", "claim", "reproducible")}))
+print(json.dumps({name: row["sampled"][name] for name in ("verdict", "runs", "confidence", "epsilon_lower")}))
+print(json.dumps({name: report[name] for name in ("schema", "version", "seed", "alpha_per_row")}))
+vector = vectors.vector(grid)
+print("\nThe vector, in part:")
+print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "data_out", "event")}, indent=1))
+
+# %% [markdown]
+# `"reproducible": false` is honest: the library's randomness is its own, so the maintainers will see other counts.
+# The interval tells them what to expect, and the vector's `id` stays the same for as long as its inputs, parameters
+# and event do. On the command line:
+#
+#     python -m audit run --target … --attack grid-precision --alpha 1e-6 --out for_the_maintainers
+#     python -m audit vectors --attack grid-precision --out for_the_maintainers
+#
+# (The report also names your processor and system. Look before you send.)
+#
+# A letter:
+#
+# > *Subject: possible privacy flaw in … (please treat as confidential)*
+# >
+# > In version … (Python …, numpy …) the outputs of … with ε = 1 tell the neighbouring inputs 1 and 0 apart: the event
+# > in the attached vector has a probability between … and … on one and below … on the other, at confidence 1 − 10⁻⁶.
+# > The claim allows a factor of *e*. Report, vector and ten lines that reproduce it are attached. I know of no
+# > publication of it; the technique is that of … . I have told nobody else, propose to publish nothing before … , and
+# > would gladly test a repair. If I have misread what the function promises, please tell me.
+
+# %% [markdown]
+# ## Exercises
+#
+# **1.** "Then round the result." Round the outputs of `release` in part 4 to multiples of $2^{-40}$. What does the
+# attack say now? Is it private?
+#
+# **2.** A library claims $\varepsilon = 8$, and a draw takes a millisecond. How long must you run before NOT REFUTED
+# can mean anything at all? And at $\varepsilon = 20$?
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
+#
+# NOT REFUTED: no output is off the grid any more. It is not $\varepsilon$-private all the same. The noise comes from
+# a uniform of 53 bits, so it ends at $\pm 52 \ln 2$ scales; an output beyond that, by up to 1, is possible with Alice
+# and impossible without her. Its loss is infinite, and its probability near $10^{-16}$: no sample will ever see it.
+# An attack that finds nothing is not a proof, and a repair that silences an attack is not a repair. What a sound one
+# looks like: exact noise on a grid that does not depend on the data.
+#
+# </details>
+
+
+# %%
+def rounded(data, parameters, runs):
+    return np.ldexp(np.rint(np.ldexp(release(data, parameters, runs), 40)), -40)
+
+
+show(audited("my callable, rounded", targets.CallableTarget(rounded)).rows)
+print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# Not even an event that always happens in one world and never in the other convicts with fewer runs than these (in
+# each world): about $\ln(4/\alpha)\,e^{\varepsilon}$ of them. Under a minute at $\varepsilon = 8$; three months at
+# 20, for each world. From there on a sample cannot help, and only the code can be read, or its exact law computed, as
+# the first notebooks do.
+#
+# </details>
+
+# %%
+print("   ε       runs needed   at a millisecond each")
+for epsilon in (0.5, 1, 2, 4, 8, 12, 16, 20):
+    needed = statistics.runs_needed(ALPHA, epsilon)
+    seconds = needed / 1000
+    time = f"{seconds:,.1f} seconds" if seconds < 3600 else f"{seconds / 86400:,.1f} days"
+    print(f"{epsilon:>4g}{needed:>18,}   {time}")

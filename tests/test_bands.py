@@ -1,0 +1,153 @@
+"""The whole curve δ(ε) from runs: sound for all ε at once, on (ε, δ) and on zCDP claims.
+
+False-alarm rate of the tests on sound code: at most ALPHA, the tail beyond the binomial quantile used.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from audit import bands, sampled, statistics
+from audit.report import Verdict
+from mechanisms.privacy import Claim, Zcdp
+
+ALPHA = 1e-6
+SEEDS = 200
+POINTS = np.linspace(0, 3, 13)
+
+Masses = NDArray[np.float64]
+
+
+def gaussian(centre: float, sigma: float, cells: int = 41) -> Masses:
+    """The Gaussian's masses over cells: rounding is post-processing, so zCDP with ρ = distance²/(2σ²) holds."""
+    ends = np.linspace(-5, 6, cells - 1)
+    return np.diff(stats.norm.cdf(ends, centre, sigma), prepend=0.0, append=1.0)
+
+
+def true_curve(first: Masses, second: Masses) -> Masses:
+    return np.array(
+        [
+            max(
+                np.maximum(0, one - math.exp(epsilon) * other).sum()
+                for one, other in ((first, second), (second, first))
+            )
+            for epsilon in POINTS
+        ]
+    )
+
+
+def drawn(masses: tuple[Masses, Masses], runs: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(runs, masses[0]), rng.multinomial(runs, masses[1])
+
+
+@pytest.mark.parametrize(
+    "masses",
+    [
+        (gaussian(0, 1), gaussian(1, 1)),
+        (np.array([0.75, 0.25]), np.array([0.25, 0.75])),
+        (np.array([0.01, 0.99, 0.0]), np.array([0.0, 0.98, 0.02])),
+    ],
+    ids=["gaussian", "one-bit", "rare"],
+)
+def test_the_band_errs_anywhere_no_more_often_than_alpha(masses: tuple[Masses, Masses]) -> None:
+    truth, wrong = true_curve(*masses), 0
+    for seed in range(SEEDS):
+        order = bands.likelihood_ratio_order(drawn(masses, 500, 1_000 + seed))
+        shown = bands.band(drawn(masses, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, order)
+        wrong += bool((shown.lower > truth).any() or (shown.upper < truth).any())
+        assert (shown.lower <= shown.observed + 1e-12).all()
+    assert wrong <= stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
+
+
+def test_with_many_runs_the_lower_end_comes_close() -> None:
+    masses = gaussian(0, 1), gaussian(1, 1)
+    order = bands.likelihood_ratio_order(drawn(masses, 100_000, 2))
+    shown = bands.band(drawn(masses, 1_000_000, 1), Zcdp(0.5), POINTS.tolist(), 0.05, order)
+    assert shown.lower == pytest.approx(true_curve(*masses), abs=0.01)
+    assert shown.verdict is Verdict.NOT_REFUTED
+
+
+def test_zcdp_is_refuted_through_the_claims_that_it_implies() -> None:
+    """Noise as for ρ = 1/2, which attains no implied claim with equality; half as much noise is found at once."""
+    sound, broken = (
+        bands.band(drawn((gaussian(0, sigma), gaussian(1, sigma)), 100_000, 1), Zcdp(0.5), POINTS.tolist(), 1e-6)
+        for sigma in (1.0, 0.5)
+    )
+    assert sound.verdict is Verdict.NOT_REFUTED
+    assert broken.verdict is Verdict.VIOLATED
+    assert broken.promised.tolist() == [Zcdp(0.5).delta(epsilon) for epsilon in POINTS.tolist()]
+    at = POINTS.tolist().index(broken.at)
+    assert broken.lower[at] > broken.promised[at]
+
+
+def test_a_claim_of_one_point_is_judged_on_the_whole_curve() -> None:
+    """The pair has δ(0) = 0.6 and δ(1) = 0.8 − 0.2·e = 0.256; (1, 0.3) allows 0.624 at 0, and (1, 0.1) only 0.516."""
+    counts = drawn((np.array([0.8, 0.2]), np.array([0.2, 0.8])), 20_000, 1)
+    stands, falls = (bands.band(counts, Claim(1.0, delta), [0.0, 1.0], 1e-6) for delta in (0.3, 0.1))
+    assert stands.promised == pytest.approx([1 - 2 * 0.7 / (1 + math.e), 0.3])
+    assert stands.verdict is Verdict.NOT_REFUTED
+    assert falls.verdict is Verdict.VIOLATED
+    assert (falls.lower > falls.promised).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0])
+def test_the_implied_curve_is_that_of_the_worst_pair(epsilon: float) -> None:
+    """δ₀ of certain loss, else randomized response at ε₀: the pair that attains the claim everywhere."""
+    truth = math.exp(1) / (1 + math.e)
+    first, second = (0.1, 0.9 * truth, 0.9 * (1 - truth), 0.0), (0.0, 0.9 * (1 - truth), 0.9 * truth, 0.1)
+    expected = sum(max(0.0, one - math.exp(epsilon) * other) for one, other in zip(first, second, strict=True))
+    assert statistics.implied_delta(Claim(1.0, 0.1), epsilon) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_reversed_order_shows_as_much_and_a_scrambled_one_no_more_than_is_true() -> None:
+    masses = gaussian(0, 1), gaussian(1, 1)
+    counts, order = drawn(masses, 50_000, 1), np.arange(41)
+    forth, back, scrambled = (
+        bands.band(counts, Claim(1.0), POINTS.tolist(), 0.05, one)
+        for one in (order, order[::-1], np.random.default_rng(1).permutation(41))
+    )
+    assert forth.lower.tolist() == pytest.approx(back.lower.tolist())
+    assert (scrambled.lower <= forth.lower + 0.01).all()
+    assert forth.observed == pytest.approx(scrambled.observed)
+
+
+def test_too_few_runs_are_underpowered() -> None:
+    few = bands.band((np.array([5, 0]), np.array([0, 5])), Claim(1.0), POINTS.tolist(), 0.05)
+    assert few.verdict is Verdict.UNDERPOWERED
+    one_cell = bands.band((np.array([500]), np.array([500])), Claim(1.0), POINTS.tolist(), 0.05)
+    assert one_cell.verdict is Verdict.UNDERPOWERED
+
+
+def test_counts_of_runs_are_taken_as_they_are() -> None:
+    cells = np.array([300, 700]), np.array([700, 300])
+    counts = sampled.Counts(300, cells[0]), sampled.Counts(700, cells[1])
+    shown, expected = sampled.curve(counts, Claim(1.0), [0.0, 0.5], 0.05), bands.band(cells, Claim(1.0), [0, 0.5], 0.05)
+    assert shown.lower.tolist() == expected.lower.tolist()
+    assert shown.observed[0] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": 1.0}, "alpha must be between 0 and 1, got 1.0"),
+        ({"epsilons": []}, "epsilons must be finite and not negative"),
+        ({"epsilons": [-1.0]}, "epsilons must be finite and not negative"),
+        ({"cells": (np.array([1, 2]), np.array([1, 1]))}, "as many runs and cells in each world, got 3 and 2 runs"),
+        ({"cells": (np.array([0]), np.array([0]))}, "runs must be at least 1, got 0"),
+        ({"order": np.array([0, 0])}, "order must name each of the 2 cells once"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(change: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {
+        "cells": (np.array([1, 2]), np.array([2, 1])),
+        "claim": Claim(1.0),
+        "epsilons": [1.0],
+        "alpha": 0.05,
+    }
+    with pytest.raises(ValueError, match=message):
+        bands.band(**given | change)

@@ -1,0 +1,93 @@
+"""Python callables under audit: exceptions as outcomes, and mistakes that cost a row."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attacks.grid_precision import grid_precision
+from attacks.zero_rounding import zero_rounding, zero_rounding_refusal
+from audit.report import Row, Verdict
+from audit.rows import AnyAttack, Crossing, examine
+from audit.stated import Stated
+from audit.targets import CallableTarget, mechanism
+from audit.watch import Watch
+from mechanisms.families import family
+from mechanisms.interface import Refused
+
+ALPHA = 1e-6  # chance that a statistical test here fails a sound function
+
+
+def callable_row(function: Callable[..., Any], attack: AnyAttack, runs: int = 2_000) -> Row:
+    member = mechanism("f", attack.family, CallableTarget(function), Stated().claim, Watch())
+    return examine(Crossing(attack, member), seed=1, runs=runs, alpha=ALPHA)
+
+
+def test_an_exception_of_a_callable_is_the_outcome_of_its_run() -> None:
+    def release(data: Any, parameters: dict[str, Any], runs: int) -> Any:
+        if min(data) < max(data):
+            raise ValueError("a weight is zero")
+        return np.zeros(runs, dtype=np.int64)
+
+    found = callable_row(release, zero_rounding_refusal())
+    assert found.sampled is not None
+    assert found.sampled.verdict is Verdict.VIOLATED
+
+
+def test_an_exception_now_and_then_may_not_speak_for_a_whole_call() -> None:
+    calls: list[int] = []
+
+    def release(data: Any, parameters: dict[str, Any], runs: int) -> Any:
+        calls.append(runs)
+        if runs > 1:
+            raise OverflowError("noise too large")
+        return [0.5]
+
+    found = callable_row(release, grid_precision())
+    assert found.error is not None
+    assert "raised in a call for 4,096 runs and not in one for 1: 'OverflowError: noise too large'" in found.error
+    assert calls == [1, 4096]
+
+
+def test_exceptions_may_be_returned_among_the_outcomes() -> None:
+    def release(data: Any, parameters: dict[str, Any], runs: int) -> Any:
+        return [ValueError("no") if run % 2 else np.float32(0.1) for run in range(runs)]
+
+    outcomes = CallableTarget(release)(0, grid_precision().parameters, family("laplace"), 2)
+    assert outcomes == [float(np.float32(0.1)), Refused("ValueError: no")]
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        (0.5, "returned '0.5', not a sequence"),
+        ([0.5], "answered with 1 outcomes, not 4,096"),
+        ([None] * 4096, "answered with the outcome null"),
+        (np.full(4096, np.inf), "not finite"),
+        (np.full((4096, 1, 1), 0.5), "not a list of numbers"),
+    ],
+)
+def test_a_callable_that_misbehaves_costs_its_row(returned: Any, told: str) -> None:
+    found = callable_row(lambda data, parameters, runs: returned, grid_precision())
+    assert found.error is not None
+    assert told in found.error
+
+
+def test_a_callable_cannot_spoil_the_data() -> None:
+    def release(data: Any, parameters: dict[str, Any], runs: int) -> Any:
+        data[:] = 7
+        parameters["limits"]["utility_max"] = -1
+        return np.zeros(runs, dtype=np.int64)
+
+    attack = zero_rounding()
+    data = attack.worlds()[0]
+    before = data.copy()
+    CallableTarget(release)(data, attack.parameters, family("exponential"), 5)
+    assert np.array_equal(data, before)
+    assert attack.parameters == zero_rounding().parameters
+
+
+def test_integers_of_a_callable_are_exact_however_large() -> None:
+    target = CallableTarget(lambda data, parameters, runs: [data + 1] * runs)
+    assert target((1 << 60) + 128, grid_precision().parameters, family("laplace"), 2) == [(1 << 60) + 129] * 2

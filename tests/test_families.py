@@ -1,0 +1,87 @@
+"""Members by name, and those of libraries that need not be installed."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from attacks.catalogue import ATTACKS, attack
+from audit.commands.list import list_command
+from audit.rows import crossings
+from mechanisms import families
+from mechanisms.families import FAMILIES, absent, family, installed, member, members, package
+
+LIBRARIES = {"opendp", "diffprivlib", "python-dp"}
+
+
+@pytest.fixture
+def _nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "installed", lambda distribution: None)
+
+
+@pytest.fixture
+def _everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "installed", lambda distribution: "9.9")
+
+
+@pytest.mark.usefixtures("_everything_installed")
+def test_names_are_unique_and_a_package_is_a_library() -> None:
+    everyone = [one for of in FAMILIES for one in members(of)]
+    assert len({one.name for one in everyone}) == len(everyone)
+    assert {one.package for one in everyone} == {"", *LIBRARIES}
+    for one in everyone:
+        foreign = bool(one.package)
+        assert foreign == (not one.seeded) == (one.takes is not None)
+        assert package(one) == (f"{one.package} 9.9" if foreign else None)
+        assert not foreign or (one.law is None and not one.exact and one.runs is not None)
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_members_of_packages_that_are_not_installed_are_left_out() -> None:
+    for of in FAMILIES:
+        assert not any(one.package for one in members(of))
+        assert absent(of)
+        assert len(absent(of)) + len(members(of)) == len(of.members)
+    with pytest.raises(LookupError, match=r"'opendp-laplace' needs opendp; pip install 'subnormal\[libraries\]'"):
+        member("opendp-laplace")
+    with pytest.raises(LookupError, match="unknown mechanism 'opendp-laplase'"):
+        member("opendp-laplase")
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_without_libraries_nothing_of_them_is_run() -> None:
+    met = crossings(ATTACKS)
+    assert not any(crossing.mechanism.package for crossing in met)
+    assert "sensitivity-rounding-float64" not in {crossing.attack.name for crossing in met}
+    named = crossings([attack("sensitivity-rounding-float64")], everything=True)
+    assert "laplace-naive-float64" in {crossing.mechanism.name for crossing in named}
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_the_list_says_how_to_get_the_others() -> None:
+    told = CliRunner().invoke(list_command).output
+    assert "not installed: opendp-noisy-max, diffprivlib-exponential\n" in told
+    assert told.count("pip install 'subnormal[libraries]'") == len(FAMILIES)
+
+
+@pytest.mark.usefixtures("_everything_installed")
+def test_the_list_shows_versions() -> None:
+    told = CliRunner().invoke(list_command).output
+    assert "pydp-laplace (python-dp 9.9)\n" in told
+    assert "not installed" not in told
+
+
+def test_finding_members_imports_no_library() -> None:
+    code = (
+        "import sys; from mechanisms.families import FAMILIES, members; [members(of) for of in FAMILIES]; "
+        "print({'opendp', 'diffprivlib', 'pydp', 'sklearn'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_what_is_installed() -> None:
+    assert installed("numpy")
+    assert installed("a-package-that-nobody-has") is None
+    assert family("laplace").name == "laplace"

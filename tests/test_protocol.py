@@ -1,0 +1,115 @@
+"""The lines that go to a program and come back: no number loses a bit, and what is missing is noticed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from audit import protocol
+from audit.protocol import TargetError
+from audit.watch import Watch
+from mechanisms.families import family
+from mechanisms.interface import Refused
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "protocol.schema.json").read_text())
+LINES = Draft202012Validator(SCHEMA)
+NUMBERS = [0, -1, (1 << 53) + 1, -(1 << 62), 0.1, -0.0, 5e-324, 1.7976931348623157e308, 2.0**53, 1e22]
+
+
+def test_the_schema_is_one_and_describes_what_is_sent() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    for data in (1, 0.5, (1 << 60) + 129, NUMBERS):
+        line = json.loads(protocol.question(data, {"epsilon": 1.0, "query": "value"}) + "5}")
+        assert list(line) == ["data", "parameters", "runs"]
+        LINES.validate(line)
+    LINES.validate(json.loads(protocol.hello()))
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_numbers_come_back_as_they_went_out(value: int | float) -> None:
+    sent = json.loads(protocol.question(value, {}) + "1}")["data"]
+    back = protocol.decoded(sent)
+    assert type(back) is type(value)
+    assert back == value
+    assert np.signbit(float(back)) == np.signbit(float(value))
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        ("0x1.8p+1", 3.0),
+        ("-0x0p+0", -0.0),
+        ("0x.8p1", 1.0),
+        ("0X1.8P-1074", 2 * 5e-324),
+        (1152921504606847200, 2.0**60 + 256),  # JavaScript's 2^60 + 256: a JSON number is a binary64
+        ("1152921504606847105", (1 << 60) + 129),
+        ([1, "0x1p-1"], (1, 0.5)),
+        ("error: ValueError: empty", Refused("ValueError: empty")),
+        ("error:", Refused("")),
+    ],
+)
+def test_outcomes_are_read_exactly(given: Any, outcome: Any) -> None:
+    LINES.validate({"outcomes": [given]})
+    assert protocol.decoded(given) == outcome
+    assert type(protocol.decoded(given)) is type(outcome)
+
+
+@pytest.mark.parametrize("given", [True, None, {}, [], [[1]], ["error: x"], "", "inf", "nan", "0.5", "0xp1", "1" * 301])
+def test_what_is_no_outcome_is_refused(given: Any) -> None:
+    assert not LINES.is_valid({"outcomes": [given]})
+    with pytest.raises(TargetError, match="answered with the outcome"):
+        protocol.decoded(given)
+
+
+@pytest.mark.parametrize("given", ["0x1p+1024", 10**400])
+def test_what_no_float_holds_is_not_finite(given: Any) -> None:
+    with pytest.raises(TargetError, match="not finite"):
+        protocol.decoded(given)
+
+
+def test_an_index_beyond_the_last_is_refused() -> None:
+    with pytest.raises(TargetError, match="indices go from 0 to 2"):  # a language that counts from 1
+        protocol.answered({"outcomes": [1, 2, 3]}, family("exponential"), np.zeros(3), 3)
+
+
+def test_gathering_changes_no_outcome() -> None:
+    large = (1 << 53) + 1
+    every: list[list[Any]] = [
+        *([1, large], [0.5, large], [1, 0.5], [1 << 63, 0]),
+        *([(1, 0.5), (2, 0.25)], [(1, 0.5), (2,)], [(1, large)]),
+        [Refused("x"), 1],
+    ]
+    for outcomes in every:
+        found: Any = protocol.gathered(list(outcomes))
+        flat = found.tolist() if isinstance(found, np.ndarray) else found
+        assert [tuple(one) if isinstance(one, list) else one for one in flat] == outcomes
+
+
+def warned(outcomes: list[Any]) -> bool:
+    watch = Watch()
+    watch.see(outcomes)
+    return bool(watch.warnings())
+
+
+def test_digits_are_missed_where_they_are_missing() -> None:
+    noise = np.random.default_rng(1).laplace(size=(1_000, 16))
+    assert not any(warned(values) for values in noise.tolist())  # chance of a false one below 10^−7 in all
+    for form in ("%g", "%.6f", "%.15g"):
+        assert warned([float(form % value) for value in noise.ravel()])
+    assert warned([(float(f"{value:g}"), 1) for value in noise.ravel()])
+
+
+def test_few_digits_that_are_natural_bring_no_warning() -> None:
+    assert not warned(list(range(1_000)))
+    assert not warned([count / 1024 for count in range(-5_000, 5_000)])  # a dyadic of few bits is its decimal
+    assert not warned([count * 2.0**-30 for count in range(1, 1 << 30, 12_345)])
+    assert not warned([0.1, 0.2, 0.3])  # too few to tell
+
+
+def test_a_million_records_go_out_exactly() -> None:
+    records = np.linspace(0, 1, 1_000_000)
+    line = protocol.question(records.tolist(), {"query": "sum"}) + "1}"
+    assert np.array_equal(np.array(json.loads(line)["data"]), records)

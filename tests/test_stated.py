@@ -1,0 +1,73 @@
+"""Claims as a user states them, and the attacks that are made for them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attacks.attack import Attack
+from attacks.box_muller_inversion import box_muller_inversion
+from attacks.catalogue import ATTACKS
+from attacks.grid_precision import grid_precision
+from attacks.rebuilt import CONSTRUCTORS, at_epsilon
+from attacks.rounded_addition import rounded_addition
+from audit.stated import Stated, fitting
+from mechanisms.privacy import Claim
+
+WITH_A_BUDGET = [attack for attack in ATTACKS if hasattr(attack.parameters, "epsilon")]
+
+
+@pytest.mark.parametrize("attack", WITH_A_BUDGET, ids=lambda attack: attack.name)
+def test_an_attack_made_for_its_own_budget_is_itself(attack: Attack[Any, Any, Any]) -> None:
+    made = at_epsilon(attack, attack.parameters.epsilon)
+    assert made is not attack
+    assert made.name == attack.name
+    assert made.parameters == attack.parameters
+    assert attack.event is None or (made.event is not None and made.event.to_json() == attack.event.to_json())
+
+
+def test_every_constructor_is_that_of_an_attack() -> None:
+    assert set(CONSTRUCTORS) - {"grid-precision-float32"} == {name.name.partition("@")[0] for name in WITH_A_BUDGET}
+
+
+def test_a_stated_budget_makes_the_attack_anew() -> None:
+    made = Stated(epsilon=2.0).attack(grid_precision())
+    assert made.name == "grid-precision@epsilon=2.0"
+    assert made.parameters.epsilon == 2.0
+    assert Stated(epsilon=2.0).claim(made.parameters, 1, 0) == Claim(2.0)
+
+
+def test_a_stated_delta_is_claimed() -> None:
+    assert Stated(delta=1e-9).claim(grid_precision().parameters, 1, 0) == Claim(1.0, 1e-9)
+
+
+def test_noise_given_by_sigma_is_asked_for_as_it_is() -> None:
+    attack, stated = box_muller_inversion(), Stated(epsilon=3.0, delta=1e-5)
+    made = stated.attack(attack)
+    assert (made.name, made.parameters.sigma, made.parameters.delta) == (attack.name, 1.0, 1e-5)
+    assert stated.claim(made.parameters, *made.worlds()) == Claim(3.0, 1e-5)
+    usual = Stated(delta=1e-5).claim(made.parameters, *made.worlds())
+    assert usual.delta == 1e-5
+    assert 4 < usual.epsilon < 6  # ρ = 1/2: √(2ρ·2·ln(1/δ)) + ρ is 5.3
+
+
+def test_a_larger_sensitivity_covers_the_same_inputs_and_a_smaller_one_does_not() -> None:
+    made = Stated(sensitivity=3.0).attack(grid_precision())
+    assert made.parameters.sensitivity == 3.0
+    with pytest.raises(ValueError, match=r"--sensitivity 0\.5: the inputs of grid-precision lie further apart"):
+        Stated(sensitivity=0.5).attack(grid_precision())
+
+
+def test_attacks_that_become_one_are_run_once() -> None:
+    both = [grid_precision(1.0), grid_precision(0.1)]
+    assert [made.name for made in fitting(both, Stated(epsilon=0.1))] == ["grid-precision@epsilon=0.1"]
+    assert [made.name for made in fitting(both, Stated())] == [attack.name for attack in both]
+
+
+def test_an_attack_that_cannot_be_made_is_left_out_and_told_of_or_refused() -> None:
+    told: list[str] = []
+    coarse = rounded_addition(epsilon=0.02, outcomes=1025, float_type=np.float16)
+    assert fitting([coarse], Stated(epsilon=1e-9), told.append) == []
+    assert told[0].startswith("--epsilon 1e-09: rounded-addition-float16 cannot be made for it: epsilon = 1e-09 has no")
+    with pytest.raises(ValueError, match="cannot be made for it"):
+        fitting([coarse], Stated(epsilon=1e-9))
