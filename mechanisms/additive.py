@@ -61,7 +61,7 @@ class _Release:
         if self.record_bounds is not None:
             low, high = (plain("record_bounds", bound) for bound in self.record_bounds)
             if low > high:
-                raise ValueError(f"record_bounds must begin with the lower one, got {self.record_bounds}")
+                raise ValueError(f"record_bounds must be given the lower one first, got {self.record_bounds}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

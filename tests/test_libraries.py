@@ -259,5 +259,5 @@ def test_an_exception_of_a_library_is_an_outcome() -> None:
 
 @pytest.mark.parametrize("bounds", [(1.0, 0.0), (0.0, np.inf), (np.nan, 1.0)])
 def test_bounds_of_records_must_make_sense(bounds: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match="record_bounds must be finite, the lower one first"):
+    with pytest.raises(ValueError, match="record_bounds must be"):
         LaplaceParameters(epsilon=1.0, record_bounds=bounds)
