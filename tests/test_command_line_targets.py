@@ -156,3 +156,23 @@ def test_help_shows_how_to_name_a_target() -> None:
     assert '--target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1' in shown
     for option in ("--target", "--epsilon", "--delta", "--sensitivity", "--timeout"):
         assert option in shown
+
+
+def test_a_target_is_searched_where_no_attack_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No attack of the house looks for noise half as large: the usual neighbours and a learned event find it."""
+    (tmp_path / "halved.py").write_text(
+        "import random\n"
+        "def one(data):\n"
+        "    return round(2.0**20 * (data + random.expovariate(2) - random.expovariate(2))) / 2.0**20\n"
+        "def release(data, parameters, runs):\n"
+        "    if parameters['query'] == 'sum':\n"
+        "        data = sum(data)\n"
+        "    return [one(data) for _ in range(runs)]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked = ["--target", "halved:release", "--family", "laplace", "--epsilon", "1", "--runs", "20000"]
+    result = CliRunner().invoke(main, ["run", *asked, "--format", "json", "--out", str(tmp_path / "out")])
+    rows = {row["attack"]: row for row in json.loads(result.stdout)["rows"]}
+    assert rows["grid-precision"]["sampled"]["verdict"] == "NOT REFUTED"
+    assert rows["neighbours"]["sampled"]["verdict"] == "VIOLATED"
+    assert rows["neighbours"]["event"] is not None

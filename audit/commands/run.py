@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.commands.shared import file_mistakes, out_option, print_table, progress
-from audit.commands.target import Wanted, examined, fitting_attacks, target_options
+from audit.commands.target import SEARCH, Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,7 @@ def run(
     elif mechanisms or everything:
         raise click.UsageError("--target excludes --mechanism and --all")
     else:
-        examine = partial(examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted)
+        examine = partial(examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks)
     sampling = partial(
         examine, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha, until_decided=until_decided
     )
@@ -137,7 +137,7 @@ def _written(examine: Callable[[], Report], out: Path, quick: bool) -> tuple[Rep
     page = render.to_html(report, drawn)
     files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
     with file_mistakes():
-        stale = [f"{attack.name}.png" for attack in ATTACKS]  # of an earlier report in the same folder
+        stale = [f"{name}.png" for name in (SEARCH, *(attack.name for attack in ATTACKS))]  # of an earlier report
         output.write(out, files | {"report.json": render.to_json(report).encode()}, stale)
     return report, page
 

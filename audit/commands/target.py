@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from audit.report import Report
-    from audit.rows import AnyAttack
+    from audit.rows import AnyAttack, AnyMechanism
     from audit.stated import Stated
     from audit.targets import Target
 
+SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
+SEARCHING = 20_000  # runs of each world that it learns on, at the most
+SEARCH_LEAST = 1_000  # runs below which it would learn nothing
 STATING = ("epsilon", "delta", "sensitivity")
 
 
@@ -114,29 +117,62 @@ def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -
 
 
 def examined(
-    attacks: list[AnyAttack], wanted: Wanted, *, seed: int, runs: int, alpha: float, until_decided: bool = False
+    attacks: list[AnyAttack],
+    wanted: Wanted,
+    *,
+    seed: int,
+    runs: int,
+    alpha: float,
+    until_decided: bool = False,
+    search: bool = False,
 ) -> Report:
-    """Start the target, and return the report of these attacks on it."""
+    """Start the target, and return the report of these attacks on it.
+
+    search: also look for inputs and an event of its own, where no attack was named; on runs that judge nothing.
+    """
     from audit.rows import Crossing, examine_all
     from audit.sampled import BATCH, PILOT
     from audit.targets import mechanism, requests
     from audit.watch import Watch
 
     name = wanted.name or ""
-    watches = [Watch() for _ in attacks]
+    search = search and runs >= SEARCH_LEAST
+    watches = [Watch() for _ in range(len(attacks) + search)]
     batches = [min(BATCH, runs - start) for start in range(0, runs, BATCH)]
     steps = 2 * len(attacks) * (requests(PILOT) + sum(map(requests, batches)))
     with _opened(name, wanted.timeout) as target, progress("auditing", steps) as done:
-        met = [
-            Crossing(attack, mechanism(name, attack.family, target, wanted.stated.claim, watch, done))
-            for attack, watch in zip(attacks, watches, strict=True)
-        ]
+        members = [mechanism(name, attacks[0].family, target, wanted.stated.claim, watch, done) for watch in watches]
+        if search:
+            attacks = [*attacks, *_searched(members[-1], attacks[0], seed, min(runs, SEARCHING))]
+        met = [Crossing(attack, member) for attack, member in zip(attacks, members, strict=False)]
         look = done.told if until_decided else None
         report = examine_all(met, seed=seed, runs=runs, alpha=alpha, look=look)
-    rows = zip(report.rows, watches, strict=True)
+    rows = zip(report.rows, watches, strict=False)
     return dataclasses.replace(
         report, rows=tuple(dataclasses.replace(row, warnings=watch.warnings()) for row, watch in rows)
     )
+
+
+def _searched(mechanism: AnyMechanism, first: AnyAttack, seed: int, runs: int) -> list[AnyAttack]:
+    """Return an attack on the most telling of the usual neighbouring inputs, with an event learned on them.
+
+    None where the target fails on one of them: the other rows do not notice.
+    """
+    from audit import neighbours
+    from audit.protocol import TargetError
+    from mechanisms.families import family
+
+    step, patterns = first.parameters.sensitivity, neighbours.numbers
+    if first.family == "exponential":
+        patterns = neighbours.vectors
+    pairs = [*patterns(float(step)), *(patterns(int(step)) if float(step).is_integer() else ())]
+    covered = neighbours.among(pairs, lambda one, other: family(first.family).adjacent(first.parameters, one, other))
+    try:
+        attack, _ = neighbours.found(mechanism, first.parameters, covered, seed=seed, runs=runs)
+    except (TargetError, ValueError) as error:
+        click.echo(f"left out: {SEARCH}: {error}", err=True)
+        return []
+    return [dataclasses.replace(attack, name=SEARCH)]
 
 
 @contextmanager
