@@ -208,7 +208,15 @@ class Seen:
         """Return the event as a JSON object: portable while it can be written down."""
         if len(self.outcomes) > NAMED_MAX:
             return {"kind": "learned", "one-of": len(self.outcomes), "portable": False}
-        return {"kind": "one-of", "outcomes": [_written(one) for one in self.outcomes], "portable": True}
+        portable = all(map(_is_plain, self.outcomes))
+        return {"kind": "one-of", "outcomes": [_written(one) for one in self.outcomes], "portable": portable}
+
+
+def _is_plain(outcome: Any) -> bool:
+    """Return whether another language can write the outcome down as we do."""
+    if isinstance(outcome, tuple):
+        return all(map(_is_plain, outcome))
+    return outcome is None or isinstance(outcome, int | float | str | Refused)
 
 
 NAMED_MAX = 64  # outcomes of an event that a report writes down one by one

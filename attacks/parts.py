@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -28,7 +30,7 @@ class _Missing:
 
 
 MISSING = _Missing()
-_NUMBERS = (int, float, np.integer, np.floating)
+_NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
 
 
 def paths(outcomes: Outcomes) -> tuple[Path, ...]:
@@ -124,8 +126,10 @@ def _compact(items: list[Any]) -> Part:
 def _as_float(one: Any) -> float:
     try:
         return float(one) if isinstance(one, _NUMBERS) else math.nan
+    except ValueError:  # a signalling NaN
+        return math.nan
     except OverflowError:
-        return math.copysign(math.inf, one)
+        return math.inf if one > 0 else -math.inf
 
 
 def _significand(items: NDArray[Any]) -> tuple[NDArray[np.uint64], Column]:

@@ -14,11 +14,13 @@ The two inputs must be neighbours: they may differ by no more than what the clai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import operator
+import random
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from collections.abc import Set as AnySet
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +72,8 @@ def assert_private(
 ) -> None:
     """Raise NotPrivateError, an AssertionError, where release(data) is seen to break (ε, δ)-privacy on this pair.
 
-    release(data) returns one outcome, with fresh randomness at each call; it is called `runs` times on each input, and,
+    release(data) returns one outcome, with fresh randomness at each call; calls must be independent and alike, so no
+    budget, cache or counter may carry over from one to the next. It is called `runs` times on each input, in turn, and,
     where no event is given, a quarter as often again to learn one, on runs that judge nothing. An outcome may be a
     number, a string, None, or a tuple, list, set, array or mapping of such. An exception is an outcome too: it may
     leak. event: what the attacker looks for, an event of `attacks.events` or a function of one outcome, which sees
@@ -84,7 +87,7 @@ def assert_private(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    claim = Claim(epsilon, delta)
+    claim, runs = Claim(epsilon, delta), operator.index(runs)
     needed = statistics.runs_needed(alpha, epsilon, delta)
     if runs < needed:
         raise ValueError(
@@ -94,30 +97,32 @@ def assert_private(
     training = 0
     if event is None:
         training = max(TRAINING_LEAST, int(TRAINING * runs))
-        event = learning.learn((_outcomes(release, data_in, training), _outcomes(release, data_out, training)), claim)
+        trained = list(_pairs(release, (data_in, data_out), training))
+        event = learning.learn(([one for one, _ in trained], [other for _, other in trained]), claim)
     looked_for: Event = event if hasattr(event, "to_json") else Predicate(event)  # type: ignore[assignment]
-    (count_in, error_in), (count_out, error_out) = (
-        _count(release, data, looked_for, runs) for data in (data_in, data_out)
-    )
-    counts = count_in, count_out
+    counts, error = _counted(release, (data_in, data_out), looked_for, runs)
     evidence = sampled.judge(counts, claim, alpha, None, seed=0)
     if evidence.verdict is Verdict.VIOLATED:
         seen = counts[0].event, counts[1].event
         raise NotPrivateError(_message(evidence, claim, alpha, looked_for, seen, training), evidence, looked_for)
-    if error_in is not None and error_out is not None:
-        raise ValueError(
-            f"release raised in every run on both inputs, so nothing was tried; the last: {error_in.error}"
-        )
+    if error is not None:
+        raise ValueError(f"release raised in every run on both inputs, so nothing was tried; the last: {error.error}")
 
 
-def _outcomes(release: Callable[[Any], Any], data: Any, runs: int) -> list[Hashable]:
-    return [_outcome(release, data) for _ in range(runs)]
+def _pairs(release: Callable[[Any], Any], data: tuple[Any, Any], runs: int) -> Iterator[tuple[Hashable, Hashable]]:
+    """Give (in, out) outcomes. Which world is called first is a coin of its own for each pair: what drifts with the
+    number of calls, a counter or a budget, falls on both worlds alike."""
+    coin = random.Random()
+    for _ in range(runs):
+        first = coin.getrandbits(1)
+        one, other = _outcome(release, data[first]), _outcome(release, data[1 - first])
+        yield (other, one) if first else (one, other)
 
 
 def _outcome(release: Callable[[Any], Any], data: Any) -> Hashable:
     try:
         released = release(data)
-    except Exception as error:  # an outcome, because it may depend on the data
+    except (Exception, SystemExit) as error:  # an outcome, because it may depend on the data
         return Refused(f"{type(error).__name__}: {error}")
     return as_outcome(released)
 
@@ -137,17 +142,28 @@ def as_outcome(released: Any) -> Hashable:
         return tuple(sorted(items, key=lambda item: (repr(item[0]), repr(item[1]))))
     if isinstance(released, AnySet):
         return tuple(sorted((as_outcome(part) for part in released), key=repr))
-    return released if isinstance(released, Hashable) else repr(released)
+    try:
+        hash(released)
+        bool(released == released)
+    except Exception:  # what cannot be hashed or compared is told apart by how it is written
+        return repr(released)
+    return cast("Hashable", released)
 
 
-def _count(release: Callable[[Any], Any], data: Any, event: Event, runs: int) -> tuple[sampled.Counts, Refused | None]:
-    """Return how often the event happened, and the last exception where every run raised one."""
-    happened, refused, outcomes = 0, 0, (_outcome(release, data) for _ in range(runs))
-    while chunk := list(islice(outcomes, CHUNK)):
-        happened += int(event(chunk).sum())
-        errors = [outcome for outcome in chunk if isinstance(outcome, Refused)]
-        refused += len(errors)
-    return sampled.Counts(happened, np.array([runs - happened, happened])), errors[-1] if refused == runs else None
+def _counted(
+    release: Callable[[Any], Any], data: tuple[Any, Any], event: Event, runs: int
+) -> tuple[tuple[sampled.Counts, sampled.Counts], Refused | None]:
+    """Return how often the event happened in each world, and the last exception where every run raised one."""
+    happened, refused, last = [0, 0], 0, None
+    pairs = _pairs(release, data, runs)
+    while chunk := list(islice(pairs, CHUNK)):
+        for world in (0, 1):
+            outcomes = [pair[world] for pair in chunk]
+            happened[world] += int(event(outcomes).sum())
+            errors = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+            refused, last = refused + len(errors), errors[-1] if errors else last
+    one, other = (sampled.Counts(count, np.array([runs - count, count])) for count in happened)
+    return (one, other), last if refused == 2 * runs else None
 
 
 def _message(

@@ -36,6 +36,7 @@ class Program:
             raise TargetError(f"{command!r} is not a command: it is empty")
         self.timeout = timeout
         self._received = bytearray()
+        self._answered = False  # a greeting may come unasked
         self._said = b""
         try:
             self._process = subprocess.Popen(
@@ -55,6 +56,8 @@ class Program:
 
     def ask(self, line: bytes, longest: int) -> bytes:
         """Send a line and return the line that answers it, of at most `longest` bytes. Raises TargetError."""
+        if self._answered:
+            self._receive(self._streams()[1])  # what came late would pass for the answer to this question
         if self._received:
             self.fail(f"printed a line that was not asked for: {quoted(self._received.decode(errors='replace'))}")
         deadline = time.monotonic() + self.timeout
@@ -84,6 +87,7 @@ class Program:
                         stderr.close()
         answer = bytes(self._received[:end])
         del self._received[: end + 1]
+        self._answered = True
         return answer
 
     def _send(self, unsent: memoryview) -> memoryview:

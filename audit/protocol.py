@@ -80,12 +80,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise TargetError(f"answered with {name}: a finite number is a JSON number or a hexadecimal string")
 
 
-def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int) -> list[Any]:
+def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int, query: str = "") -> list[Any]:
     """Return the outcomes of an answer, `runs` of them. Raises TargetError where it is anything else."""
     outcomes = answer.get("outcomes") if isinstance(answer, dict) else None
     if not isinstance(outcomes, list):
         raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
-    return checked([decoded(value) for value in outcomes], family, data, runs)
+    return checked([decoded(value) for value in outcomes], family, data, runs, query)
 
 
 def decoded(value: object) -> Any:
@@ -133,10 +133,14 @@ def _finite(value: int | float, given: object) -> float:
     return number
 
 
-def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int) -> list[Any]:
-    """Return the outcomes. Raises TargetError unless there are `runs` of them and each is one of the family's."""
+def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, query: str = "") -> list[Any]:
+    """Return the outcomes. Raises TargetError unless there are `runs` of them and each is one of the family's.
+
+    query: what additive noise is added to, "value" or "sum": where it is the coordinates of a vector, so many numbers.
+    """
     if len(outcomes) != runs:
         raise TargetError(f"answered with {len(outcomes):,} outcomes, not {runs:,}")
+    parts = np.size(np.asarray(data)) if query == "value" and np.ndim(np.asarray(data)) else None
     indices = np.size(np.asarray(data)) if family.name == "exponential" else None
     for outcome in outcomes:
         if isinstance(outcome, Refused):
@@ -145,6 +149,9 @@ def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, ru
             family.outcome(list(outcome) if isinstance(outcome, tuple) else outcome)
         except ValueError as error:
             raise TargetError(f"answered with another family's outcome: {error}") from None
+        if query and (len(outcome) if isinstance(outcome, tuple) else None) != parts:
+            wanted = "a number" if parts is None else f"a list of {parts} numbers"
+            raise TargetError(f"answered with {quoted(outcome)} where the outcome is {wanted}")
         if indices is not None and not 0 <= outcome < indices:
             raise TargetError(f"answered with the index {outcome}: indices go from 0 to {indices - 1}")
     return outcomes

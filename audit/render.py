@@ -113,7 +113,7 @@ def _sampled_json(evidence: SampledEvidence | None) -> dict[str, Any] | None:
 def _sequential_json(evidence: SequentialEvidence | None) -> dict[str, Any] | None:
     if evidence is None:
         return None
-    names = ("runs", "runs_max", "training", "alpha", "log_e_value", "event_in", "event_out", "looks")
+    names = ("runs", "runs_max", "training", "alpha", "log_e_value", "event", "event_in", "event_out", "looks")
     return {"verdict": str(evidence.verdict)} | {name: _plain(getattr(evidence, name)) for name in names}
 
 

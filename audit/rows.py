@@ -96,7 +96,7 @@ def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float, look: Loo
 
 def _examine(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, look: Look | None) -> Row:
     seed, runs, alpha = plan
-    if runs:
+    if runs and look is None:  # else until_decided learns it, on a share of its own runs
         attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
     worlds = attack.worlds()
     if not family(attack.family).adjacent(attack.parameters, *worlds):
@@ -154,6 +154,8 @@ def _sampled(
     plan: Plan,
 ) -> dict[str, SampledEvidence | Sketch | None]:
     seed, runs, alpha = plan
+    if not runs and laws is None:
+        return {"sampled": None, "sketch": None}
     edges = sampled.cell_edges(mechanism, attack, worlds, laws, seed)
     masses = curve = counts = evidence = None
     if laws is not None:

@@ -74,7 +74,8 @@ class CommandTarget:
         line = f"{self._question(data, parameters, of)}{runs}}}\n".encode()
         longest = ANSWER + runs * OUTCOME * (1 if of.name == "exponential" else max(1, np.size(data)))
         self.start()
-        return self._ask(line, longest, lambda answer: protocol.answered(answer, of, data, runs))
+        query = getattr(parameters, "query", "")
+        return self._ask(line, longest, lambda answer: protocol.answered(answer, of, data, runs, query))
 
     def _ask(self, line: bytes, longest: int, read: Callable[[object], _R]) -> _R:
         """Return what `read` makes of the answer. A program that makes a mistake is ended: its next answer is late."""
@@ -133,13 +134,13 @@ class CallableTarget:
                     f"raised in a call for {runs:,} runs and not in one for 1: {outcomes.error!r}; "
                     "return the exception as the outcome of its run"
                 )
-        return protocol.checked([native(value) for value in outcomes], of, data, runs)
+        return protocol.checked([native(value) for value in outcomes], of, data, runs, getattr(parameters, "query", ""))
 
     def _called(self, data: Any, parameters: Any, runs: int) -> Any:
         given = data.copy() if isinstance(data, np.ndarray) else data
         try:
             returned = self._function(given, dataclasses.asdict(parameters), runs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return refused(error)
         if not isinstance(returned, np.ndarray | list | tuple | range):
             raise TargetError(f"returned {protocol.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
@@ -187,7 +188,7 @@ def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
         found: Any = import_module(name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):
         raise TargetError(f"{text!r} is not callable")

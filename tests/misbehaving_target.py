@@ -54,6 +54,10 @@ def answer(how: str, request: dict[str, Any]) -> None:
         print("0.5, 0.25, \x1b[31m", flush=True)
     elif how == "prints twice":
         print(f'{{"outcomes": {[0.5] * runs}}}\n{{"more": 1}}', flush=True)
+    elif how == "answers again, late":
+        say({"outcomes": [0.5] * runs})
+        time.sleep(0.02)
+        say({"outcomes": [0.5] * runs})
     elif how == "answers something else":
         say([1, 2])
     elif how == "too few":

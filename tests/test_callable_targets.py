@@ -91,3 +91,19 @@ def test_a_callable_cannot_spoil_the_data() -> None:
 def test_integers_of_a_callable_are_exact_however_large() -> None:
     target = CallableTarget(lambda data, parameters, runs: [data + 1] * runs)
     assert target((1 << 60) + 128, grid_precision().parameters, family("laplace"), 2) == [(1 << 60) + 129] * 2
+
+
+def test_a_callable_that_exits_does_not_take_the_audit_along() -> None:
+    def leaving(data: object, parameters: object, runs: int) -> object:
+        raise SystemExit(0)
+
+    made = callable_row(leaving, grid_precision())
+    assert made.error is not None or made.sampled is not None  # a row all the same: refused in both worlds
+    assert not made.violated
+
+
+@pytest.mark.parametrize("wrong", [lambda n: [[0.5]] * n, lambda n: np.ones((n, 1)), lambda n: [(0.5,) * 5] * n])
+def test_lists_are_no_outcomes_where_a_number_is_released(wrong: Callable[[int], Any]) -> None:
+    made = callable_row(lambda data, parameters, runs: wrong(runs), grid_precision())
+    assert made.error is not None
+    assert "where the outcome is a number" in made.error

@@ -3,17 +3,20 @@
 False alarms: at most ALPHA for each sound release, by its own bounds; its bits come from generators with seeds.
 """
 
+import itertools
 import math
 import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from attacks.events import Between, OneOf
+from attacks.events import Between, OneOf, Refuses
 from audit import assert_private, statistics
 from audit.private import NotPrivateError, as_outcome
 from audit.report import Verdict
@@ -158,3 +161,54 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
     with pytest.raises(ImportError):
         from audit import no_such_name  # noqa: F401
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_drifts_with_the_number_of_calls_is_not_taken_for_the_data(seed: int) -> None:
+    """Neither looks at its data; with all runs of one world first, both would be convicted. False alarms: 1e-6 each."""
+    generator, calls, budget = random.Random(seed), itertools.count(), itertools.count()
+
+    def drifting(data: int) -> int:
+        return int(generator.random() < next(calls) / 10_000)
+
+    def exhausted(data: int) -> int:
+        if next(budget) > 6_000:
+            raise RuntimeError("the budget is spent")
+        return generator.randrange(2)
+
+    assert_private(drifting, 1, 0, epsilon=0.1, runs=4_000)
+    assert_private(exhausted, 1, 0, epsilon=0.1, runs=4_000, event=Refuses())
+
+
+class Unruly:
+    """Neither hashable nor comparable."""
+
+    def __init__(self, data: int) -> None:
+        self.data = data
+
+    def __eq__(self, other: object) -> Any:
+        raise TypeError("ambiguous")
+
+    def __repr__(self) -> str:
+        return f"Unruly({self.data})"
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda data: 10**400 * random.randrange(3) + data,
+        lambda data: (10**400 * random.randrange(3), "a", data),
+        lambda data: Decimal(random.random()) + 100 * data,
+        lambda data: Fraction(random.random()) + 100 * data,
+        Unruly,
+        lambda data: sys.exit(data),
+    ],
+)
+def test_outcomes_of_odd_kinds_tell_all_the_same(release: Callable[[int], Any]) -> None:
+    with pytest.raises(NotPrivateError):
+        assert_private(release, 1, 0, epsilon=1.0, runs=2_000)
+
+
+def test_runs_are_a_whole_number_before_anything_is_called() -> None:
+    with pytest.raises(TypeError, match="integer"):
+        assert_private(pytest.fail, 1, 0, epsilon=1.0, runs=1e4)  # type: ignore[arg-type]

@@ -199,6 +199,15 @@ def test_a_program_that_reads_no_more_does_not_hang_the_audit() -> None:
         program.ask(b"0" * 10_000_000 + b"\n", 1 << 12)
 
 
+def test_an_answer_that_comes_late_is_not_taken_for_the_next() -> None:
+    command = CommandTarget(f"{MISBEHAVING.removeprefix('cmd: ')} 'answers again, late'", 30)
+    parameters = grid_precision().parameters
+    assert command(5.0, parameters, family("laplace"), 3) == [0.5] * 3
+    time.sleep(0.3)
+    with pytest.raises(TargetError, match="printed a line that was not asked for"):
+        command(0.0, parameters, family("laplace"), 3)
+
+
 def test_a_program_is_started_once_and_anew_after_it_has_failed() -> None:
     command = CommandTarget(f"{MISBEHAVING.removeprefix('cmd: ')} 'ignores its data'", 30)
     attack = grid_precision()
