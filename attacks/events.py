@@ -36,9 +36,7 @@ class OneOf:
         if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
             return np.isin(outcomes, self._wanted(outcomes.dtype))
         wanted = set(self.outcomes)
-        vectors = isinstance(outcomes, np.ndarray) and outcomes.ndim == 2
-        rows = map(tuple, np.asarray(outcomes).tolist()) if vectors else outcomes  # a tuple for each vector
-        return np.array([outcome in wanted for outcome in rows], dtype=np.bool_)
+        return np.array([outcome in wanted for outcome in rows(outcomes)], dtype=np.bool_)
 
     def _wanted(self, kind: np.dtype[Any]) -> NDArray[Any]:
         """Return the wanted numbers that the type holds exactly: no comparison of theirs is rounded."""
@@ -49,8 +47,11 @@ class OneOf:
         return np.array([int(one) for one in numbers if one == int(one) and least <= one <= most], dtype=kind)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object."""
-        return {"kind": "one-of", "outcomes": list(self.outcomes), "portable": True}
+        """Return the event as a JSON object: portable while it can be written down."""
+        if len(self.outcomes) > NAMED_MAX:
+            return {"kind": "learned", "one-of": len(self.outcomes), "portable": False}
+        portable = all(map(_is_plain, self.outcomes))
+        return {"kind": "one-of", "outcomes": [_written(one) for one in self.outcomes], "portable": portable}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,36 +181,6 @@ class Learned:
             for term in self.terms
         ]
         return {"kind": "learned", "terms": terms, "low": low, "high": high, "mass": self.mass, "portable": False}
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The outcome is one of those that training runs have shown, and shown to be likelier in one of the worlds."""
-
-    outcomes: tuple[Any, ...]
-
-    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
-        if isinstance(outcomes, range):
-            outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
-        if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
-            return np.isin(outcomes, self._like(outcomes.dtype))
-        wanted = set(self.outcomes)
-        return np.array([outcome in wanted for outcome in rows(outcomes)], dtype=np.bool_)
-
-    def _like(self, kind: np.dtype[Any]) -> NDArray[Any]:
-        """Return those that the type can hold, in that type: integers never pass through floats."""
-        numeric = [one for one in self.outcomes if isinstance(one, int | float)]
-        if kind.kind == "f":
-            return np.array(numeric, dtype=np.float64)
-        ends = np.iinfo(kind)
-        return np.array([int(one) for one in numeric if ends.min <= one <= ends.max and one == int(one)], dtype=kind)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object: portable while it can be written down."""
-        if len(self.outcomes) > NAMED_MAX:
-            return {"kind": "learned", "one-of": len(self.outcomes), "portable": False}
-        portable = all(map(_is_plain, self.outcomes))
-        return {"kind": "one-of", "outcomes": [_written(one) for one in self.outcomes], "portable": portable}
 
 
 def _is_plain(outcome: Any) -> bool:

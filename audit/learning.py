@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.attack import Attack
-from attacks.events import Event, Learned, Seen, Term
+from attacks.events import Event, Learned, OneOf, Term
 from attacks.features import FEATURES, columns_of
 from attacks.parts import Column, paths, rows
 from audit import regression, statistics
@@ -78,7 +78,7 @@ def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Event:
     training, validation = ((outcomes[0][cut], outcomes[1][cut]) for cut in (slice(None, half), slice(half, None)))
     proposed = list(proposals(training, claim, regress=regress))
     if not proposed:
-        return Seen(())
+        return OneOf(())
     counts = [_counts(proposed, world) for world in validation]
     over, errors = strength(counts[0], counts[1], (len(validation[0]), len(validation[1])), claim)
     composite = np.array([isinstance(event, Learned) and len(event.terms) > 1 for event in proposed])
@@ -195,19 +195,19 @@ def _promise(
     return promise
 
 
-def _of_atoms(outcomes: Worlds) -> Iterator[Seen]:
+def _of_atoms(outcomes: Worlds) -> Iterator[OneOf]:
     """Give the most telling outcomes one by one, and the sets of those likelier in a world, and seen in it alone."""
     first, second = (_tally(world) for world in outcomes)
     apart = sorted(first.keys() | second.keys(), key=lambda one: (-abs(first[one] - second[one]), repr(one)))
     for outcome in apart[:FREQUENT]:
         if first[outcome] + second[outcome] > 1:
-            yield Seen((outcome,))
+            yield OneOf((outcome,))
     for one, other in ((first, second), (second, first)):
         alone = [outcome for outcome in one if outcome not in other]
         likelier = [outcome for outcome, count in one.items() if count > other[outcome]]
         for chosen in (alone, likelier):
             if 1 < len(chosen) <= SEEN_MAX:
-                yield Seen(tuple(chosen))
+                yield OneOf(tuple(chosen))
 
 
 def _tally(outcomes: Outcomes) -> Counter[Any]:

@@ -99,7 +99,7 @@ def assert_private(
         training = max(TRAINING_LEAST, int(TRAINING * runs))
         trained = list(_pairs(release, (data_in, data_out), training))
         event = learning.learn(([one for one, _ in trained], [other for _, other in trained]), claim)
-    looked_for: Event = event if hasattr(event, "to_json") else Predicate(event)  # type: ignore[assignment]
+    looked_for = cast("Event", event) if hasattr(event, "to_json") else Predicate(event)
     counts, error = _counted(release, (data_in, data_out), looked_for, runs)
     evidence = sampled.judge(counts, claim, alpha, None, seed=0)
     if evidence.verdict is Verdict.VIOLATED:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -192,7 +192,7 @@ def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
         raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):
         raise TargetError(f"{text!r} is not callable")
-    return found  # type: ignore[no-any-return]
+    return cast("Callable[..., Any]", found)
 
 
 def mechanism(

@@ -63,6 +63,10 @@ class _Release:
             if low > high:
                 raise ValueError(f"record_bounds must be given the lower one first, got {self.record_bounds}")
 
+    def grid_and_bounds(self) -> dict[str, Any]:
+        """Return what exact samplers and laws on a grid are told, by the names of their arguments."""
+        return {"grid": self.grid, "lower": self.lower, "upper": self.upper}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceParameters(_Release):

@@ -139,21 +139,17 @@ def _root_up(value: Fraction) -> Fraction:
     return Fraction(root if root * root == scaled else root + 1, 2**ROOT_BITS)
 
 
-def _limits(parameters: GaussianParameters) -> dict[str, Any]:
-    return {"grid": parameters.grid, "lower": parameters.lower, "upper": parameters.upper}
-
-
 def _sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
     values = exact_values(data, parameters.query)
     sigma = member_sigma(parameters, len(values))
-    drawn = [sample(value, sigma, bits, n, **_limits(parameters)) for value in values]
+    drawn = [sample(value, sigma, bits, n, **parameters.grid_and_bounds()) for value in values]
     return side_by_side(drawn, data, parameters.query)
 
 
 def _law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
     require_number(data, parameters.query)
     value = exact_values(data, parameters.query)[0]
-    return law(value, member_sigma(parameters), **_limits(parameters))
+    return law(value, member_sigma(parameters), **parameters.grid_and_bounds())
 
 
 EXACT: Mechanism[Data, GaussianParameters, Any] = Mechanism(

@@ -30,7 +30,6 @@ from mechanisms.privacy import Eta, noise_eta
 
 OUTCOMES_MAX = 1 << 24
 LAW_BITS_MAX = 1 << 30  # of all weights of a law together: 128 MiB
-RESOLUTION = 16  # bits of B beyond those of 1 − B: less than 2^−16 of the budget is left unused
 
 Number = int | float | Fraction
 
@@ -190,25 +189,20 @@ def member_eta(parameters: LaplaceParameters, coordinates: int = 1) -> Eta:
     The factor 2 is a selection's: of the bounds only, since noise without them needs dη·ln 2.
     """
     apart = 2 * l1_steps(parameters.sensitivity, parameters.grid, coordinates)
-    coarsest = ceil(apart / Fraction(parameters.epsilon)).bit_length()  # one step's share is at least 2^−coarsest
-    return noise_eta(parameters.epsilon, apart, RESOLUTION + coarsest)
+    return noise_eta(parameters.epsilon, apart)
 
 
 def _sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> NDArray[Any]:
     values = exact_values(data, parameters.query)
     eta = member_eta(parameters, len(values))
-    drawn = [sample(value, eta, bits, n, **_public(parameters)) for value in values]
+    drawn = [sample(value, eta, bits, n, **parameters.grid_and_bounds()) for value in values]
     return side_by_side(drawn, data, parameters.query)
 
 
 def _law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
     require_number(data, parameters.query)
     value = exact_values(data, parameters.query)[0]
-    return law(value, member_eta(parameters), **_public(parameters))
-
-
-def _public(parameters: LaplaceParameters) -> dict[str, Any]:
-    return {"grid": parameters.grid, "lower": parameters.lower, "upper": parameters.upper}
+    return law(value, member_eta(parameters), **parameters.grid_and_bounds())
 
 
 BASE2: Mechanism[Data, LaplaceParameters, Any] = Mechanism(

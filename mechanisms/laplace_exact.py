@@ -213,16 +213,13 @@ def _member(name: str, scale_of: Callable[[LaplaceParameters, int], Eta | Fracti
     def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
         values = exact_values(data, parameters.query)
         scale = scale_of(parameters, l1_steps(parameters.sensitivity, parameters.grid, len(values)))
-        drawn = [sample(value, scale, bits, n, **_limits(parameters)) for value in values]
+        drawn = [sample(value, scale, bits, n, **parameters.grid_and_bounds()) for value in values]
         return side_by_side(drawn, data, parameters.query)
 
     def law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
         require_number(data, parameters.query)
         scale = scale_of(parameters, l1_steps(parameters.sensitivity, parameters.grid))
-        return law(exact_values(data, parameters.query)[0], scale, **_limits(parameters))
-
-    def _limits(parameters: LaplaceParameters) -> dict[str, Any]:
-        return {"grid": parameters.grid, "lower": parameters.lower, "upper": parameters.upper}
+        return law(exact_values(data, parameters.query)[0], scale, **parameters.grid_and_bounds())
 
     return Mechanism(name, "laplace", sample_member, laplace_claim, law_member, exact=True)
 

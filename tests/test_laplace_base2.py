@@ -50,11 +50,11 @@ def test_the_law_is_that_of_the_code() -> None:
 
 
 def test_a_law_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The law of a coarser rate than the code's."""
+    """The law of a lower rate than the code's."""
 
     def drifted(data: Any, parameters: Any) -> Law[Any]:
         with monkeypatch.context() as patched:
-            patched.setattr(laplace_base2, "RESOLUTION", 1)
+            patched.setattr(laplace_base2, "noise_eta", lambda epsilon, steps: noise_eta(epsilon * 0.8, steps))
             return laplace_base2._law_member(data, parameters)
 
     with pytest.raises(AssertionError):
@@ -153,7 +153,7 @@ def test_the_member_keeps_its_claim_on_every_pair_of_a_small_range(
 
 def test_a_rate_twice_too_large_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Test of the test: noise without the factor 2 of selection does not hold at the edge of the range."""
-    monkeypatch.setattr(laplace_base2, "noise_eta", lambda epsilon, steps, bits: noise_eta(2 * epsilon, steps, bits))
+    monkeypatch.setattr(laplace_base2, "noise_eta", lambda epsilon, steps: noise_eta(2 * epsilon, steps))
     parameters = LaplaceParameters(epsilon=1.0, grid=0, lower=-2.0, upper=2.0)
     law_in, law_out = (laplace_base2._law_member(data, parameters) for data in (-2, -1))
     assert exact.compare(law_in, law_out, Claim(1.0)).verdict is Verdict.VIOLATED
