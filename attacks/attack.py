@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Generic
+from typing import Generic, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attacks.events import Event, numbers
 from mechanisms.interface import D, O, Outcomes, P
+
+Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
 
 
 class Cost(IntEnum):
@@ -29,6 +31,7 @@ class Attack(Generic[D, P, O]):
     name is unique. worlds() builds the adjacent data (in, out) when asked. breaks names the members that the attack
     must break, fixes those that people reach for instead and that resist it; exact members must always resist.
     statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures.
+    channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Attack(Generic[D, P, O]):
     description: str  # one line for a stranger: the two worlds, and what tells them apart
     fixes: tuple[str, ...] = ()
     cost: Cost = Cost.QUICK
+    channel: Channel | None = None
 
 
 def require_outcomes(outcomes: int, least: int = 2) -> None:

@@ -27,9 +27,22 @@ class BitSource:
 
     take and words read the same stream: words(1, 8) and take(8) hand out the same bits. word_bits is the size of a
     word where the caller names none; samplers that read words are walked exhaustively by shrinking it.
+
+    Beside `consumed`, samplers whose work depends on what they drew count it here, for whoever asks what that tells:
+    `tries`, the candidates drawn, rejected ones included, and `steps`, the passes of a loop that may stop early.
     """
 
-    __slots__ = ("__weakref__", "_draw", "_pending", "_pending_bits", "consumed", "exhausted", "word_bits")
+    __slots__ = (
+        "__weakref__",
+        "_draw",
+        "_pending",
+        "_pending_bits",
+        "consumed",
+        "exhausted",
+        "steps",
+        "tries",
+        "word_bits",
+    )
 
     def __init__(self, draw: Draw, word_bits: int = 64, pending: tuple[int, int] = (0, 0)) -> None:
         """draw(n) returns the next n 64-bit words of the stream; pending is (value, bits) to hand out before them."""
@@ -38,7 +51,7 @@ class BitSource:
         self._draw = draw
         self._pending, self._pending_bits = pending
         self.word_bits = word_bits
-        self.consumed = 0
+        self.consumed = self.tries = self.steps = 0
         self.exhausted = False
 
     def take(self, count: int) -> int:

@@ -25,6 +25,19 @@ class Refused:
     error: str
 
 
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What an onlooker can count while one outcome is drawn, as its `BitSource` counted it. An error is an outcome.
+
+    tries: candidates drawn, rejected ones included. bits: taken from the source. steps: passes of a loop that may stop
+    early, which stand for time.
+    """
+
+    tries: int
+    bits: int
+    steps: int
+
+
 class NoLawError(Exception):
     """A mechanism has no law for these data, because nobody could write it down."""
 
@@ -42,7 +55,8 @@ class Mechanism(Generic[D, P, O]):
     pair is decided by its law alone). depth(data, parameters), where given, is the number of random bits that one draw
     takes at the most, where a walk over every string of them is affordable. package: the distribution whose code this
     is, where it is not ours; the member is left out where it is not installed. takes(data, parameters), where given:
-    whether the mechanism is made for such data at all.
+    whether the mechanism is made for such data at all. trace_law(data, parameters), where given, is the law of the
+    pairs (outcome, Trace) of single draws.
     """
 
     name: str
@@ -56,6 +70,7 @@ class Mechanism(Generic[D, P, O]):
     depth: Callable[[D, P], int | None] | None = None
     package: str = ""
     takes: Callable[[D, P], bool] | None = None
+    trace_law: Callable[[D, P], Law[tuple[O | Refused, Trace]]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

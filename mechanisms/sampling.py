@@ -33,6 +33,7 @@ def _first_accepted(total: Real, bits: BitSource, precision: int, unit: int, min
     accepted, tries = None, 0
     while accepted is None or tries < minimum_tries:
         tries += 1
+        bits.tries += 1
         candidate = bits.take(precision)
         if accepted is None and scaled(candidate, unit) < total:
             accepted = candidate
@@ -64,6 +65,7 @@ def _until_accepted(sums: Sequence[Real], bits: BitSource, top: int, precision: 
     dummy = len(sums)
     while True:
         first, last, drawn = 0, dummy, 0  # the outcomes still possible, both included
+        bits.tries += 1
         for step in range(1, precision + 1):
             drawn = 2 * drawn + bits.take(1)
             unit = top - step
