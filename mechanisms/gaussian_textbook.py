@@ -27,7 +27,7 @@ from mechanisms.clamping import clamped, on_grid
 from mechanisms.discrete import bernoulli_exp
 from mechanisms.gaussian_exact import member_sigma, variance_of
 from mechanisms.interface import Mechanism, Outcomes
-from mechanisms.laplace_textbook import count_trials
+from mechanisms.laplace_textbook import RUNS, count_trials
 
 SIGMA_MAX = 1 << 10  # steps: each is a pass of a loop
 
@@ -100,6 +100,7 @@ TEXTBOOK: Mechanism[Data, GaussianParameters, Any] = Mechanism(
     _sample_member,
     gaussian_claim,
     gaussian_exact.EXACT.law,
+    runs=lambda data, parameters: RUNS,
     takes=_takes,
     variant_of="gaussian-exact",
 )

@@ -36,6 +36,7 @@ from mechanisms.privacy import Eta
 FAILURE_BITS = 40  # so many trials that all of them succeed with a probability of at most 2^−40
 TRIALS_MAX = 1 << 14  # of these, for a member: work grows with the scale of the noise in steps
 TRACE_ATOMS_MAX = 1 << 17
+RUNS = 4_000  # a draw is a loop in Python, and few are enough to convict
 
 Number = float | Fraction
 
@@ -164,6 +165,7 @@ TEXTBOOK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     _sample_member,
     laplace_claim,
     laplace_exact.BASE2.law,
+    runs=lambda data, parameters: RUNS,
     takes=takes,
     trace_law=_trace_law_member,
     variant_of="laplace-exact",
