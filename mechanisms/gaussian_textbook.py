@@ -29,7 +29,7 @@ from mechanisms.gaussian_exact import member_sigma, variance_of
 from mechanisms.interface import Mechanism, Outcomes
 from mechanisms.laplace_textbook import RUNS, count_trials
 
-SIGMA_MAX = 1 << 10  # steps: each is a pass of a loop
+SIGMA_MAX = 1 << 10  # steps of a member's σ: work grows with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ def _sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, 
     return side_by_side(drawn, data, parameters.query)
 
 
-def _takes(data: Data, parameters: GaussianParameters) -> bool:
+def _runs(data: Data, parameters: GaussianParameters) -> int:
     sigma = member_sigma(parameters, len(exact_values(data, parameters.query)))
-    return variance_of(sigma, parameters.grid) <= SIGMA_MAX**2
+    return RUNS if variance_of(sigma, parameters.grid) <= SIGMA_MAX**2 else 0
 
 
 TEXTBOOK: Mechanism[Data, GaussianParameters, Any] = Mechanism(
@@ -100,7 +100,6 @@ TEXTBOOK: Mechanism[Data, GaussianParameters, Any] = Mechanism(
     _sample_member,
     gaussian_claim,
     gaussian_exact.EXACT.law,
-    runs=lambda data, parameters: RUNS,
-    takes=_takes,
+    runs=_runs,
     variant_of="gaussian-exact",
 )

@@ -26,7 +26,7 @@ from mechanisms.clamping import clamped, on_grid, require_few_atoms
 from mechanisms.grid import from_steps
 from mechanisms.interface import Mechanism, NoLawError, Outcomes, Trace
 from mechanisms.laplace_exact import LAW_BITS_MAX, member_eta
-from mechanisms.laplace_textbook import TRIALS_MAX, Number, ratio, takes, trials_for
+from mechanisms.laplace_textbook import TRIALS_MAX, Number, ratio, runs, trials_for
 from mechanisms.law import Law, exact_law, image
 from mechanisms.privacy import Claim, Eta, with_failures
 
@@ -165,6 +165,6 @@ FIXED_WORK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     _sample_member,
     _claim_member,
     _law_member,
-    takes=takes,
+    runs=runs,
     trace_law=_trace_law_member,
 )

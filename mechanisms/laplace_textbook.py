@@ -153,10 +153,10 @@ def _trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[tuple[An
     return trace_law(value, member_eta(parameters), apart=apart, **parameters.grid_and_bounds())
 
 
-def takes(data: Data, parameters: LaplaceParameters) -> bool:
-    """Return whether noise for these data is small enough to be drawn trial by trial."""
+def runs(data: Data, parameters: LaplaceParameters) -> int:
+    """Return how many draws are worth asking: none where the noise is too large to be drawn trial by trial."""
     coordinates = len(exact_values(data, parameters.query))
-    return trials_for(member_eta(parameters, coordinates)) <= TRIALS_MAX
+    return RUNS if trials_for(member_eta(parameters, coordinates)) <= TRIALS_MAX else 0
 
 
 TEXTBOOK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
@@ -165,8 +165,7 @@ TEXTBOOK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     _sample_member,
     laplace_claim,
     laplace_exact.BASE2.law,
-    runs=lambda data, parameters: RUNS,
-    takes=takes,
+    runs=runs,
     trace_law=_trace_law_member,
     variant_of="laplace-exact",
 )
