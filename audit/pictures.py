@@ -64,6 +64,8 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
         column[0].set_title(_headline(row), fontsize=10)
         if row.sketch is not None:
             draw_worlds(column[0], row.sketch)
+            if row.channel is not None:
+                column[0].set_xlabel(row.channel)
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":
