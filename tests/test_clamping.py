@@ -1,5 +1,6 @@
 """What single draws of exact noise leave: one trace, but for a rest that is counted; and the same outcomes with it."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +35,8 @@ def test_the_trace_is_always_the_same_but_for_the_rest(name: str, parameters: An
     assert mechanism.trace_law is not None
     law, traced = mechanism.law(data, parameters), mechanism.trace_law(data, parameters)
     assert 0 < traced.rest < 2.0**-50
-    (trace,) = {pair[1] for pair in traced.atoms}
+    pairs: Sequence[Any] = traced.atoms
+    (trace,) = {pair[1] for pair in pairs}
     outcomes = image(traced, lambda pair: pair[0])
     for atom in law.atoms:
         (low, high), (least, most) = law.probability(atom), outcomes.probability(atom)
