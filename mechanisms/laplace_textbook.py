@@ -120,7 +120,7 @@ def trace_law(
         again += 1
     last = max(high - low, trials_for(eta))
     size = y * (last + 1) + 1 + (y + 1) * again
-    if last * again * size > TRACE_BITS_MAX:  # the ends alone
+    if last * (again + 1) * size > TRACE_BITS_MAX:  # the ends alone
         raise NoLawError(f"magnitudes up to {last} and traces of {size} bits each take more than {TRACE_BITS_MAX} bits")
     signs: dict[tuple[int, int], int] = {}
     for place in (center - apart, center + apart):
