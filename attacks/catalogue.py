@@ -9,6 +9,7 @@ import numpy as np
 from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
+from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.precision_retry import precision_retry
@@ -50,6 +51,8 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     weight_concentration(),
     early_termination(),
     precision_retry(),
+    geometric_trials(),
+    geometric_trials_gaussian(),
 )
 
 # What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.

@@ -110,6 +110,27 @@ class OffGrid:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A pair (number, count) whose number lies exactly count − 1 steps from `value`: its distance was counted."""
+
+    value: float
+    step: float
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return np.asarray(self.near(outcomes) == 0)
+
+    def near(self, outcomes: Outcomes) -> NDArray[np.float64]:
+        """Return how many steps the distances of pairs are off, negative, −8 at the most; −8 for a refusal too."""
+        counts = np.array([count for _, count in outcomes], dtype=np.float64)
+        off = np.abs(np.abs(numbers(outcomes) - self.value) / self.step - (counts - 1))
+        return -np.fmin(off, OFF_MAX)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        return {"kind": "counted", "value": self.value, "step": self.step, "portable": True}
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """The event has happened to one part of the outcome, a tuple. Place 1 of a pair (outcome, count) is the count."""
 
@@ -208,6 +229,7 @@ def _is_plain(outcome: Any) -> bool:
     return outcome is None or isinstance(outcome, int | float | str | Refused)
 
 
+OFF_MAX = 8.0  # steps that a picture tells apart
 NAMED_MAX = 64  # outcomes of an event that a report writes down one by one
 
 
