@@ -158,6 +158,7 @@ FAMILY: Family[Queries, SparseVectorParameters, Answers] = Family(
     outcome=_outcome,
     members=(
         "mechanisms.sparse_vector_naive:FLOAT64",
+        "mechanisms.sparse_vector_variants:CLAMPED_NOISE",
         "mechanisms.sparse_vector_exact:UNCLAMPED",
         "mechanisms.sparse_vector_variants:ALGORITHM_3",
         "mechanisms.sparse_vector_variants:ALGORITHM_4",
