@@ -73,8 +73,9 @@ def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
 
 def first_positive(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return how many answers 0 each outcome begins with: where a stream's first positive stands; −1 for a refusal."""
-    begun = (one if isinstance(one, tuple) else () for one in rows(outcomes))
-    return np.array([next((place for place, part in enumerate((*one, 1)) if part), -1) if one else -1 for one in begun])
+    listed = rows(outcomes)
+    begun = {one: (*one, 1).index(1) if isinstance(one, tuple) else -1 for one in set(listed)}
+    return np.array([begun[one] for one in listed], dtype=np.float64)
 
 
 def index_statistic(outcomes: Outcomes) -> NDArray[np.float64]:

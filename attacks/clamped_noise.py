@@ -39,7 +39,7 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
     )
 
 
-def finite_threshold(epsilon: float = 1.0, queries: int = 64, width: int = 4) -> Attack[Any, Any, Answers]:
+def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) -> Attack[Any, Any, Answers]:
     """Return the attack on a clamped ρ and unbounded ν: m queries 0 with Alice, 1 without her; the event is ⊥^m.
 
     ρ ≤ 1 + w. Given that largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss: nothing pairs it with ρ + 1.
@@ -48,7 +48,7 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 64, width: int = 4) ->
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=1, width=width)
     worlds = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
     return Attack(
-        named("finite-threshold", epsilon=(epsilon, 1.0), queries=(queries, 64), width=(width, 4)),
+        named("finite-threshold", epsilon=(epsilon, 1.0), queries=(queries, 32), width=(width, 2)),
         "sparse-vector",
         lambda: worlds,
         parameters,

@@ -126,12 +126,19 @@ def answered(queries: Sequence[Any], noisy: NDArray[Any], answer: Answer, positi
 
 def outcomes(codes: NDArray[np.int64], positive: Callable[[int], Answers] = lambda code: (1,)) -> list[Answers]:
     """Return codes as outcomes: 0 for BELOW, positive(code) for what is released, nothing for STOPPED."""
-    kinds, runs = np.unique(codes, axis=0, return_inverse=True)
-    written = []
-    for kind in kinds.tolist():
-        parts = ((0,) if code == BELOW else positive(code) for code in kind if code != STOPPED)
-        written.append(tuple(number for part in parts for number in part))
-    return [written[run] for run in runs.reshape(-1).tolist()]
+
+    def written(run: bytes) -> Answers:
+        parts = (
+            (0,) if code == BELOW else positive(code)
+            for code in np.frombuffer(run, np.int64).tolist()
+            if code != STOPPED
+        )
+        return tuple(number for part in parts for number in part)
+
+    size, everything = codes.itemsize * codes.shape[1], np.ascontiguousarray(codes).tobytes()
+    runs = [everything[start : start + size] for start in range(0, len(everything), size)]
+    kinds = {run: written(run) for run in set(runs)}
+    return [kinds[run] for run in runs]
 
 
 def claim(parameters: SparseVectorParameters, data_in: Queries, data_out: Queries) -> Claim:

@@ -46,7 +46,7 @@ def textbook(queries: tuple[int, ...], s: Setting) -> dict[tuple[int, ...], Frac
     for step in range(first, last + 1):
         ends = (None if step == first else step), (None if step == last else step)
         mass = get_sum(base, *ends) / (1 + base)
-        streams = [((), s.positives, mass)]
+        streams: list[tuple[tuple[int, ...], int, Fraction]] = [((), s.positives, mass)]
         for query in queries:
             going, streams = streams, []
             for outcome, left, chance in going:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attacks.attack import Attack
 from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
 from audit import exact
 from audit.report import ExactEvidence, Verdict
@@ -18,9 +19,10 @@ from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.law import Law
 from mechanisms.privacy import Claim
 from mechanisms.sparse_vector import SparseVectorParameters
+from tests import walks
 from tests.walks import assert_within_the_law
 
-HALF = Fraction(1, 2)
+HALF, NONE = Fraction(1, 2), Fraction(0)
 NAMES = [
     f"sparse-vector-{name}" for name in ("algorithm-3", "algorithm-4", "algorithm-5", "algorithm-6", "clamped-noise")
 ]
@@ -39,10 +41,9 @@ def law_of(name: str, data: list[int], parameters: SparseVectorParameters) -> La
     return mechanism.law(np.array(data), parameters)
 
 
-def evidence(attack: Any) -> ExactEvidence:
+def evidence(attack: Attack[Any, Any, Any]) -> ExactEvidence:
     (name,) = attack.breaks
-    laws = [law_of(name, data.tolist(), attack.parameters) for data in attack.worlds()]
-    return exact.compare(*laws, Claim(attack.parameters.epsilon), attack.event)
+    return walks.evidence(attack, member(name))
 
 
 def probability(
@@ -76,7 +77,7 @@ def probability(
         for query, answer in asked:
             rare = of_answers ** (-query if side > 0 else query + 1) / (1 + of_answers)
             first, second = (Fraction(0), rare) if answer == (side > 0) else (Fraction(1), -rare)
-            powers = [a * first + b * second for a, b in zip([*powers, 0], [0, *powers], strict=True)]
+            powers = [a * first + b * second for a, b in zip([*powers, NONE], [NONE, *powers], strict=True)]
         ratios = [q * of_answers**k for k in range(len(powers))]
         return sum((one * r**edge / (1 - r) for one, r in zip(powers, ratios, strict=True)), Fraction(0))
 
@@ -103,14 +104,15 @@ def test_algorithm_3_in_rationals(m: int, q: Fraction) -> None:
 def test_algorithm_3_at_a_claim_of_one(m: int) -> None:
     """In base e, ε = 1: certified enclosures of the ratios hold e^((m−1)/2) and e^((m+1)/2), within 10^−40."""
     attack = noisy_value(1.0, negatives=m)
-    laws = [law_of("sparse-vector-algorithm-3", data.tolist(), attack.parameters) for data in attack.worlds()]
+    worlds = [data.tolist() for data in attack.worlds()]
+    law_in, law_out = (law_of("sparse-vector-algorithm-3", data, attack.parameters) for data in worlds)
     for value, loss in ((0, Fraction(m - 1, 2)), (1, Fraction(m + 1, 2))):
-        (low, high), (other_low, other_high) = (law.probability((*((0,) * m), 1, value)) for law in laws)
+        (low, high), (other_low, other_high) = (law.probability((*((0,) * m), 1, value)) for law in (law_in, law_out))
         expected_low, expected_high = exp_bounds(loss, 400)
         assert low / other_high <= expected_low
         assert expected_high <= high / other_low
         assert high / other_low - low / other_high < Fraction(1, 10**40) * expected_low
-    found = exact.compare(*laws, Claim(1.0), attack.event)
+    found = exact.compare(law_in, law_out, Claim(1.0), attack.event)
     assert found.verdict is Verdict.VIOLATED
     assert found.epsilon == (m + 1) / 2
 
@@ -158,8 +160,9 @@ def test_enclosures_hold_the_independent_sum(number: int, rates: tuple[Fraction,
     q, of_answers = (exp_bounds(-rate, 256)[0] for rate in rates)
     slack = Fraction(1, 1 << 200)
     for data in ([0, 1], [2, 0, -1]):
-        law = law_of(f"sparse-vector-algorithm-{number}", data, SparseVectorParameters(epsilon=1.0))
-        for atom in law.atoms:
+        law: Law[Any] = law_of(f"sparse-vector-algorithm-{number}", data, SparseVectorParameters(epsilon=1.0))
+        atoms: list[Any] = list(law.atoms)
+        for atom in atoms:
             answers, value = (atom[:-2], atom[-1]) if number == 3 and 1 in atom[-2:-1] else (atom, None)
             if value is None or abs(value) < 9:
                 low, high = law.probability(atom)
