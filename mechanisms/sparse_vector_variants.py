@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 import numpy as np
@@ -93,15 +94,21 @@ class _Noise:
         if steps <= 0:
             low, high = self.at_least(1 - steps)
             return ONE - high, ONE - low
-        q_low, q_high = weight_bounds(self.rate, Fraction(1), PRECISION)
-        low, high = weight_bounds(self.rate, Fraction(steps), PRECISION)
+        q_low, q_high = _weight(self.rate, 1)
+        low, high = _weight(self.rate, steps)
         return low * ONE // (ONE + q_high), -(-high * ONE // (ONE + q_low))
 
     def mass(self, steps: int) -> tuple[int, int]:
         """Return bounds on 2^PRECISION·P(noise = steps) = (1−q)/(1+q)·q^|steps|, for unbounded noise."""
-        q_low, q_high = weight_bounds(self.rate, Fraction(1), PRECISION)
-        low, high = weight_bounds(self.rate, Fraction(abs(steps)), PRECISION)
+        q_low, q_high = _weight(self.rate, 1)
+        low, high = _weight(self.rate, abs(steps))
         return low * (ONE - q_high) // (ONE + q_high), -(-high * (ONE - q_low) // (ONE + q_low))
+
+
+@lru_cache(maxsize=1 << 12)
+def _weight(rate: Fraction, steps: int) -> tuple[int, int]:
+    """Return bounds on 2^PRECISION·e^(−rate·steps)."""
+    return weight_bounds(rate, Fraction(steps), PRECISION)
 
 
 def sample(
