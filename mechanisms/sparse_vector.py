@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -71,7 +72,7 @@ class SparseVectorParameters:
             raise ValueError(f"lower = {self.lower} must not be above upper = {self.upper}")
         if self.width < 0:
             raise ValueError(f"width must not be negative, got {self.width}")
-        if any(one >= other for one, other in zip((0, *self.gaps), self.gaps, strict=False)):
+        if any(one >= other for one, other in pairwise((0, *self.gaps))):
             raise ValueError(f"gaps must be positive and ascend, got {self.gaps}")
 
     def _gaps(self) -> list[tuple[str, Number]]:

@@ -1,6 +1,7 @@
 """The discrete sparse vector mechanism: its law is its code's, and every stream keeps its claim, in rationals."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
@@ -17,9 +18,10 @@ from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.laplace_exact import get_sum
 from mechanisms.law import Law
+from mechanisms.lazy_threshold import lazy_threshold, working_precision
 from mechanisms.privacy import Claim, Eta
 from mechanisms.sparse_vector import SparseVectorParameters, on_grid
-from mechanisms.sparse_vector_exact import EXACT, WITH_GAP, Setting, lazy_threshold
+from mechanisms.sparse_vector_exact import EXACT, WITH_GAP, Setting
 from tests.walks import assert_within_the_law
 
 ALPHA = 1e-6
@@ -154,7 +156,9 @@ def test_region_sums_are_exact_at_the_working_precision(eta: Eta) -> None:
     unit = 1 << (eta.y * eta.z * 6)
     assert [Fraction(one, unit) for one in lazy.sums] == [get_sum(eta.base, t, None) for t in range(-5, 6)]
     assert Fraction(lazy.total, unit) == get_sum(eta.base, None, None)
-    assert lazy.total.bit_length() <= sparse_vector_exact.working_precision(eta, 5)
+    quotients = [get_sum(eta.base, t, None) / (1 + eta.base) for t in range(-5, 6)]
+    assert lazy.heads.tolist() == [int(quotient * (1 << 64)) for quotient in quotients]
+    assert lazy.total.bit_length() <= working_precision(eta, 5)
 
 
 def test_a_word_on_a_boundary_takes_more_bits() -> None:
@@ -167,9 +171,10 @@ def test_a_word_on_a_boundary_takes_more_bits() -> None:
         bits = scripted_bits(f"{head:064b}{word:064b}")
         assert lazy.levels(np.array([0]), (0,), bits).tolist() == [expected]
         assert bits.consumed == 128
-    bits = scripted_bits(f"{head - 1:064b}{head + 1:064b}")
-    assert lazy.levels(np.array([0, 0]), (0,), bits).tolist() == [1, 0]
-    assert bits.consumed == 128
+    for t, boundary in zip(range(-2, 3), lazy.heads.tolist(), strict=True):
+        bits = scripted_bits(f"{boundary - 1:064b}{boundary + 1:064b}")
+        assert lazy.levels(np.array([t, t]), (0,), bits).tolist() == [1, 0]
+        assert bits.consumed == 128
 
 
 @pytest.mark.parametrize("mechanism", [EXACT, WITH_GAP], ids=lambda one: one.name)
@@ -260,6 +265,20 @@ def test_budgets_are_shared_exactly_or_not_at_all() -> None:
 def test_bad_parameters_are_named_with_their_values(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SparseVectorParameters(**({"epsilon": 1.0} | changed))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"positives": 0}, "positives must be at least 1, got 0"),
+        ({"upper": -1}, "upper must be at least 0, got -1"),
+        ({"clamp": -1}, "clamp must be at least 0, got -1"),
+        ({"gaps": (2, 1)}, r"gaps must be positive and ascend, got \(2, 1\)"),
+    ],
+)
+def test_bad_settings_are_named_with_their_values(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(SETTINGS[0], **changed)
 
 
 def test_what_cannot_be_done_is_said() -> None:
