@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.events import Event, numbers
+from attacks.parts import rows
 from mechanisms.interface import D, O, Outcomes, P
 
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
@@ -69,6 +70,13 @@ def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return outcomes that are numbers as floats, a tuple's first number, and −∞ for a refusal."""
     values = numbers(outcomes)
     return values if isinstance(outcomes, np.ndarray) else np.where(np.isnan(values), -np.inf, values)
+
+
+def first_positive(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return how many answers 0 each outcome begins with: where a stream's first positive stands; −1 for a refusal."""
+    listed = rows(outcomes)
+    begun = {one: (*one, 1).index(1) if isinstance(one, tuple) else -1 for one in set(listed)}
+    return np.array([begun[one] for one in listed], dtype=np.float64)
 
 
 def index_statistic(outcomes: Outcomes) -> NDArray[np.float64]:

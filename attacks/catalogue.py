@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from attacks.absorbed_threshold import absorbed_threshold
 from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
+from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
@@ -20,6 +22,7 @@ from attacks.sensitivity_underestimation import (
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
 from attacks.truncated_addition import truncated_addition
 from attacks.weight_concentration import early_termination, weight_concentration
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
@@ -53,6 +56,13 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     precision_retry(),
     geometric_trials(),
     geometric_trials_gaussian(),
+    absorbed_threshold(),
+    clamped_noise(),
+    finite_threshold(),
+    noisy_value(),
+    unscaled_noise(),
+    noiseless_answers(),
+    no_cutoff(),
 )
 
 # What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.

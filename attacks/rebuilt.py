@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from attacks.absorbed_threshold import absorbed_threshold
 from attacks.absorption import absorption
 from attacks.attack import Attack
+from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import USUAL, rounded_addition
@@ -18,6 +20,7 @@ from attacks.sensitivity_underestimation import (
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 
@@ -39,6 +42,13 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
+    "absorbed-threshold": absorbed_threshold,
+    "clamped-noise": clamped_noise,
+    "finite-threshold": finite_threshold,
+    "sparse-vector-noisy-value": noisy_value,
+    "sparse-vector-unscaled-noise": unscaled_noise,
+    "sparse-vector-noiseless-answers": noiseless_answers,
+    "sparse-vector-no-cutoff": no_cutoff,
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,14 @@ class ExponentialParameters:
         require_positive("sensitivity", self.sensitivity)
 
 
+class Sensitive(Protocol):
+    """Parameters of a family whose data are vectors of numbers, each of which one person moves by at most Δ."""
+
+    @property
+    def sensitivity(self) -> float:
+        """Δ."""
+
+
 def as_utilities(utilities: ArrayLike) -> Utilities:
     """Return the utilities as a vector of int64 or float64. Raises ValueError on anything that is not a vector of
     finite numbers within their range."""
@@ -75,7 +83,7 @@ def as_utilities(utilities: ArrayLike) -> Utilities:
     return array.astype(np.float64, copy=False)
 
 
-def adjacent(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> bool:
+def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> bool:
     """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
     if data_in.shape != data_out.shape or len(data_in) == 0:
         return False

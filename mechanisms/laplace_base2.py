@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -94,16 +94,10 @@ def per_step(eta: Eta, grid: int) -> Eta:
     >>> per_step(Eta(9, 4, 1), -1), per_step(Eta(1, 1, 16), -4)
     (Eta(x=3, y=2, z=1), Eta(x=1, y=1, z=1))
     """
-    twos = (eta.x & -eta.x).bit_length() - 1
-    x, y, z = eta.x >> twos, eta.y - twos, eta.z << max(grid, 0)
-    for _ in range(-grid):
-        if z % 2 == 0:
-            z //= 2
-        elif y % 2 == 0 and isqrt(x) ** 2 == x:
-            x, y = isqrt(x), y // 2
-        else:
-            raise ValueError(f"B^(2^{grid}) is no dyadic rational for eta = {eta}")
-    return Eta(x, y, z)
+    try:
+        return eta.times(Fraction(2) ** grid)
+    except ValueError:
+        raise ValueError(f"B^(2^{grid}) is no dyadic rational for eta = {eta}") from None
 
 
 def sample(

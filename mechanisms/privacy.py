@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from mechanisms.arithmetic import exp_bounds, float_up, log_bounds, rational
+from mechanisms.arithmetic import exact_root, exp_bounds, float_up, log_bounds, rational
 
 NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
@@ -91,6 +91,21 @@ class Eta:
         if x >= 1 << resolution:
             raise ValueError(f"nats = {nats} is too small for a resolution of {resolution} bits")
         return cls(x, resolution, 1)
+
+    def times(self, factor: Fraction) -> Eta:
+        """Return factor·η, factor > 0. Raises ValueError where 2^(−factor·η) is no dyadic rational.
+
+        It is one only where the factor's denominator divides z, but for a part whose root of x/2^y is exact.
+
+        >>> Eta(9, 4, 1).times(Fraction(3, 2)), Eta(1, 1, 16).times(Fraction(1, 16))
+        (Eta(x=3, y=2, z=3), Eta(x=1, y=1, z=1))
+        """
+        twos = (self.x & -self.x).bit_length() - 1
+        x, y, z = self.x >> twos, self.y - twos, self.z * Fraction(factor)
+        root = exact_root(x, z.denominator)
+        if root is None or y % z.denominator:
+            raise ValueError(f"2^(−{factor}·η) is no dyadic rational for eta = {self}")
+        return Eta(root, y // z.denominator, z.numerator)
 
     @property
     def base(self) -> Fraction:
@@ -210,7 +225,7 @@ def noise_claim(eta: Eta, steps: int = 1) -> Claim:
     return Claim(float_up(steps * eta.z * log_bounds(Fraction(1 << eta.y, eta.x))[1]))
 
 
-def noise_eta(epsilon: float, steps: int = 1, resolution: int | None = None) -> Eta:
+def noise_eta(epsilon: float | Fraction, steps: int = 1, resolution: int | None = None) -> Eta:
     """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε.
 
     resolution: the fractional bits of 2^−η; where not given, so many that less than 2^−30 of the budget is left unused.

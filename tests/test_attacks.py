@@ -32,6 +32,8 @@ def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, An
             assert data.dtype == np.int64
             assert len(data) <= parameters.limits.max_outcomes
             assert parameters.limits.utility_min <= data.min() <= data.max() <= parameters.limits.utility_max
+        elif attack.family == "sparse-vector":
+            assert all(parameters.lower <= query - parameters.threshold <= parameters.upper for query in data.tolist())
         else:
             values = exact_values(data, parameters.query)
             assert all(parameters.lower <= value <= parameters.upper for value in values)

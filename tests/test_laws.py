@@ -26,6 +26,9 @@ from tests import (
     test_laplace_rounded,
     test_laplace_snapping,
     test_laplace_textbook,
+    test_sparse_vector_exact,
+    test_sparse_vector_naive,
+    test_sparse_vector_variants,
 )
 from tests.walks import assert_within_the_law, one_draw
 
@@ -164,6 +167,11 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "laplace-fixed-work": test_laplace_fixed_work.check_law,
     "gaussian-exact": test_gaussian_exact.check_law,
     "gaussian-textbook": test_gaussian_textbook.check_law,
+    "sparse-vector-naive": test_sparse_vector_naive.check_law,
+    "sparse-vector-exact": test_sparse_vector_exact.check_law,
+    "sparse-vector-exact-gap": test_sparse_vector_exact.check_law,
+    "sparse-vector-unclamped": test_sparse_vector_exact.check_law,
+    **dict.fromkeys(test_sparse_vector_variants.NAMES, test_sparse_vector_variants.check_law),
 }
 
 

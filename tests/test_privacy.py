@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from scipy import stats
@@ -143,3 +144,17 @@ def test_noise_keeps_its_budget_without_a_factor_of_two() -> None:
         noise_eta(1.0, 0)
     with pytest.raises(ValueError, match="steps must not be negative, got -1"):
         noise_claim(eta, -1)
+
+
+def test_a_rate_is_shared_exactly_or_not_at_all() -> None:
+    """times(p/q) exists exactly where some dyadic has the right power: tried for every small rate and factor."""
+    for x, y, z, p, q in product(range(1, 8), range(1, 4), range(1, 4), (1, 2, 3), (1, 2, 3)):
+        if x >= 1 << y:
+            continue
+        eta = Eta(x, y, z)
+        wanted = eta.base**p
+        roots = [Fraction(n, 1 << (3 * y * z)) for n in range(1, 1 << (3 * y * z))] if y * z <= 3 else []
+        try:
+            assert eta.times(Fraction(p, q)).base ** q == wanted
+        except ValueError:
+            assert not any(root**q == wanted for root in roots)

@@ -1,4 +1,4 @@
-"""A member's law against every string of bits through its sampler."""
+"""A member's law against every string of bits through its sampler, and two laws against each other."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from audit import exhaustive
+from attacks.attack import Attack
+from audit import exact, exhaustive
+from audit.report import ExactEvidence
 from mechanisms.bits import BitSource
 from mechanisms.interface import Mechanism, Trace
 from mechanisms.law import Law
@@ -39,3 +41,11 @@ def assert_within_the_law(
         (low, high), decided = law.probability(atom), walked.probability(atom)[0]
         assert decided <= high
         assert low <= decided + walked.rest
+
+
+def evidence(attack: Attack[Any, Any, Any], mechanism: Mechanism[Any, Any, Any]) -> ExactEvidence:
+    """Return what the member's two laws prove of its claim."""
+    data_in, data_out = attack.worlds()
+    assert mechanism.law is not None
+    law_in, law_out = (mechanism.law(data, attack.parameters) for data in (data_in, data_out))
+    return exact.compare(law_in, law_out, mechanism.claim(attack.parameters, data_in, data_out), attack.event)

@@ -167,7 +167,7 @@ def _searched(mechanism: AnyMechanism, first: AnyAttack, seed: int, runs: int) -
     from mechanisms.families import family
 
     step, patterns = first.parameters.sensitivity, neighbours.numbers
-    if first.family == "exponential":
+    if first.family in ("exponential", "sparse-vector"):
         patterns = neighbours.vectors
     pairs = [*patterns(float(step)), *(patterns(int(step)) if float(step).is_integer() else ())]
     covered = neighbours.among(pairs, lambda one, other: family(first.family).adjacent(first.parameters, one, other))

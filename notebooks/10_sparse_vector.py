@@ -1,0 +1,324 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Sparse vector: a mechanism that was published wrongly four times
+#
+# *Ask many questions, pay only for those that are answered yes. What may go wrong with so simple an idea?*
+#
+# **The mechanism.** Queries $q_1, q_2, \dots$ come one after the other; one person moves each of them by at most
+# $\Delta$. For each we are told whether it lies below a threshold (⊥) or reaches it (⊤):
+# $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{ once},\quad
+# \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query},$$
+# and after the $c$-th ⊤ it stops. It is $(\varepsilon_1+\varepsilon_2)$-differentially private, however many ⊥ were
+# answered. That is the surprise, and the reason why it is so easily got wrong.
+#
+# **Source.** Lyu, Su and Li, *Understanding the Sparse Vector Technique for Differential Privacy*
+# ([arXiv:1603.01699](https://arxiv.org/abs/1603.01699)), who compare six versions: four of them are not private as
+# claimed. And a working paper on the discrete sparse vector mechanism, which is what is exact here.
+
+# %% [markdown]
+# ## Change me
+#
+# Everything below follows from this cell. (The numbers in the text are those of the values given here.)
+
+# %%
+EPSILON = 1.0  # the budget claimed, in nats
+RUNS = 20_000  # outcomes drawn for the first picture
+SEED = 1
+
+# %%
+import dataclasses
+import math
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import Markdown, display
+
+from attacks.absorbed_threshold import absorbed_threshold
+from attacks.clamped_noise import clamped_noise, finite_threshold
+from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from audit import exact
+from audit.pictures import IN, OUT
+from mechanisms import sparse_vector_exact
+from mechanisms.bits import seeded_bits
+from mechanisms.families import member
+from mechanisms.privacy import Eta
+from mechanisms.sparse_vector import SparseVectorParameters
+from mechanisms.sparse_vector_exact import Setting
+
+plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+
+
+def told(outcome):
+    """An outcome as symbols: ⊥, ⊤, and what was released with a ⊤ in brackets."""
+    text, numbers = "", list(outcome)
+    while numbers:
+        text += "⊤" if numbers.pop(0) else "⊥"
+        while numbers and numbers[0] not in (0, 1):
+            text += f"({numbers.pop(0):g})"
+    return text
+
+
+def judged(attack, name):
+    """What the two exact laws of a member prove of its claim."""
+    mechanism = member(name)
+    laws = [mechanism.law(data, attack.parameters) for data in attack.worlds()]
+    return laws, exact.compare(*laws, mechanism.claim(attack.parameters, *attack.worlds()), attack.event)
+
+
+# %% [markdown]
+# ## Eight queries, one positive
+#
+# The exact member counts in steps of a grid, here of 1, with noise of weights $2^{-\eta|k|}$ that are exact fractions.
+# It draws no noise for an answer at all: whether noise reaches $t$ has a closed form, $\sum_{k\ge t} B^{|k|} =
+# B^t/(1-B)$ for $t \ge 0$, and one random word is compared with it. The law sums over the threshold's noise:
+# $$\Pr[a] = \sum_z \Pr[\rho = z] \prod_i \Pr[a_i \mid \rho = z].$$
+
+# %%
+QUERIES = np.array([-6, -2, -9, 1, -4, 0, 7, 3])  # the threshold is 0
+public = SparseVectorParameters(epsilon=EPSILON, lower=-10, upper=10, width=40)
+sparse_vector = member("sparse-vector-exact")
+law = sparse_vector.law(QUERIES, public)
+drawn = sparse_vector.sample(QUERIES, public, seeded_bits(SEED), RUNS)  # to release one: mechanisms.bits.system_bits()
+atoms = sorted(law.atoms, key=lambda atom: (len(atom), -sum(atom)))
+_, axes = plt.subplots(figsize=(13, 4))
+places = np.arange(len(atoms))
+axes.bar(places - 0.2, [float(law.probability(atom)[0]) for atom in atoms], 0.4, color="black", label="the law")
+axes.bar(places + 0.2, [drawn.count(atom) / RUNS for atom in atoms], 0.4, color=IN, label=f"{RUNS:,} draws")
+labels = [f"{len(atom) - sum(atom)}×⊥{', ⊤' * sum(atom)}" for atom in atoms]
+axes.set_xticks(places, [f"{label}\n({query})" for label, query in zip(labels, [*QUERIES, "none"], strict=True)])
+axes.set_xlabel("outcome, and the query that was answered ⊤")
+axes.set_ylabel("probability")
+axes.legend()
+plt.show()
+print("probabilities are fractions, and sum to", sum(law.probability(atom)[0] for atom in atoms))
+
+# %% [markdown]
+# ## The proof, and where it needs care
+#
+# Without Alice every query may be $\Delta$ higher. Pair each value of the threshold's noise with one that is $\Delta$
+# higher, too: $\rho \to \rho + \Delta$. That costs $\varepsilon_1$, once, and every ⊥ becomes *at least* as likely:
+# they are free. Only a ⊤ gets harder, its noise has to make up for $2\Delta$, and $c$ of them cost $\varepsilon_2$.
+#
+# Every published mistake breaks one step of it:
+#
+# | | published | what differs | so that |
+# |---|---|---|---|
+# | **3** | Roth, lecture notes, 2011 | the noisy *value* is released with ⊤ | it tells which $\rho$ are impossible |
+# | **4** | Lee and Clifton, 2014 | $\nu \sim \mathrm{Lap}(\Delta/\varepsilon_2)$ | each ⊤ costs as much as $c$ should |
+# | **5** | Stoddard et al., 2014 | no $\nu$, no stop | ⊤ has no noise that could make up for anything |
+# | **6** | Chen et al., 2015 | $\nu \sim \mathrm{Lap}(\Delta/\varepsilon_2)$, no stop | any number of ⊤ |
+#
+# (Algorithm 3 halves the scale of $\nu$ besides.) Here they are with exact discrete noise, so that what is broken is
+# the algorithm and not the arithmetic.
+
+# %%
+lines = ["| algorithm | with Alice | without | outcome | its loss | largest loss | claimed |", "|" + "---|" * 7]
+for attack in (noisy_value(EPSILON), unscaled_noise(EPSILON), noiseless_answers(EPSILON), no_cutoff(EPSILON)):
+    (law_in, law_out), evidence = judged(attack, attack.breaks[0])
+    (outcome,) = attack.event.outcomes
+    low, high = law_in.probability(outcome)[0], law_out.probability(outcome)[1]
+    loss = math.inf if high < 1e-60 else math.log(low / high)
+    worlds = ["".join(map(str, data.tolist())) for data in attack.worlds()]
+    shown = told(outcome) if attack.breaks[0][-1] != "3" else f"⊥⊥⊥⊥⊤, value {outcome[-1]}"
+    losses = f"{loss:.4g} | {evidence.epsilon:.4g}".replace("inf", "∞")
+    lines.append(f"| {attack.breaks[0][-1]} | {' | '.join(worlds)} | {shown} | {losses} | {EPSILON:g} |")
+    assert evidence.verdict == "VIOLATED"
+display(Markdown("\n".join(lines)))
+
+# %% [markdown]
+# And more so, the longer the stream. For Algorithm 3, $m$ zeros and a 1 against $m$ ones and a 0: the outcome
+# $(\text{⊥}^m, 0)$ loses $(m-1)\,\varepsilon/2$, exactly, and $(\text{⊥}^m, 1)$ loses $(m+1)\,\varepsilon/2$, the most
+# of all. (*Why*: the value 1 says that $\rho \le 1$. There each ⊥ is $e^{\varepsilon/2}$ times as likely with Alice,
+# and so is the value.)
+
+# %%
+LENGTHS = range(2, 13, 2)
+losses = {"Algorithm 3": [], "Algorithm 4, c = 1": [], "Algorithm 6": [], "sound and exact": []}
+zeros = []
+for m in LENGTHS:
+    laws, evidence = judged(noisy_value(EPSILON, m), "sparse-vector-algorithm-3")
+    losses["Algorithm 3"].append(evidence.epsilon)
+    zero = [law.probability((*((0,) * m), 1, 0)) for law in laws]
+    zeros.append(math.log(zero[0][0] / zero[1][1]))
+    losses["Algorithm 4, c = 1"].append(judged(unscaled_noise(EPSILON, m, 1), "sparse-vector-algorithm-4")[1].epsilon)
+    losses["sound and exact"].append(judged(noisy_value(EPSILON, m), "sparse-vector-exact")[1].epsilon)
+    if m <= 4:
+        losses["Algorithm 6"].append(judged(no_cutoff(EPSILON, m), "sparse-vector-algorithm-6")[1].epsilon)
+_, axes = plt.subplots(figsize=(10, 4.4))
+colours = dict(zip(losses, ("crimson", "darkorange", "purple", IN), strict=True))
+for name, values in losses.items():
+    axes.plot(LENGTHS[: len(values)], values, "o-", color=colours[name], linewidth=2, label=name)
+axes.plot(LENGTHS, zeros, "o--", color="crimson", linewidth=1, label="Algorithm 3, the outcome (⊥…⊥, 0)")
+axes.axhline(EPSILON, color="black", linestyle="--", linewidth=2, label="claimed")
+axes.set_xlabel("m, the number of ⊥ before the first ⊤")
+axes.set_ylabel("loss ε (nats)")
+axes.legend(fontsize=11)
+plt.show()
+assert all(abs(loss - (m - 1) * EPSILON / 2) < 1e-9 for m, loss in zip(LENGTHS, zeros, strict=True))
+assert all(abs(loss - (m + 1) * EPSILON / 2) < 1e-9 for m, loss in zip(LENGTHS, losses["Algorithm 3"], strict=True))
+for m, zero, loss in zip(LENGTHS, zeros, losses["Algorithm 3"], strict=True):
+    print(f"m = {m:>2}: (⊥^m, 0) loses {zero:.4g}, the most that is lost is {loss:.4g}")
+print(f"Algorithm 4, c = 1: {losses['Algorithm 4, c = 1'][-1]:.6f}, and never beyond (1+6c)/4·ε = {7 / 4 * EPSILON:g}")
+
+# %% [markdown]
+# ## A finite noise breaks the textbook's proof
+#
+# A program's noise is finite. Clamp $\rho$ to a range, and its largest value has no partner $\rho + \Delta$. Two things
+# may then happen.
+#
+# **Both noises clamped** to $\pm w$. A query of $2w - 1$ is answered ⊥ only if $\rho = w$ *and* $\nu = -w$. A query of
+# $2w$ is never answered ⊥. One ⊥ tells the worlds apart for certain.
+#
+# **Only $\rho$ clamped.** Nothing becomes impossible. But where $\rho$ sits at its end in both worlds, each ⊥ costs
+# anew. The loss grows with the stream and has no bound.
+#
+# The working paper's remedy is one line: clamp $\rho$ *once more, for each query*, to $[q - w, q + w]$, and let the
+# range of $\rho$ itself reach from $Q_{\min} - w$ to $Q_{\max} + w$. What the outer clamp does is then hidden by the
+# inner one, so $\rho$ may as well be infinite, and every value has its partner again.
+
+# %%
+attack = clamped_noise(EPSILON)
+for name in ("sparse-vector-clamped-noise", "sparse-vector-exact"):
+    _, evidence = judged(attack, name)
+    print(f"{name}: {evidence.verdict}, loss {evidence.epsilon:.4g};", end=" ")
+    print(f"⊥ has {evidence.event_in[0]:.4g} with Alice, {evidence.event_out[0]:.4g} without")
+STREAMS = (1, 8, 16, 24, 32, 40, 48)
+finite = [judged(finite_threshold(EPSILON, m), "sparse-vector-unclamped")[1] for m in STREAMS]
+clamped = [judged(finite_threshold(EPSILON, m), "sparse-vector-exact")[1] for m in STREAMS]
+_, axes = plt.subplots(1, 2, figsize=(12.5, 4.2), layout="constrained")
+w = 2
+rho = np.arange(-3 * w, 5 * w)
+for query, colour in ((0, IN), (1, OUT)):
+    inner = np.clip(rho, query - w, query + w) - query
+    outer = np.clip(rho, -w, 1 + w) - query
+    axes[0].plot(rho, outer, "--", color=colour, linewidth=2, label=f"query {query}: ρ clamped once")
+    axes[0].plot(rho, inner, "o-", color=colour, linewidth=2, label=f"query {query}: and for the query")
+axes[0].set_title("what a query of 0, and one of 1, is compared with", fontsize=12)
+axes[0].set_xlabel(r"$\rho$, before any clamping")
+axes[0].set_ylabel("noise needed for ⊤")
+axes[0].legend(fontsize=10)
+axes[1].plot(STREAMS, [one.epsilon for one in finite], "o-", color="crimson", linewidth=2, label="ρ clamped once")
+axes[1].plot(STREAMS, [one.epsilon for one in clamped], "o-", color=IN, linewidth=2, label="and for each query")
+axes[1].axhline(EPSILON, color="black", linestyle="--", linewidth=2, label="claimed")
+axes[1].set_xlabel("queries, all answered ⊥")
+axes[1].set_ylabel("loss ε (nats)")
+axes[1].legend(fontsize=11)
+plt.show()
+assert all(one.verdict == "HOLDS" for one in clamped)
+print(f"{STREAMS[-1]} × ⊥: loss {finite[-1].epsilon:.3f};", end=" ")
+print(f"but δ({EPSILON:g}) is {finite[-1].delta:.2g}: it is rarely that bad")
+
+# %% [markdown]
+# On the right of the left picture the dashed lines stay one apart for ever, where the dots have met: with the second
+# clamp a large ρ makes both worlds alike. The dashed loss is real but rare. No sample would find it: the exact laws do.
+#
+# ## Is the exact one private? Every short stream, in fractions
+#
+# No pair of worlds proves a claim. At a small size there are few enough to try all: streams of up to four queries with
+# values 0, 1, 2, every neighbour of each, every outcome, as fractions.
+
+# %%
+HALF = Eta(1, 1, 1)  # one bit a step
+setting = Setting(HALF, HALF, positives=1, lower=0, upper=2, width=2, clamp=2)
+
+
+def largest_ratio(setting):
+    streams = [stream for length in range(1, 5) for stream in product(range(3), repeat=length)]
+    laws = {stream: sparse_vector_exact.law(stream, setting) for stream in streams}
+    worst, pairs = (0, None), 0
+    for one in streams:
+        for other in product(*(range(max(0, value - 1), min(3, value + 2)) for value in one)):
+            pairs += 1
+            for atom in laws[one].atoms:
+                ratio = laws[one].probability(atom)[0] / laws[other].probability(atom)[0]
+                worst = max(worst, (ratio, f"{one} against {other}, {told(atom)}"), key=lambda found: found[0])
+    return worst, pairs
+
+
+(ratio, where), pairs = largest_ratio(setting)
+print(f"{pairs:,} pairs: the largest ratio is {ratio} = 2^{math.log2(ratio):.4f}, allowed 2^3 = η₁ + η₂ bits; {where}")
+assert ratio <= 2**3
+(ratio, where), _ = largest_ratio(dataclasses.replace(setting, width=0))
+print(f"without room for ρ beside the bounds: {ratio} = 2^{math.log2(ratio):.4f}; {where}")
+assert ratio > 2**3
+
+# %% [markdown]
+# ## And in floats: a threshold that swallows all noise
+#
+# The textbook's algorithm is sound. Now in float64: a counter near $2^{62}$, the threshold at $2^{62}$. Floats lie 512
+# apart below it. The noise at $\varepsilon = 1$ is never larger than $52\ln 2 \cdot 4 = 144$. It is *absorbed*: added,
+# rounded, gone. Then the answer is the rounding of the query, and a query of $2^{62} - 257$ is rounded down, one of
+# $2^{62} - 256$ (a tie, to even) up.
+
+# %%
+attack = absorbed_threshold(EPSILON)
+_, axes = plt.subplots(figsize=(11, 2.6))
+axes.hlines(0, -600, 120, color="0.8", linewidth=1)
+axes.plot([-512, 0], [0, 0], "|", color="black", markersize=40, markeredgewidth=2)
+for data, colour, label, height in zip(attack.worlds(), (IN, OUT), ("with Alice", "without"), (0.3, -0.3), strict=True):
+    place, rounded = int(data[0]) - (1 << 62), int(float(data[0])) - (1 << 62)
+    axes.annotate("", (rounded, 0), (place, height), arrowprops={"arrowstyle": "->", "color": colour, "lw": 2})
+    axes.plot([place], [height], "o", color=colour, label=f"{label}: {place}, as a float {rounded}")
+    axes.plot([rounded - 144, rounded + 144], [height / 4] * 2, color=colour, linewidth=5, alpha=0.35)
+axes.set_yticks([])
+axes.set_ylim(-0.6, 0.6)
+axes.set_xlim(-680, 220)
+axes.set_xlabel("distance from the threshold (bars: how far the noise reaches; ticks: floats)")
+axes.legend(loc="upper center", ncols=2, fontsize=11)
+plt.show()
+for name in ("sparse-vector-naive", "sparse-vector-exact"):
+    _, evidence = judged(attack, name)
+    print(f"{name}: {evidence.verdict}; ⊤ has probability", end=" ")
+    print(f"{evidence.event_in[0]:.3g} with Alice, {evidence.event_out[0]:.3g} without")
+
+# %% [markdown]
+# The exact member subtracts the threshold first, as integers, and then −257 and −256 are as alike as they should be.
+#
+# ## Exercises
+#
+# **1.** Is the gap free? `sparse-vector-exact-gap` also tells how far above the noisy threshold a query was: the last
+# of 1, 2, 4, 8 that it reached. Algorithm 3 told a value and lost everything. Why does the gap cost nothing? Compare
+# the losses on the worlds of `noisy_value`.
+#
+# **2.** Algorithm 4 claims $\varepsilon$ and keeps $\frac{1+6c}{4}\varepsilon$. How much noise would it need, with its
+# own split $\varepsilon_1 = \varepsilon/4$? Show for $c = 2$ that the exact mechanism with that split holds.
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
+#
+# The gap is $q + \nu - \rho$: in the pairing $\rho$ moves with the query, so the same gap needs $\nu$ to move by at
+# most $2\Delta$, which was paid for with the ⊤. The value $q + \nu$ of Algorithm 3 stays where it is when $\rho$ moves;
+# it bounds $\rho$ from above, and the pairs beyond that bound are lost.
+#
+# </details>
+
+# %%
+for m in (4, 8, 12):
+    pair = [judged(noisy_value(EPSILON, m), f"sparse-vector-exact{suffix}")[1] for suffix in ("", "-gap")]
+    print(f"m = {m}: loss {pair[0].epsilon:.4f} without gaps, {pair[1].epsilon:.4f} with them; both {pair[1].verdict}")
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# $\nu \sim \mathrm{Lap}(2c\Delta/\varepsilon_2)$ with $\varepsilon_2 = 3\varepsilon/4$: $2c = 4$ times as much.
+#
+# </details>
+
+# %%
+attack = unscaled_noise(EPSILON, 8, 2)
+quarter = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, threshold_share=0.25))
+for of, name in ((attack, "sparse-vector-algorithm-4"), (quarter, "sparse-vector-exact")):
+    _, evidence = judged(of, name)
+    print(f"{name}: loss {evidence.epsilon:.4f}, {evidence.verdict}")
