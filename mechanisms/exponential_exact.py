@@ -37,7 +37,7 @@ from mechanisms.cells import (
     that_matter,
 )
 from mechanisms.certified import Weighing, budget_rate, scale_of
-from mechanisms.exponential import ExponentialParameters, Utilities, as_utilities, claim
+from mechanisms.exponential import ExponentialParameters, Utilities, as_integers, as_utilities, claim, clamped
 from mechanisms.interface import Mechanism, Outcomes
 from mechanisms.law import Law, runs_of
 from mechanisms.privacy import Eta, selection_eta
@@ -65,7 +65,7 @@ def sample(
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
-    vector = _integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
+    vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
     scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
     weighing = Weighing(vector, np.minimum.reduce(vector).item(), scale)
     if n == 1:
@@ -156,7 +156,7 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8.
     """
     if isinstance(rate, Eta):
-        return exponential_base2.law(_integers(utilities), rate)
+        return exponential_base2.law(as_integers(utilities), rate)
     if precision < 8:
         raise ValueError(f"precision must be at least 8 bits, got {precision}")
     vector = as_utilities(utilities)
@@ -181,25 +181,14 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     )
 
 
-def _integers(utilities: ArrayLike) -> Utilities:
-    vector = as_utilities(utilities)
-    if vector.dtype.kind != "i":
-        raise ValueError("utilities must be integers with an Eta, got floats; round them or pass a budget in nats")
-    return vector
-
-
 def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) -> _Member:
     def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(_clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
+        return sample(clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
 
     def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-        return law(_clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
+        return law(clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
 
     return Mechanism(name, "exponential", sample_member, claim, law_member, exact=True)
-
-
-def _clamped(data: Utilities, parameters: ExponentialParameters) -> Utilities:
-    return np.clip(data, parameters.limits.utility_min, parameters.limits.utility_max)
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]
