@@ -10,6 +10,7 @@ from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
 from attacks.grid_precision import grid_precision
+from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import rounded_addition
 from attacks.sensitivity_underestimation import (
@@ -28,6 +29,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     truncated_addition(),
     rounded_addition(epsilon=0.02, outcomes=1 + 1024, float_type=np.float16),
     rounded_addition(epsilon=0.001, outcomes=1 + (1 << 22), float_type=np.float32),
+    gumbel_ties(),
     least_significant_bits(epsilon=1.0),
     least_significant_bits(epsilon=0.01),
     least_significant_bits(epsilon=1.0, float_type=np.float32),

@@ -18,7 +18,6 @@ from math import ceil, floor, isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.arithmetic import exp_bounds
 from mechanisms.bits import BitSource
 from mechanisms.certified import EXPONENTIAL_ERROR, UNIT, Rate, exponential, nats
 from mechanisms.inversion import FAR, JUDGED, WORD, Bounds, Table
@@ -172,15 +171,21 @@ class Gaussian:
 
 
 def bernoulli_exp(exponent: Fraction, bits: BitSource, drawn: int, known: int) -> bool:
-    """Return True with probability e^−exponent, exponent ≥ 0: whether U lies below, U beginning with `drawn`.
+    """Return True with probability e^−exponent, exponent ≥ 0: see `bernoulli`."""
+    return bernoulli(Fraction(1), exponent, bits, drawn, known)
 
-    `known` bits of U are drawn already; more are taken while they do not decide.
+
+def bernoulli(rate: Rate, distance: Fraction, bits: BitSource, drawn: int, known: int) -> bool:
+    """Return True with the probability of a weight at that distance ≥ 0, 2^(−η·d) or e^(−rate·d).
+
+    That is whether U lies below it, U beginning with `drawn`, of which `known` bits are drawn already; more are taken
+    while they do not decide.
     """
     while True:
-        low, high = exp_bounds(-exponent, known + GUARD)
-        if Fraction(drawn + 1, 1 << known) <= low:
+        low, high = weight_bounds(rate, distance, known + GUARD)
+        if (drawn + 1) << GUARD <= low:
             return True
-        if Fraction(drawn, 1 << known) >= high:
+        if drawn << GUARD >= high:
             return False
         drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
 

@@ -37,9 +37,9 @@ WORK_MAX = 1 << 22  # terms times runs of a law: a second or two
 def gumbel(index: NDArray[np.integer[Any]], *, float_type: DTypeLike, uniform_bits: int) -> Floats:
     """Return −ln(−ln U) in the float type for U = index·2^−b, 0 ≤ index < 2^b, shape (indices,). Never decreasing.
 
-    Each logarithm is float64's, rounded to the type, so that float32 has the same noise on every processor. Neighbouring
-    arguments lie at least 2^−b apart, relative, and so do their logarithms, absolutely: in float32 that is more than
-    2^20 times what float64's logarithm errs by. U = 0 gives −∞, which wins nowhere.
+    Each logarithm is float64's, rounded to the type: so float32 has the same noise on every processor, but for a last
+    bit now and then. Neighbouring arguments lie 2^−24 apart or more, relative, and so do their logarithms, absolutely:
+    more than 2^20 times what float64's logarithm errs by, for b ≤ 24. U = 0 gives −∞, which hardly ever wins.
     """
     uniform = np.ldexp(index.astype(np.float64), -uniform_bits)
     with np.errstate(divide="ignore"):
@@ -123,7 +123,7 @@ def law(
     missed = _powers(np.array([lattice - reach]), most, lattice)[1][0]
     with_noise = [level + noise for level in distinct]
     reached = np.unique(np.concatenate([one[one.searchsorted(least) :] for one in with_noise]))
-    below, up_to = ([one.searchsorted(reached, side=side) for one in with_noise] for side in ("left", "right"))  # type: ignore[call-overload]
+    below, up_to = ([one.searchsorted(reached, side=side) for one in with_noise] for side in ("left", "right"))
     before = [_powers(below[level], size, lattice) for level, size in zip(level_of, sizes, strict=True)]
     behind = [_powers(up_to[level], size, lattice) for level, size in zip(level_of, sizes, strict=True)]
     one = np.full(len(reached), 1 << PRECISION, dtype=object)
@@ -209,9 +209,7 @@ def _member(name: str, float_type: DTypeLike, has_law: bool) -> _Member:
         options: Any = {"sensitivity": parameters.sensitivity, "float_type": float_type}
         return law(data, parameters.epsilon, **options)
 
-    return Mechanism(
-        name, "exponential", sample_member, claim, law_member if has_law else None, runs=runs_of_words
-    )
+    return Mechanism(name, "exponential", sample_member, claim, law_member if has_law else None, runs=runs_of_words)
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]
