@@ -13,6 +13,7 @@ from attacks.grid_precision import grid_precision
 from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import rounded_addition
+from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
@@ -41,6 +42,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     sensitivity_rounding_float64(),
     sensitivity_repeated_rounding(),
     absorption(),
+    selection_absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
 )

@@ -14,6 +14,7 @@ from attacks.grid_precision import grid_precision
 from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import USUAL, rounded_addition
+from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
@@ -41,6 +42,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
+    "selection-absorption": selection_absorption,
 }
 
 

@@ -30,8 +30,8 @@ ENUMERATED_BITS = 24  # uniforms whose noises a law can hold, in half a second a
 PART = 1 << 18  # uniforms at a time
 TAIL = 36  # nats: maxima that are less likely than e^−36 all together are not told apart
 PRECISION = 128  # bits of an enclosure
-RUNS = 1 << 11  # of a law: within a run probabilities differ by no more than a share of about outcomes·2^−b/RUNS
-WORK_MAX = 1 << 22  # terms times runs of a law: a second or two
+RUNS = 1 << 10  # of a law: within a run probabilities differ by no more than a share of about outcomes·2^−b/RUNS
+WORK_MAX = 1 << 21  # terms times runs of a law: a second
 
 
 def gumbel(index: NDArray[np.integer[Any]], *, float_type: DTypeLike, uniform_bits: int) -> Floats:

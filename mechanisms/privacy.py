@@ -192,7 +192,7 @@ def noise_claim(eta: Eta, steps: int = 1) -> Claim:
     return Claim(float_up(steps * eta.z * log_bounds(Fraction(1 << eta.y, eta.x))[1]))
 
 
-def noise_eta(epsilon: float, steps: int = 1, resolution: int | None = None) -> Eta:
+def noise_eta(epsilon: float | Fraction, steps: int = 1, resolution: int | None = None) -> Eta:
     """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε.
 
     resolution: the fractional bits of 2^−η; where not given, so many that less than 2^−30 of the budget is left unused.
