@@ -22,6 +22,9 @@ from tests import (
     test_laplace_naive,
     test_laplace_rounded,
     test_laplace_snapping,
+    test_noisy_max_naive,
+    test_permute_and_flip,
+    test_private_selection,
 )
 from tests.walks import assert_within_the_law, one_draw
 
@@ -127,6 +130,10 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "exponential-base2": base2_by_every_string,
     "exponential-exact": exact_by_every_string,
     "exponential-exact-base-e": exact_by_every_string,
+    "noisy-max-naive-float32": test_noisy_max_naive.check_law,
+    "permute-and-flip": test_permute_and_flip.check_law,
+    "private-selection-naive": test_private_selection.check_naive,
+    "private-selection-exact": test_private_selection.check_exact,
     "laplace-naive-float64": test_laplace_naive.check_law,
     "laplace-naive-float32": test_laplace_naive.check_law,
     "laplace-rounded-float16": test_laplace_rounded.check_law,
