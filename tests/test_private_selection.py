@@ -69,7 +69,7 @@ def check_exact(mechanism: Mechanism[Any, Any, Any]) -> None:
         options: Any = {"lower": 0, "upper": 1, "stop": stop, "steps": steps}
         law = private_selection_exact.law(scores, ETA, **options)
         sampler = partial(private_selection_exact.sample, scores, ETA, n=1, **options)
-        assert_within(walked(lambda bits, sampler=sampler: sampler(bits=bits), 14), law)  # type: ignore[misc]
+        assert_within(walked(lambda bits, sampler=sampler: sampler(bits=bits), 14), law)
     parameters = PrivateSelectionParameters(3.0, 0, 3, stop=0.5, reserve=0.5)
     assert mechanism.law is not None
     ours = mechanism.law(np.array([1, 2]), parameters)
