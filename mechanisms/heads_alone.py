@@ -94,7 +94,8 @@ def _series(chance: Bounds, count: int, *, end: int, width: int, working: int, u
     coefficients = []
     for r in range(min(TERMS, count) + 1):
         bound = power_bounds(Fraction(stay, one), count - r, working)[up] if stay else Fraction(count == r)
-        coefficients.append(_rounded(comb(count, r) * move**r * int(bound * one + up), r * working, up))
+        stays = ceil(bound * one) if up else int(bound * one)
+        coefficients.append(_rounded(comb(count, r) * move**r * stays, r * working, up))
     return coefficients + [0] * (TERMS + 1 - len(coefficients))
 
 

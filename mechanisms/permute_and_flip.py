@@ -74,7 +74,7 @@ class _Coins:
     def flip(self, bits: BitSource, n: int) -> NDArray[np.bool_]:
         """Return whether each coin is heads, n times: shape (n, outcomes). Coins of the best are flipped too."""
         words = bits.words(n * len(self.low)).reshape(n, len(self.low))
-        heads: NDArray[np.bool_] = (words < self.low) | (self.distances == 0)
+        heads: NDArray[np.bool_] = words < self.low
         for draw, outcome in np.argwhere((words <= self.last) & ~heads).tolist():
             distance, drawn = Fraction(int(self.distances[outcome])), int(words[draw, outcome])
             heads[draw, outcome] = bernoulli(self.eta, distance, bits, drawn, bits.word_bits)

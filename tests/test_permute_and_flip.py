@@ -3,6 +3,7 @@
 import itertools
 from fractions import Fraction
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 
 from audit import exact, exhaustive
 from audit.report import Verdict
-from mechanisms import permute_and_flip
+from mechanisms import heads_alone, permute_and_flip
 from mechanisms.bits import scripted_bits, seeded_bits
 from mechanisms.exponential import ExponentialParameters, Limits
 from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.privacy import Eta, selection_claim, selection_eta
 from mechanisms.sampling import uniform_below
+from mechanisms.undecided import weight_bounds
 from tests.walks import one_draw
 
 ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(255, 8, 2)]
@@ -57,6 +59,48 @@ def test_a_long_law_is_enclosed(eta: Eta, monkeypatch: pytest.MonkeyPatch) -> No
             assert truth == same
             assert low <= truth <= high
             assert high - low <= truth / 2**90
+
+
+@pytest.mark.parametrize("working", [6, 14, 60])
+@pytest.mark.parametrize("panels", [1, 12])
+def test_bounds_hold_at_any_precision(working: int, panels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few bits that every rounding shows, and panels that end early: bounds grow apart, and hold."""
+    monkeypatch.setattr(heads_alone, "PANELS", panels)
+    rng = np.random.default_rng(working)
+    for _ in range(40):
+        sizes = rng.integers(1, 12, 3).tolist()
+        distances = [0, *rng.integers(1, 4, 2).cumsum().tolist()]
+        utilities = np.repeat(distances, sizes)
+        law = permute_and_flip.law(utilities, Eta(5, 3, 1))
+        chances = [weight_bounds(Eta(5, 3, 1), Fraction(distance), working + 5) for distance in distances]
+        low, high, denominator = heads_alone.enclosed(sizes, chances, working + 5, working)
+        for kind, outcome in enumerate(np.cumsum(sizes) - 1):
+            truth = law.probability(int(outcome))[0]
+            assert Fraction(low[kind], denominator) <= truth <= Fraction(high[kind], denominator)
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_every_step_is_rounded_its_way(up: bool) -> None:
+    """Coefficients, products and integrals of a few bits, each against its rational."""
+    side = (lambda bound, truth: bound >= truth) if up else (lambda bound, truth: bound <= truth)
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        end, width, low, count = (int(rng.integers(1, top)) for top in (33, 33, 32, 4))
+        high = low + int(rng.integers(0, 2))
+        given: Any = {"working": 5, "up": up}
+        series = heads_alone._series((low, high), count, end=end, width=width, **given)
+        for p in (Fraction(low, 32), Fraction(high, 32)):
+            for r in range(count + 1):
+                stays = max(Fraction(0), 1 - Fraction(end, 32) * p)
+                truth = comb(count, r) * stays ** (count - r) * (Fraction(width, 32) * p) ** r
+                assert side(Fraction(series[r], 32), truth)
+        one, other = ([*rng.integers(0, 40, 4).tolist()] + [0] * 61 for _ in range(2))
+        product = heads_alone._truncated_product(one, other, **given)
+        for r, truth in enumerate(heads_alone._product(one, other)[: len(product)]):
+            assert side(Fraction(product[r], 32), Fraction(truth, 32**2))
+    for coins in (2, 3, 5, 6, 7):  # all certain: 1/coins
+        (integral,) = heads_alone._integrals([coins], [(32, 32)], 5, up=up)
+        assert side(Fraction(integral, 32), Fraction(1, coins))
 
 
 def test_millions_of_outcomes_have_a_law_in_closed_form() -> None:
