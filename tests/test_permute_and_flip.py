@@ -1,6 +1,7 @@
 """Permute-and-flip: its law against every order of the outcomes, its sampler against every string of bits."""
 
 import itertools
+import operator
 from fractions import Fraction
 from functools import partial
 from math import comb
@@ -82,7 +83,7 @@ def test_bounds_hold_at_any_precision(working: int, panels: int, monkeypatch: py
 @pytest.mark.parametrize("up", [False, True])
 def test_every_step_is_rounded_its_way(up: bool) -> None:
     """Coefficients, products and integrals of a few bits, each against its rational."""
-    side = (lambda bound, truth: bound >= truth) if up else (lambda bound, truth: bound <= truth)
+    side = operator.ge if up else operator.le
     rng = np.random.default_rng(2)
     for _ in range(300):
         end, width, low, count = (int(rng.integers(1, top)) for top in (33, 33, 32, 4))
