@@ -97,8 +97,8 @@ def test_every_step_is_rounded_its_way(up: bool) -> None:
                 assert side(Fraction(series[r], 32), truth)
         one, other = ([*rng.integers(0, 40, 4).tolist()] + [0] * 61 for _ in range(2))
         product = heads_alone._truncated_product(one, other, **given)
-        for r, truth in enumerate(heads_alone._product(one, other)[: len(product)]):
-            assert side(Fraction(product[r], 32), Fraction(truth, 32**2))
+        for r, unrounded in enumerate(heads_alone._product(one, other)[: len(product)]):
+            assert side(Fraction(product[r], 32), Fraction(unrounded, 32**2))
     for coins in (2, 3, 5, 6, 7):  # all certain: 1/coins
         (integral,) = heads_alone._integrals([coins], [(32, 32)], 5, up=up)
         assert side(Fraction(integral, 32), Fraction(1, coins))
