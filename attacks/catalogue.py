@@ -13,10 +13,12 @@ from attacks.box_muller_inversion import box_muller_inversion
 from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
+from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.precision_retry import precision_retry
 from attacks.rejection_tries import rejection_tries, rejection_tries_two_outcomes
 from attacks.rounded_addition import rounded_addition
+from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
@@ -35,6 +37,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     truncated_addition(),
     rounded_addition(epsilon=0.02, outcomes=1 + 1024, float_type=np.float16),
     rounded_addition(epsilon=0.001, outcomes=1 + (1 << 22), float_type=np.float32),
+    gumbel_ties(),
     least_significant_bits(epsilon=1.0),
     least_significant_bits(epsilon=0.01),
     least_significant_bits(epsilon=1.0, float_type=np.float32),
@@ -46,6 +49,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     sensitivity_rounding_float64(),
     sensitivity_repeated_rounding(),
     absorption(),
+    selection_absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
     rejection_tries(),

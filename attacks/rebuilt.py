@@ -13,8 +13,10 @@ from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.grid_precision import grid_precision
+from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import USUAL, rounded_addition
+from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
@@ -33,6 +35,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "truncated-addition": truncated_addition,
     "rounded-addition-float16": partial(rounded_addition, outcomes=USUAL["float16"][1], float_type=np.float16),
     "rounded-addition-float32": partial(rounded_addition, outcomes=USUAL["float32"][1], float_type=np.float32),
+    "gumbel-ties": gumbel_ties,
     "least-significant-bits": least_significant_bits,
     "least-significant-bits-float32": partial(least_significant_bits, float_type=np.float32),
     "grid-precision": grid_precision,
@@ -49,6 +52,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sparse-vector-unscaled-noise": unscaled_noise,
     "sparse-vector-noiseless-answers": noiseless_answers,
     "sparse-vector-no-cutoff": no_cutoff,
+    "selection-absorption": selection_absorption,
 }
 
 

@@ -186,12 +186,18 @@ class Gaussian:
 
 
 def bernoulli_exp(exponent: Fraction, bits: BitSource, drawn: int, known: int) -> bool:
-    """Return True with probability e^−exponent, exponent ≥ 0: whether U lies below, U beginning with `drawn`.
+    """Return True with probability e^−exponent, exponent ≥ 0: see `bernoulli`."""
+    return bernoulli(Fraction(1), exponent, bits, drawn, known)
 
-    `known` bits of U are drawn already; more are taken while they do not decide.
+
+def bernoulli(rate: Rate, distance: Fraction, bits: BitSource, drawn: int, known: int) -> bool:
+    """Return True with the probability of a weight at that distance ≥ 0, 2^(−η·d) or e^(−rate·d).
+
+    That is whether U lies below it, U beginning with `drawn`, of which `known` bits are drawn already; more are taken
+    while they do not decide.
     """
     while True:
-        low, high = _chance(exponent, known)
+        low, high = _chance(rate, distance, known)
         if drawn + 1 <= low:
             return True
         if drawn >= high:
@@ -200,9 +206,9 @@ def bernoulli_exp(exponent: Fraction, bits: BitSource, drawn: int, known: int) -
 
 
 @lru_cache(maxsize=1 << 14)
-def _chance(exponent: Fraction, precision: int) -> tuple[int, int]:
-    """Return bounds on 2^precision·e^−exponent, nearly always neighbours."""
-    low, high = weight_bounds(exponent, Fraction(1), precision + GUARD)
+def _chance(rate: Rate, distance: Fraction, precision: int) -> tuple[int, int]:
+    """Return bounds on 2^precision times the weight, nearly always neighbours."""
+    low, high = weight_bounds(rate, distance, precision + GUARD)
     return low >> GUARD, -(-high >> GUARD)
 
 

@@ -17,6 +17,8 @@ from mechanisms.interface import Family
 from mechanisms.privacy import Claim, require_positive
 
 INT64 = 1 << 63
+WORDS = 1 << 22  # that members which draw one for every outcome take in half a second
+RUNS_MIN = 1_000
 
 Utilities = NDArray[Any]  # int64 or float64, shape (outcomes,)
 
@@ -83,6 +85,26 @@ def as_utilities(utilities: ArrayLike) -> Utilities:
     return array.astype(np.float64, copy=False)
 
 
+def as_integers(utilities: ArrayLike) -> Utilities:
+    """Return the utilities as a vector of int64. Raises ValueError on floats: 2^(−η·u) is no dyadic for them."""
+    vector = as_utilities(utilities)
+    if vector.dtype.kind != "i":
+        raise ValueError("utilities must be integers with an Eta, got floats; round them or pass a budget in nats")
+    return vector
+
+
+def clamped(data: Utilities, parameters: ExponentialParameters) -> Utilities:
+    """Return the utilities within the public limits (Ilvento 2020, Proposition 3.3)."""
+    vector: Utilities = np.clip(data, parameters.limits.utility_min, parameters.limits.utility_max)
+    return vector
+
+
+def runs_of_words(data: Utilities, parameters: ExponentialParameters) -> int:
+    """Return the runs of a member that draws a word for every outcome: 0 where so few would tell nothing."""
+    runs = WORDS // max(1, len(data))
+    return runs if runs >= RUNS_MIN else 0
+
+
 def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> bool:
     """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
     if data_in.shape != data_out.shape or len(data_in) == 0:
@@ -124,6 +146,9 @@ FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
         "mechanisms.exponential_base2_members:ON_DEMAND",
         "mechanisms.exponential_exact:BASE2",
         "mechanisms.exponential_exact:BASE_E",
+        "mechanisms.noisy_max_naive:FLOAT64",
+        "mechanisms.noisy_max_naive:FLOAT32",
+        "mechanisms.permute_and_flip:BASE2",
         "mechanisms.libraries.opendp:NOISY_MAX",
         "mechanisms.libraries.diffprivlib:EXPONENTIAL",
     ),

@@ -37,7 +37,7 @@ from mechanisms.cells import (
     that_matter,
 )
 from mechanisms.certified import Weighing, budget_rate, scale_of
-from mechanisms.exponential import ExponentialParameters, Utilities, as_utilities, claim
+from mechanisms.exponential import ExponentialParameters, Utilities, as_integers, as_utilities, claim, clamped
 from mechanisms.interface import Mechanism, Outcomes
 from mechanisms.law import Law, runs_of
 from mechanisms.privacy import Claim, Eta, selection_eta, with_failures
@@ -66,7 +66,7 @@ def sample(
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
-    vector = _integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
+    vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
     scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
     weighing = Weighing(vector, np.minimum.reduce(vector).item(), scale)
     if n == 1:
@@ -157,7 +157,7 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8.
     """
     if isinstance(rate, Eta):
-        return exponential_base2.law(_integers(utilities), rate)
+        return exponential_base2.law(as_integers(utilities), rate)
     if precision < 8:
         raise ValueError(f"precision must be at least 8 bits, got {precision}")
     vector = as_utilities(utilities)
@@ -182,19 +182,12 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     )
 
 
-def _integers(utilities: ArrayLike) -> Utilities:
-    vector = as_utilities(utilities)
-    if vector.dtype.kind != "i":
-        raise ValueError("utilities must be integers with an Eta, got floats; round them or pass a budget in nats")
-    return vector
-
-
 def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) -> _Member:
     def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(_clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
+        return sample(clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
 
     def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-        return law(_clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
+        return law(clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
 
     def trace_law_member(data: Utilities, parameters: ExponentialParameters) -> TraceLaw:
         return one_word(law_member(data, parameters))
@@ -215,10 +208,6 @@ def _trace_claim(parameters: ExponentialParameters, data_in: Utilities, data_out
     """Return the promise for pairs (outcome, Trace): ε, and a δ for what takes more than a word in either world."""
     straddled = Fraction(parameters.limits.max_outcomes - 1, 1 << 64)
     return with_failures(claim(parameters, data_in, data_out), straddled)
-
-
-def _clamped(data: Utilities, parameters: ExponentialParameters) -> Utilities:
-    return np.clip(data, parameters.limits.utility_min, parameters.limits.utility_max)
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

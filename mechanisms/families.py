@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
-from mechanisms import additive, exponential, sparse_vector
+from mechanisms import additive, exponential, private_selection, sparse_vector
 from mechanisms.interface import Family, Mechanism
 
 FAMILIES: tuple[Family[Any, Any, Any], ...] = (
@@ -15,6 +15,7 @@ FAMILIES: tuple[Family[Any, Any, Any], ...] = (
     additive.LAPLACE,
     additive.GAUSSIAN,
     sparse_vector.FAMILY,
+    private_selection.FAMILY,
 )
 
 HOW_TO_INSTALL = "pip install 'subnormal[libraries]' installs other people's libraries"

@@ -6,6 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mechanisms.arithmetic import Real, ceiling_log2, exact, scaled
 from mechanisms.bits import BitSource
 
@@ -47,6 +50,24 @@ def _eliminate(sums: Sequence[Real], drawn: int, unit: int) -> int:
     if sums[index] < scaled(drawn + 1, unit):
         raise InsufficientPrecisionError(f"the bits drawn leave more than one outcome at a unit of 2^{unit}")
     return index
+
+
+def uniform_below(counts: NDArray[np.int64], width: int, bits: BitSource) -> NDArray[np.int64]:
+    """Return for each count an integer from 0 to count − 1, all equally likely; shape (counts,).
+
+    By rejection: of `width` bits as many as count − 1 has are kept, anew until they lie below it. 2^width is at least
+    the largest count. Leaks: bits consumed.
+    """
+    drawn = np.zeros(len(counts), dtype=np.int64)
+    if width == 0:
+        return drawn
+    lengths = np.array([int(count - 1).bit_length() for count in range(1, int(counts.max(initial=1)) + 1)])
+    masks = (np.int64(1) << lengths[counts - 1]) - 1
+    pending = np.arange(len(counts))
+    while len(pending):
+        drawn[pending] = bits.words(len(pending), width).astype(np.int64) & masks[pending]
+        pending = pending[drawn[pending] >= counts[pending]]
+    return drawn
 
 
 def bit_by_bit(sums: Sequence[Real], bits: BitSource, precision: int, n: int) -> list[int]:

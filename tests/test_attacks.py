@@ -34,6 +34,9 @@ def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, An
             assert parameters.limits.utility_min <= data.min() <= data.max() <= parameters.limits.utility_max
         elif attack.family == "sparse-vector":
             assert all(parameters.lower <= query - parameters.threshold <= parameters.upper for query in data.tolist())
+        elif attack.family == "private-selection":
+            assert data.dtype == np.int64
+            assert parameters.lower <= data.min() <= data.max() <= parameters.upper
         else:
             values = exact_values(data, parameters.query)
             assert all(parameters.lower <= value <= parameters.upper for value in values)

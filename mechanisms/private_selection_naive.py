@@ -1,0 +1,59 @@
+"""Private selection with Laplace scores in float64, as people write it. Not private.
+
+Choosing the candidate and stopping at a dyadic γ are as in the exact twin: there floats do what real numbers do. What
+they spoil is the scores, and with them who is the best.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from mechanisms import laplace_naive, private_selection
+from mechanisms.bits import BitSource
+from mechanisms.exponential import as_integers
+from mechanisms.interface import Mechanism, Outcomes
+from mechanisms.law import Law
+from mechanisms.private_selection import Outcome, PrivateSelectionParameters, Scores, claim
+
+
+def sample(scores: ArrayLike, scale: float, bits: BitSource, n: int, *, stop: Fraction, steps: int) -> NDArray[Any]:
+    """Return n times (candidate, noisy score), float64 of shape (n, 2), lower scores being better."""
+    values = as_integers(scores).tolist()
+    return private_selection.sample(
+        lambda candidate, draws: laplace_naive.sample(values[candidate], scale, bits, draws),
+        len(values),
+        bits,
+        n,
+        stop=stop,
+        steps=steps,
+    )
+
+
+def law(scores: ArrayLike, scale: float, *, stop: Fraction, steps: int) -> Law[Outcome]:
+    """Return the exact distribution of this code, where the scores have one (`laplace_naive.law`), else NoLawError."""
+    laws = [laplace_naive.law(value, scale) for value in as_integers(scores).tolist()]
+    return private_selection.law(laws, stop=stop, steps=steps)
+
+
+def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:
+    return sample(data, _scale(parameters), bits, n, stop=Fraction(parameters.stop), steps=parameters.steps)
+
+
+def _law_member(data: Scores, parameters: PrivateSelectionParameters) -> Law[Outcome]:
+    return law(data, _scale(parameters), stop=Fraction(parameters.stop), steps=parameters.steps)
+
+
+def _scale(parameters: PrivateSelectionParameters) -> float:
+    return parameters.sensitivity / float(parameters.score_epsilon)
+
+
+FLOAT64: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
+    "private-selection-naive",
+    "private-selection",
+    _sample_member,
+    claim,
+    _law_member,
+)
