@@ -11,6 +11,7 @@ from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
+from attacks.negligible_region import negligible_region
 from attacks.rounded_addition import rounded_addition
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
@@ -41,6 +42,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
+    negligible_region(),
 )
 
 

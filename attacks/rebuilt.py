@@ -12,6 +12,7 @@ from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
+from attacks.negligible_region import negligible_region
 from attacks.rounded_addition import USUAL, rounded_addition
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
@@ -39,6 +40,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
+    "negligible-region": negligible_region,
 }
 
 
