@@ -1,7 +1,8 @@
-"""The same dynamic program over frequency lists in floating point, as people write it: weights e^(−ε·|y − x|/(2Δ)), their running sums in the float type, and for every count one uniform of that type.
+"""The same dynamic program over frequency lists in floating point, as people write it.
 
-Not private: sums round, small weights vanish, and a count less likely than a step of the uniforms is met by one of them
-or by none.
+Weights e^(−ε·|y − x|/(2Δ)), their running sums in the float type, and for every count one uniform of that type. Not
+private: sums round, small weights vanish, and a count less likely than a step of the uniforms is met by one of them or
+by none.
 """
 
 from __future__ import annotations

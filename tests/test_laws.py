@@ -22,6 +22,8 @@ from tests import (
     test_laplace_naive,
     test_laplace_rounded,
     test_laplace_snapping,
+    test_partitions_exact,
+    test_partitions_naive,
 )
 from tests.walks import assert_within_the_law, one_draw
 
@@ -136,6 +138,10 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "laplace-exact": test_laplace_exact.check_law,
     "laplace-exact-base-e": test_laplace_exact.check_law,
     "gaussian-exact": test_gaussian_exact.check_law,
+    "partitions-exact": test_partitions_exact.check_law,
+    "partitions-naive-float16": test_partitions_naive.check_law,
+    "partitions-naive-float32": test_partitions_naive.check_law,
+    "partitions-naive-float64": test_partitions_naive.check_law,
 }
 
 
