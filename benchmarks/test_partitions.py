@@ -26,7 +26,7 @@ ETA = selection_eta(1.0)
 WIDTH = 64
 SECONDS = 10.0
 ROWS = (1_000, 2_000, 4_000, 8_000)
-WIDTHS = (1 << 12, 1 << 13, 1 << 14, 1 << 15)  # from where numpy's price of a call is small beside that of its cells
+WIDTHS = (1 << 14, 1 << 15, 1 << 16, 1 << 17)  # from where numpy's price of a call is small beside that of its cells
 
 
 def release(rows: int, width: int) -> Callable[[], object]:
@@ -61,11 +61,11 @@ def test_a_million_words(record: Record, benchmark: BenchmarkFixture) -> None:
 def test_costs_grow_linearly(grown: str, record: Record, benchmark: BenchmarkFixture) -> None:
     """The exponents of time and of memory, in the number of counts and in the width of their bounds."""
     sizes = ROWS if grown == "rows" else WIDTHS
-    calls = {str(size): release(size, WIDTH) if grown == "rows" else release(100, size) for size in sizes}
+    calls = {str(size): release(size, WIDTH) if grown == "rows" else release(50, size) for size in sizes}
     taken = interleave.medians(calls)
     times, peaks = [taken[str(size)] for size in sizes], [allocated(calls[str(size)]) for size in sizes]
     span = f"{sizes[0]:,} to {sizes[-1]:,}"
-    fixed = f"{WIDTH} cells each" if grown == "rows" else "100 counts"
+    fixed = f"{WIDTH} cells each" if grown == "rows" else "50 counts"
     what = f"{span} counts of {fixed}" if grown == "rows" else f"widths of {span}, {fixed}"
     record(Row(f"partitions, exponent of time: {what}", "exponent", exponent(sizes, times), None, 1.1))
     record(Row(f"partitions, exponent of memory: {what}", "exponent", exponent(sizes, peaks), None, 1.1))
