@@ -313,7 +313,7 @@ for panel, (name, pair) in zip(axes, laws.items(), strict=True):
     panel.set_xlabel("first count")
 axes[0].axhline(2.0**-11, color="grey", linestyle=":", linewidth=1.5)
 axes[0].annotate(r"$2^{-11}$", (36, 2.0**-11 * 1.3), color="grey")
-axes[0].annotate("only without\nthe record: 3", (3.2, 3e-4), (-2, 2e-6), arrowprops={"arrowstyle": "->"}, fontsize=11)
+axes[0].annotate("only without\nthe record: 3", (3.2, 6e-4), (-2, 3e-3), arrowprops={"arrowstyle": "->"}, fontsize=11)
 axes[0].set_ylabel("probability")
 axes[0].legend(loc="upper right")
 plt.show()
