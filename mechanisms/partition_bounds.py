@@ -84,12 +84,12 @@ def within_distance(data: ArrayLike, distance: int) -> Bounds:
 
     def lifted(by: NDArray[np.int64]) -> NDArray[np.bool_]:
         value = counts + by
-        kept = np.minimum(np.searchsorted(-counts, -value, side="right"), here + 1)  # rows that hold it already
+        kept = np.searchsorted(-counts, -value, side="right")  # rows that hold it already
         return np.asarray((here + 1 - kept) * value - (before[here + 1] - before[kept]) <= distance)
 
     def lowered(by: NDArray[np.int64]) -> NDArray[np.bool_]:
         value = counts - by
-        above = np.maximum(np.searchsorted(-counts, -value, side="left"), here)  # rows with a larger count
+        above = np.searchsorted(-counts, -value, side="left")  # rows with a larger count
         return np.asarray(before[above] - before[here] - (above - here) * value <= distance)
 
     return counts - _most(lowered, np.minimum(counts, distance)), counts + _most(lifted, np.full_like(counts, distance))
