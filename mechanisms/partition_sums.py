@@ -100,7 +100,7 @@ def bounds(
     Costs as much as all sums from this row down, a few microseconds a cell: for what floats cannot decide.
     """
     least, most = int(lower[row]), int(min(above, upper[row]))
-    sides = _integer_sums(eta, data, lower, upper, row, precision)[:2]
+    sides = integer_sums(eta, data, lower, upper, row, precision)[:2]
     low, high = (side[: most - least + 1].tolist() for side in sides)
     one = 1 << precision
     if low[-1] == 0:  # so improbable a state needs more precision
@@ -114,12 +114,12 @@ def total_bounds(
     eta: Eta, data: Frequencies, lower: Frequencies, upper: Frequencies, precision: int
 ) -> tuple[Fraction, Fraction]:
     """Return bounds on the weight of all lists, the heaviest weighing 1, about 2^−precision apart relative to it."""
-    low, high, exponent = _integer_sums(eta, data, lower, upper, 0, precision)
+    low, high, exponent = integer_sums(eta, data, lower, upper, 0, precision)
     unit = Fraction(2) ** exponent
     return int(low[-1]) * unit, int(high[-1]) * unit
 
 
-def _integer_sums(
+def integer_sums(
     eta: Eta, data: Frequencies, lower: Frequencies, upper: Frequencies, row: int, precision: int
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Return integers low ≤ S_row(Q)/2^e ≤ high, objects of shape (cells of the row,), and e."""

@@ -97,7 +97,7 @@ def product_of_steps(one):
     """The probability that the dynamic program gives a list, as a fraction."""
     chance, above = Fraction(1), int(upper[0])
     for row, count in enumerate(one):
-        sums, _, _ = partition_sums._integer_sums(ETA, np.array(data), lower, upper, row, 128)
+        sums, _, _ = partition_sums.integer_sums(ETA, np.array(data), lower, upper, row, 128)
         sums = [0, *sums.tolist()]
         chance *= Fraction(sums[count + 1] - sums[count], sums[min(above, int(upper[row])) + 1])
         above = count

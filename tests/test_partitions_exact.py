@@ -2,7 +2,7 @@
 
 import time
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from audit import exact, exhaustive
+from audit import exact
 from audit.report import Verdict
 from benchmarks import words
-from mechanisms import partition_sums, partitions_exact, partitions_of_total
-from mechanisms.bits import BitSource, scripted_bits, seeded_bits
+from mechanisms import partition_sums, partitions_exact
+from mechanisms.bits import scripted_bits, seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.partition_bounds import around, by_total
@@ -52,7 +52,7 @@ def chain(data: Any, eta: Eta, lower: Any, upper: Any, lists: NDArray[np.int64])
     problem = as_problem(data, lower, upper)
     above, numerator, denominator = np.full(len(lists), problem[2][0]), 1, 1
     for row in range(lists.shape[1]):
-        low, high, _ = partition_sums._integer_sums(eta, *problem, row, 1 << 7)
+        low, high, _ = partition_sums.integer_sums(eta, *problem, row, 1 << 7)
         assert (low == high).all()
         edges = np.append(low // int(np.gcd.reduce(low)), 0)  # [-1] is that before the first
         cell = lists[:, row] - problem[1][row]
@@ -142,7 +142,7 @@ def test_floats_are_as_near_to_integers_as_they_say(case: int, eta: Eta) -> None
     table = partition_sums.sums(eta, *problem)
     rows = sorted({0, 1, len(data) // 2, len(data) - 1})
     for row in rows:
-        low, high, _ = partition_sums._integer_sums(eta, *problem, row, 2_600 if max(data) == 60 else 800)
+        low, high, _ = partition_sums.integer_sums(eta, *problem, row, 2_600 if max(data) == 60 else 800)
         scale = power_near(Fraction(table.row(row)[-1]) / int(low[-1]))
         for value, least, most in zip(table.row(row).tolist(), low.tolist(), high.tolist(), strict=True):
             slack = Fraction(table.errors[row]) * Fraction(value) + Fraction(table.floors[row])
@@ -156,7 +156,7 @@ def test_errors_are_not_stated_a_thousand_times_too_large() -> None:
     data, bounds = [1] * 600, around([1] * 600, 4)
     problem = as_problem(data, *bounds)
     table = partition_sums.sums(HALF, *problem)
-    low = partition_sums._integer_sums(HALF, *problem, 0, 800)[0]
+    low = partition_sums.integer_sums(HALF, *problem, 0, 800)[0]
     off = max(
         abs(Fraction(a) / Fraction(table.row(0)[-1]) * int(low[-1]) / int(b) - 1)
         for a, b in zip(table.row(0), low, strict=True)
@@ -286,39 +286,6 @@ def test_a_law_too_large_to_write_down() -> None:
     lower, upper = by_total(1000, 30)
     with pytest.raises(NoLawError, match="131072"):
         partitions_exact.law([10] * 30, HALF, lower=lower, upper=upper)
-
-
-def test_lists_of_exactly_so_many_records() -> None:
-    """Brute force over the partitions of 9, and every string of 12 bits of a smaller case."""
-    lower, upper = by_total(9, 9)
-    data = (4, 3, 1, 1, 0, 0, 0, 0, 0)
-    law = partitions_of_total.law(data, HALF, 9, lower=lower, upper=upper)
-    outcomes = all_partitions(9, 9, 9)
-    assert sorted(law.atoms) == sorted(outcomes)  # type: ignore[type-var]
-    distance = {one: sum(abs(a - b) for a, b in zip(one, data, strict=True)) for one in outcomes}
-    total = sum(Fraction(1, 1 << d) for d in distance.values())
-    for one, apart in distance.items():
-        assert law.probability(one)[0] == Fraction(1, 1 << apart) / total
-    small: dict[str, Any] = {"lower": [0, 0], "upper": [3, 2]}
-    law = partitions_of_total.law([2, 1], HALF, 3, **small)
-
-    def draw(bits: BitSource) -> tuple[int, ...]:
-        return tuple(partitions_of_total.sample([2, 1], HALF, 3, bits, 1, **small)[0].tolist())
-
-    walked = exhaustive.law(draw, depth=12, word_bits=2)
-    assert walked.rest <= Fraction(1, 64)
-    for atom in law.atoms:
-        low = walked.probability(atom)[0]
-        assert low <= law.probability(atom)[0] <= low + walked.rest
-    drawn = partitions_of_total.sample(data, HALF, 9, seeded_bits(4), 200, lower=lower, upper=upper)
-    assert (drawn.sum(axis=1) == 9).all()
-    assert (drawn[:, 1:] <= drawn[:, :-1]).all()
-
-
-def test_no_list_of_that_total() -> None:
-    for call in (partitions_of_total.law, partial(partitions_of_total.sample, bits=seeded_bits(1), n=1)):
-        with pytest.raises(ValueError, match="total = 9"):
-            call([2, 1], HALF, total=9, lower=[0, 0], upper=[3, 2])
 
 
 def test_bad_arguments() -> None:
