@@ -15,6 +15,7 @@ from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
 from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
+from attacks.negligible_region import negligible_region
 from attacks.precision_retry import precision_retry
 from attacks.rejection_tries import rejection_tries, rejection_tries_two_outcomes
 from attacks.rounded_addition import rounded_addition
@@ -67,6 +68,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     unscaled_noise(),
     noiseless_answers(),
     no_cutoff(),
+    negligible_region(),
 )
 
 # What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.

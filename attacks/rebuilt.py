@@ -15,6 +15,7 @@ from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.grid_precision import grid_precision
 from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
+from attacks.negligible_region import negligible_region
 from attacks.rounded_addition import USUAL, rounded_addition
 from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
@@ -53,6 +54,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sparse-vector-noiseless-answers": noiseless_answers,
     "sparse-vector-no-cutoff": no_cutoff,
     "selection-absorption": selection_absorption,
+    "negligible-region": negligible_region,
 }
 
 

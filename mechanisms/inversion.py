@@ -24,6 +24,7 @@ JUDGED = 1 << 15  # draws judged at a time, so that they stay in the cache
 WORD = 64
 FAR = 1 << 62  # integers beyond ±2^62 are returned as ±2^62: that is post-processing
 UNDECIDED = -1
+TIED = 256  # bits of precision beyond those of U from which an end of its interval passes for a value of F
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,20 +127,28 @@ class Table:
             part[at] = self._settle(bits, int(words[at]))
 
     def _settle(self, bits: BitSource, drawn: int) -> int:
-        """Return the integer that U decides, saturated, U beginning with `drawn`."""
-        known = bits.word_bits
-        precision = WORD
-        while True:
-            bits.steps += 1
-            bounds = self.bounds(precision)
-            found = bounds.find(drawn, known)
-            if found is not None:
-                return max(-FAR, min(FAR, found))
-            if bounds.straddled(drawn, known):
-                drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
-            else:
-                precision *= 2
-            precision = max(precision, known)
+        return settle(self.bounds, bits, drawn)
+
+
+def settle(bounds: Callable[[int], Bounds], bits: BitSource, drawn: int) -> int:
+    """Return the integer that U decides, saturated, U beginning with `drawn`, a word.
+
+    Ends with probability 1, also where a value of F is a dyadic that no precision at hand tells from an end of U's
+    interval: more bits of U lead away from it.
+    """
+    known = bits.word_bits
+    precision = WORD
+    while True:
+        bits.steps += 1
+        at_precision = bounds(precision)
+        found = at_precision.find(drawn, known)
+        if found is not None:
+            return max(-FAR, min(FAR, found))
+        if at_precision.straddled(drawn, known) or precision >= known + TIED:
+            drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
+        else:
+            precision *= 2
+        precision = max(precision, known)
 
 
 def _cells(low: NDArray[np.uint64], high: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[Any]:

@@ -37,6 +37,9 @@ def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, An
         elif attack.family == "private-selection":
             assert data.dtype == np.int64
             assert parameters.lower <= data.min() <= data.max() <= parameters.upper
+        elif attack.family == "partitions":
+            assert (parameters.lower <= data).all()
+            assert (data <= parameters.upper).all()
         else:
             values = exact_values(data, parameters.query)
             assert all(parameters.lower <= value <= parameters.upper for value in values)

@@ -87,7 +87,7 @@ def test_a_target_that_fails_costs_its_rows_and_exits_3(tmp_path: Path) -> None:
         ),
         (["--target", f"{MISBEHAVING} 'wrong version'", *GRID], "speaks protocol 2, not 1"),
         (["--target", "nowhere:f", *GRID], "'nowhere:f' cannot be imported: ModuleNotFoundError"),
-        (["--target", NAIVE], "a --target needs --family, one of exponential, gaussian, laplace"),
+        (["--target", NAIVE], "a --target needs --family, one of exponential, gaussian, laplace, partitions"),
         (["--target", NAIVE, "--family", "gaussian", *GRID], "--attack and --family leave no attack for the target"),
         (["--target", NAIVE, *GRID, "--mechanism", "laplace-snapping"], "--target excludes --mechanism and --all"),
         (["--target", NAIVE, *GRID, "--all"], "--target excludes --mechanism and --all"),

@@ -12,7 +12,7 @@ from audit.rows import crossings
 from mechanisms import families
 from mechanisms.families import FAMILIES, absent, family, installed, member, members, package
 
-OURS_ALONE = {"sparse-vector"}  # families without a library's member
+OURS_ALONE = {"sparse-vector", "private-selection", "partitions"}  # families without a library's member
 LIBRARIES = {"opendp", "diffprivlib", "python-dp"}
 
 

@@ -27,6 +27,8 @@ from tests import (
     test_laplace_snapping,
     test_laplace_textbook,
     test_noisy_max_naive,
+    test_partitions_exact,
+    test_partitions_naive,
     test_permute_and_flip,
     test_private_selection,
     test_sparse_vector_exact,
@@ -179,6 +181,10 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "sparse-vector-exact-gap": test_sparse_vector_exact.check_law,
     "sparse-vector-unclamped": test_sparse_vector_exact.check_law,
     **dict.fromkeys(test_sparse_vector_variants.NAMES, test_sparse_vector_variants.check_law),
+    "partitions-exact": test_partitions_exact.check_law,
+    "partitions-naive-float16": test_partitions_naive.check_law,
+    "partitions-naive-float32": test_partitions_naive.check_law,
+    "partitions-naive-float64": test_partitions_naive.check_law,
 }
 
 

@@ -212,6 +212,13 @@ def test_selection_absorption(rows: Rows) -> None:
     assert exact(naive).advantage == pytest.approx(7 / 9, abs=1e-4)
 
 
+def test_negligible_region(rows: Rows) -> None:
+    naive = exact(rows["negligible-region", "partitions-naive-float16"])
+    assert (naive.event_in, naive.event_out) == ((0, 0), (2**-11, 2**-11))
+    assert naive.delta == pytest.approx(8.47e-4, rel=1e-3)
+    assert exact(rows["negligible-region", "partitions-exact"]).epsilon == pytest.approx(0.5421, abs=1e-4)
+
+
 def test_a_member_declares_the_runs_it_can_take(report: Report) -> None:
     for row in report.rows:
         if row.package is not None:

@@ -16,6 +16,8 @@ from mechanisms.law import Law
 
 def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
     drawn = mechanism.sample(data, parameters, bits, 1)[0]
+    if isinstance(drawn, np.ndarray):  # a vector is an outcome as a tuple
+        return tuple(drawn.tolist())
     return drawn.item() if isinstance(drawn, np.generic) else drawn
 
 
