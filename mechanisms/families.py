@@ -7,10 +7,15 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
-from mechanisms import additive, exponential
+from mechanisms import additive, exponential, threshold
 from mechanisms.interface import Family, Mechanism
 
-FAMILIES: tuple[Family[Any, Any, Any], ...] = (exponential.FAMILY, additive.LAPLACE, additive.GAUSSIAN)
+FAMILIES: tuple[Family[Any, Any, Any], ...] = (
+    exponential.FAMILY,
+    additive.LAPLACE,
+    additive.GAUSSIAN,
+    threshold.FAMILY,
+)
 
 HOW_TO_INSTALL = "pip install 'subnormal[libraries]' installs other people's libraries"
 
