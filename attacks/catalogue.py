@@ -12,12 +12,16 @@ from attacks.box_muller_inversion import box_muller_inversion
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import rounded_addition
+from attacks.rounding_before_threshold import rounding_before_threshold
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.singleton_key import singleton_key
+from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
+from attacks.uniform_floor import uniform_floor
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from mechanisms.families import unknown
 
@@ -41,6 +45,11 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
+    singleton_key(),
+    uniform_floor(),
+    rounding_before_threshold(),
+    boundary(),
+    boundary(threshold=2),
 )
 
 

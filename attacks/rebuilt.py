@@ -13,12 +13,16 @@ from attacks.attack import Attack
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import USUAL, rounded_addition
+from attacks.rounding_before_threshold import rounding_before_threshold
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.singleton_key import singleton_key
+from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
+from attacks.uniform_floor import uniform_floor
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 
 AnyAttack = Attack[Any, Any, Any]
@@ -39,17 +43,22 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
+    "singleton-key": singleton_key,
+    "uniform-floor": uniform_floor,
+    "rounding-before-threshold": rounding_before_threshold,
+    "boundary": boundary,
 }
 
 
 def at_epsilon(attack: AnyAttack, epsilon: float) -> AnyAttack:
     """Return the attack for a budget of ε nats, or the same attack where it is not derived from one.
 
-    Raises ValueError where the attack cannot be made for that ε.
+        Raises ValueError where the attack cannot be made for that ε.
 
-    >>> from attacks.zero_rounding import zero_rounding
-    >>> at_epsilon(zero_rounding(), 2.0).name
-    'zero-rounding@epsilon=2.0'
+        >>> from attacks.uniform_floor import uniform_floor
+    from attacks.zero_rounding import zero_rounding
+        >>> at_epsilon(zero_rounding(), 2.0).name
+        'zero-rounding@epsilon=2.0'
     """
     constructor = CONSTRUCTORS.get(attack.name.partition("@")[0])
     return attack if constructor is None else constructor(epsilon)

@@ -26,7 +26,7 @@ def laplace_tail(rate: Rate, start: int) -> Bounds:
     """Return bounds on P(Z ≥ start) for P(Z = z) = (1−q)/(1+q)·q^|z|: q^start/(1+q), or 1 − q^(1−start)/(1+q) below 1.
 
     >>> float(laplace_tail(Eta(1, 1), 0)[0]), float(laplace_tail(Eta(1, 1), 9)[1])  # 1/(1+q), q^9/(1+q)
-    (0.6666666666666666, 0.0013020833333333335)
+    (0.6666666666666666, 0.0013020833333333333)
     """
     if start < 0:
         low, high = laplace_tail(rate, 1 - start)

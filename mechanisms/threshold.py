@@ -210,5 +210,12 @@ FAMILY: Family[Data, ThresholdParameters, Released] = Family(
     adjacent=adjacent,
     to_json=_to_json,
     outcome=_outcome,
-    members=("mechanisms.threshold_exact:EXACT",),
+    members=(
+        "mechanisms.threshold_naive:FLOAT64",
+        "mechanisms.threshold_naive:FLOAT32",
+        "mechanisms.threshold_naive:ROUNDED_FIRST",
+        "mechanisms.threshold_naive:OPEN_TAIL",
+        "mechanisms.threshold_exact:EXACT",
+        "mechanisms.libraries.opendp:THRESHOLD",
+    ),
 )

@@ -25,6 +25,7 @@ design of OpenDP's thresholded noise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, lcm
@@ -58,10 +59,15 @@ def privacy(parameters: ThresholdParameters, sensitivities: Sensitivities) -> Cl
     >>> privacy(ThresholdParameters("gaussian", 1.0, 20.0, "float64"), (1, 1, 1)).rho
     0.5
     """
+    return promised(parameters, sensitivities, lambda start: tail(parameters, start)[1])
+
+
+def promised(parameters: ThresholdParameters, sensitivities: Sensitivities, chance: Callable[[int], Fraction]) -> Claim:
+    """Return the promise of noise for which chance(start) is said to be at least P(noise ≥ start), in steps."""
     keys, apart, most = steps_apart(parameters, sensitivities)
     if keys == 0:
         return Claim(0.0)
-    one = tail(parameters, parameters.threshold_steps - most)[1]
+    one = chance(parameters.threshold_steps - most)
     none = power_bounds(1 - one, keys, DELTA_BITS)[0] if one < 1 else Fraction(0)
     delta = min(1.0, float_up(1 - none))
     if parameters.noise == "gaussian":

@@ -7,7 +7,7 @@ OpenDP draws it for each entry on its own.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, gau
 from mechanisms.bits import BitSource
 from mechanisms.exponential import ExponentialParameters, Utilities, claim
 from mechanisms.interface import Mechanism, Outcomes
-from mechanisms.libraries import drawn, released_at_once, takes_integers, takes_numbers, takes_utilities, up_to
+from mechanisms.libraries import HELD, drawn, released_at_once, takes_integers, takes_numbers, takes_utilities, up_to
+from mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
+from mechanisms.threshold import Data as Mapping
+from mechanisms.threshold import Released, ThresholdParameters
 
 PACKAGE = "opendp"
 DRAWS = 200_000  # utilities that noisy max compares in half a second
@@ -44,6 +47,45 @@ def _noisy_max(data: Utilities, parameters: ExponentialParameters, bits: BitSour
     return drawn(lambda: measurement(utilities), n, np.int64)
 
 
+def _threshold(data: Mapping, parameters: ThresholdParameters, bits: BitSource, n: int) -> Outcomes:
+    number = int if parameters.integers else float
+    given = {str(key): number(value) for key, value in data.items()}
+    release = _thresholded(parameters)
+    return [tuple(sorted(release(given).items())) for _ in range(n)]
+
+
+def _threshold_claim(parameters: ThresholdParameters, data_in: Mapping, data_out: Mapping) -> Claim:
+    """OpenDP's own map. Of integers its δ leaves out P(noise = T − Δ_∞), though what is T is kept (issue 2922)."""
+    keys, *apart = parameters.sensitivities
+    number = int if parameters.integers else float
+    loss, delta = _thresholded(parameters).map((keys, *map(number, apart)))
+    if parameters.noise == "laplace":
+        return Claim(loss, delta)
+    return ApproximateZcdp(Zcdp(loss).epsilon(delta), delta, loss)
+
+
+@lru_cache(maxsize=64)
+def _thresholded(parameters: ThresholdParameters) -> Any:
+    from opendp import domains, measurements, metrics
+
+    _allow_what_is_contributed()
+    laplace, number = parameters.noise == "laplace", parameters.values.replace("float", "f").replace("int", "i")
+    metric = getattr(metrics, "l01inf_distance" if laplace else "l02inf_distance")
+    return getattr(measurements, f"make_{parameters.noise}_threshold")(
+        domains.map_domain(domains.atom_domain(T="String"), _atoms(number)),
+        metric(metrics.absolute_distance(T=number)),
+        scale=float(cast("float", parameters.scale)),
+        threshold=(int if parameters.integers else float)(parameters.threshold),
+        k=None if parameters.integers else max(parameters.grid, -1074 if number == "f64" else -149),
+    )
+
+
+def _takes_mapping(data: Mapping, parameters: ThresholdParameters) -> bool:
+    """Return whether these are few values of its types; a threshold for floats must be positive."""
+    positive = parameters.integers or parameters.threshold > 0
+    return positive and not isinstance(parameters.scale, Eta) and all(abs(value) <= HELD for value in data.values())
+
+
 @lru_cache(maxsize=64)
 def _additive(make: str, metric: str, number: str, scale: float) -> Any:
     from opendp import domains, measurements, metrics
@@ -65,7 +107,7 @@ def _selection(number: str, scale: float) -> Any:
 def _atoms(number: str) -> Any:
     from opendp import domains
 
-    return domains.atom_domain(T=number) if number == "i64" else domains.atom_domain(T=number, nan=False)
+    return domains.atom_domain(T=number) if number[0] == "i" else domains.atom_domain(T=number, nan=False)
 
 
 def _allow_what_is_contributed() -> None:
@@ -118,4 +160,14 @@ NOISY_MAX: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
     runs=_selection_runs,
     package=PACKAGE,
     takes=takes_utilities,
+)
+THRESHOLD: Mechanism[Mapping, ThresholdParameters, Released] = Mechanism(
+    "opendp-threshold",
+    "threshold",
+    _threshold,
+    _threshold_claim,
+    seeded=False,
+    runs=lambda data, parameters: max(1, 20_000 // max(1, len(data))),
+    package=PACKAGE,
+    takes=_takes_mapping,
 )
