@@ -174,7 +174,10 @@ def open_tail_claim(parameters: ThresholdParameters, data_in: Data, data_out: Da
 
 def _member(name: str, float_type: DTypeLike, *, rounded_first: bool = False) -> _Member:
     options: dict[str, Any] = {"float_type": float_type, "rounded_first": rounded_first}
-    return Mechanism(name, "threshold", partial(sample, **options), claim, partial(law, **options))
+    countable = laplace_naive.default_uniform_bits(float_type) <= ENUMERATED_BITS
+    return Mechanism(
+        name, "threshold", partial(sample, **options), claim, partial(law, **options) if countable else None
+    )
 
 
 _Member = Mechanism[Data, ThresholdParameters, Released]

@@ -22,6 +22,8 @@ from tests import (
     test_laplace_naive,
     test_laplace_rounded,
     test_laplace_snapping,
+    test_threshold_exact,
+    test_threshold_naive,
 )
 from tests.walks import assert_within_the_law, one_draw
 
@@ -136,6 +138,10 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "laplace-exact": test_laplace_exact.check_law,
     "laplace-exact-base-e": test_laplace_exact.check_law,
     "gaussian-exact": test_gaussian_exact.check_law,
+    "threshold-naive-float32": test_threshold_naive.check_law,
+    "threshold-naive-rounded-first": test_threshold_naive.check_law,
+    "threshold-naive-open-tail": test_threshold_exact.check_law,
+    "threshold-exact": test_threshold_exact.check_law,
 }
 
 

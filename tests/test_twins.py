@@ -14,7 +14,13 @@ from mechanisms.families import absent, family, member, members
 Rows = dict[tuple[str, str], Row]
 
 ALPHA = 1e-6
-SAMPLED_ONLY = {"laplace-naive-float64", "laplace-rounded", "gaussian-naive-float64", "diffprivlib-sum"}
+SAMPLED_ONLY = {
+    "laplace-naive-float64",
+    "laplace-rounded",
+    "gaussian-naive-float64",
+    "diffprivlib-sum",
+    "opendp-threshold",
+}
 
 
 def exact(row: Row) -> ExactEvidence:

@@ -1,7 +1,7 @@
 """OpenDP (https://opendp.org): noise from exact discrete samplers on exact rationals, and noisy max.
 
 Ints are i64, floats f64 on the grid of all float64. Noise on many copies of a number is drawn in one call on a vector:
-OpenDP draws it for each entry on its own.
+OpenDP draws it for each entry on its own. So are releases of a mapping.
 """
 
 from __future__ import annotations
@@ -48,10 +48,14 @@ def _noisy_max(data: Utilities, parameters: ExponentialParameters, bits: BitSour
 
 
 def _threshold(data: Mapping, parameters: ThresholdParameters, bits: BitSource, n: int) -> Outcomes:
-    number = int if parameters.integers else float
-    given = {str(key): number(value) for key, value in data.items()}
-    release = _thresholded(parameters)
-    return [tuple(sorted(release(given).items())) for _ in range(n)]
+    """One call for the entries of all runs, each under its run's number and its key's place."""
+    number, keys = int if parameters.integers else float, sorted(data)
+    entries = {f"{run} {at}": number(data[key]) for run in range(n) for at, key in enumerate(keys)}
+    found: list[list[Any]] = [[] for _ in range(n)]
+    for name, value in (_thresholded(parameters)(entries) if entries else {}).items():
+        run, at = map(int, name.split())
+        found[run].append((keys[at], value))
+    return [tuple(sorted(items)) for items in found]
 
 
 def _threshold_claim(parameters: ThresholdParameters, data_in: Mapping, data_out: Mapping) -> Claim:
