@@ -53,12 +53,11 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
 def at_epsilon(attack: AnyAttack, epsilon: float) -> AnyAttack:
     """Return the attack for a budget of ε nats, or the same attack where it is not derived from one.
 
-        Raises ValueError where the attack cannot be made for that ε.
+    Raises ValueError where the attack cannot be made for that ε.
 
-        >>> from attacks.uniform_floor import uniform_floor
-    from attacks.zero_rounding import zero_rounding
-        >>> at_epsilon(zero_rounding(), 2.0).name
-        'zero-rounding@epsilon=2.0'
+    >>> from attacks.zero_rounding import zero_rounding
+    >>> at_epsilon(zero_rounding(), 2.0).name
+    'zero-rounding@epsilon=2.0'
     """
     constructor = CONSTRUCTORS.get(attack.name.partition("@")[0])
     return attack if constructor is None else constructor(epsilon)

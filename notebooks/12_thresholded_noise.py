@@ -76,8 +76,8 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# Two in three groups are one woman each. Noise alone would print a line for every one of them, and whoever knows her
-# age, her children and her husband's work would learn that she had answered the survey.
+# More than half of the groups are one woman each. Noise alone would print a line for every one of them, and whoever
+# knows her age, her children and her husband's work would learn that she had answered the survey.
 
 # %% [markdown]
 # ## What is kept, what is lost, what each costs
@@ -215,7 +215,7 @@ plt.show()
 
 # %% [markdown]
 # - **A uniform has a least step.** Inversion makes noise of $-\ln U$, and a generator of $[0, 1)$ returns $U = 0$ once
-#   in $2^{24}$ draws: infinite noise, which passes any threshold. With the sign that is $2^{-25}$, whatever $\delta$ is.
+#   in $2^{24}$ draws: infinite noise, which passes any threshold. With the sign that is $2^{-25}$, whatever is claimed.
 # - **Rounding first** lets $T - \frac12$ pass: a factor of $e^{1/(2\cdot\text{scale})}$, here $\sqrt e = 1.6487$.
 # - **The boundary** is worth $e^{1/\text{scale}}$.
 #
@@ -224,8 +224,9 @@ plt.show()
 # **1.** A woman may belong to up to three groups (say, one for each of three surveys). What are $\varepsilon$ and
 # $\delta$ at the same scale and threshold? What threshold brings $\delta$ back?
 #
-# **2.** The same table with Gaussian noise of $\sigma = 1$ and $T = 10$: its $\delta$ is smaller by ten orders of
-# magnitude. Is it the better mechanism?
+# **2.** The same table with Gaussian noise of $\sigma = 1$ and $T = 10$: its $\delta$ is smaller by thirteen orders of
+# magnitude. Is it the better mechanism? Compare the thresholds that the two need for $\varepsilon = 1$ and $\delta =
+# 10^{-4}$, for a person in 1, 10 or 100 groups.
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
@@ -244,15 +245,29 @@ for threshold in (THRESHOLD, THRESHOLD + 1, THRESHOLD + 2):
 # <details><summary><b>Solution 2</b></summary>
 #
 # Not by this number. Its $\delta$ is only that of the threshold; the noise itself is $\rho$-zCDP, and turning $\rho$
-# into $(\varepsilon, \delta)$ has a price. At the $\delta$ of Laplace noise it has a larger $\varepsilon$. It wins where one
-# person holds many keys, because $\Delta_2 = \sqrt{\Delta_0}$ grows slower than $\Delta_1 = \Delta_0$.
+# into $(\varepsilon, \delta)$ has a price: for $\varepsilon = 1$ it takes $\sigma = 3.6$, and a higher threshold than
+# Laplace noise needs. It wins where one person holds many keys, because $\Delta_2 = \sqrt{\Delta_0}$ grows slower than
+# $\Delta_1 = \Delta_0$.
 #
 # </details>
 
 # %%
+DELTA = 1e-4
+
+
+def least_threshold(noise, scale, keys, delta):
+    low, high = 1, 1 << 14
+    while low < high:
+        middle = (low + high) // 2
+        enough = privacy(ThresholdParameters(noise, scale, middle, "int64"), (keys, keys, 1)).delta <= delta
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return low
+
+
 for keys in (1, 10, 100):
-    wide = 10 + 4 * int(keys**0.5), 10 + 10 * keys
-    normal = privacy(ThresholdParameters("gaussian", SCALE * keys**0.5, wide[0], "int64"), (keys, keys, 1)).at(1e-4)
-    plain = privacy(ThresholdParameters("laplace", SCALE * keys, wide[1], "int64"), (keys, keys, 1))
-    print(f"{keys:>3} keys: Gaussian at T = {wide[0]}: ε = {normal.epsilon:.4f}, δ = {normal.delta:.3g};  ", end="")
-    print(f"Laplace at T = {wide[1]}: ε = {plain.epsilon:.4f}, δ = {plain.delta:.3g}")
+    sigma = 3.6 * keys**0.5
+    high = least_threshold("gaussian", sigma, keys, DELTA / 2), least_threshold("laplace", float(keys), keys, DELTA)
+    normal = privacy(ThresholdParameters("gaussian", sigma, high[0], "int64"), (keys, keys, 1)).at(DELTA)
+    plain = privacy(ThresholdParameters("laplace", float(keys), high[1], "int64"), (keys, keys, 1))
+    print(f"{keys:>3} keys: Gaussian T = {high[0]:>4} (ε = {normal.epsilon:.3f})", end="   ")
+    print(f"Laplace T = {high[1]:>4} (ε = {plain.epsilon:.3f})")

@@ -81,7 +81,7 @@ def test_digits_that_are_drawn_late_make_the_same_law(value: float, threshold: f
 def test_a_sample_with_late_digits_fits_its_law(noise: Any, value: float, threshold: float) -> None:
     given, runs = late(noise, threshold), 20_000
     law = threshold_exact.law({"a": value}, given).on(["a"])
-    drawn = Counter(threshold_exact.sample({"a": value}, given, seeded_bits(1), runs))
+    drawn: Counter[Any] = Counter(threshold_exact.sample({"a": value}, given, seeded_bits(1), runs))
     masses = np.array([float(law.probability(atom)[0]) for atom in law.atoms])
     counts = np.array([drawn[atom] for atom in law.atoms])
     assert counts.sum() == runs
@@ -234,5 +234,6 @@ def test_every_pair_of_the_code_holds() -> None:
             ({"a": 4, "b": 2}, {"a": 3, "b": 3}),
         ]
         for data_in, data_out in pairs:
-            evidence = exact.compare(*(threshold_exact.law(data, given) for data in (data_in, data_out)), claim)
+            law_in, law_out = (threshold_exact.law(data, given) for data in (data_in, data_out))
+            evidence = exact.compare(law_in, law_out, claim)
             assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)

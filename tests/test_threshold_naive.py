@@ -15,6 +15,7 @@ from mechanisms import threshold_naive
 from mechanisms.bits import scripted_bits, seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError
+from mechanisms.product import Product
 from mechanisms.threshold import ThresholdParameters
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -30,7 +31,9 @@ def check_law(mechanism: AnyMechanism) -> None:
         (14.0, 3.0, "float64"),
     ):
         given: Any = ThresholdParameters("laplace", 1.0, threshold, values)  # type: ignore[arg-type]
-        part = mechanism.law({"a": value}, given).part("a")
+        law = mechanism.law({"a": value}, given)
+        assert isinstance(law, Product)
+        part = law.part("a")
         passing = int((1 - part.probability(None)[0]) * 2**25)
         assert part.denominator == 2**25
         counts = np.unique(np.concatenate([np.arange(passing + 40), np.arange(2**24 - 40, 2**24)]))
@@ -47,8 +50,8 @@ def check_law(mechanism: AnyMechanism) -> None:
 def evidence(name: str, against: Any) -> ExactEvidence:
     mechanism, (data_in, data_out) = member(name), against.worlds()
     assert mechanism.law is not None
-    laws = [mechanism.law(data, against.parameters) for data in (data_in, data_out)]
-    return exact.compare(*laws, mechanism.claim(against.parameters, data_in, data_out), against.event)
+    law_in, law_out = (mechanism.law(data, against.parameters) for data in (data_in, data_out))
+    return exact.compare(law_in, law_out, mechanism.claim(against.parameters, data_in, data_out), against.event)
 
 
 def test_a_uniform_of_24_bits_has_a_floor() -> None:
