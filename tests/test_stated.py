@@ -38,7 +38,7 @@ def test_a_thresholded_attack_has_its_budget_in_the_scale(attack: Attack[Any, An
     made = Stated(epsilon=0.5).attack(attack)
     assert Stated().claim(made.parameters, *made.worlds()).epsilon == 0.5
     assert Stated(delta=1e-3).claim(made.parameters, *made.worlds()).delta == 1e-3
-    with pytest.raises(ValueError, match="--sensitivity 2: .* has three, fixed with its threshold"):
+    with pytest.raises(ValueError, match=r"--sensitivity 2: .* has three, fixed with its threshold"):
         Stated(sensitivity=2.0).attack(attack)
 
 
