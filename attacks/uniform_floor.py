@@ -14,7 +14,7 @@ from attacks.singleton_key import laplace
 from mechanisms.privacy import require_positive
 from mechanisms.threshold import Data, Released, ThresholdParameters
 
-SOURCE = "Mironov 2012, Section 5: inversion in floats, at the least uniform"
+SOURCE = "after Mironov 2012: inversion in floats, at the least uniform"
 
 
 def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, ThresholdParameters, Released]:

@@ -67,7 +67,7 @@ def gaussian_tail(sigma: Fraction, start: int) -> Bounds:
         low, high = gaussian_tail(sigma, 1 - start)
         return 1 - high, 1 - low
     exponent = -(start**2) / (2 * sigma**2)
-    if exponent < LEAST_EXPONENT:  # P(Z ≥ start) ≤ e^exponent: Canonne, Kamath, Steinke 2020, Corollary 17
+    if exponent < LEAST_EXPONENT:  # P(Z ≥ start) ≤ e^exponent: sub-Gaussian (Canonne, Kamath, Steinke 2020)
         return Fraction(0), exp_bounds(Fraction(LEAST_EXPONENT))[1]
     first = exp_bounds(exponent, PRECISION)
     if sigma > SUMMED:
