@@ -19,14 +19,18 @@ from attacks.negligible_region import negligible_region
 from attacks.precision_retry import precision_retry
 from attacks.rejection_tries import rejection_tries, rejection_tries_two_outcomes
 from attacks.rounded_addition import rounded_addition
+from attacks.rounding_before_threshold import rounding_before_threshold
 from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.singleton_key import singleton_key
 from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
+from attacks.uniform_floor import uniform_floor
 from attacks.weight_concentration import early_termination, weight_concentration
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from mechanisms.families import unknown
@@ -69,6 +73,11 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     noiseless_answers(),
     no_cutoff(),
     negligible_region(),
+    singleton_key(),
+    uniform_floor(),
+    rounding_before_threshold(),
+    boundary(),
+    boundary(threshold=2),
 )
 
 # What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.

@@ -69,6 +69,22 @@ class Refuses:
 
 
 @dataclass(frozen=True, slots=True)
+class Releases:
+    """The outcome is a mapping that has this key, with whatever value."""
+
+    key: Any
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return np.array(
+            [isinstance(one, tuple) and any(item[0] == self.key for item in one) for one in outcomes], dtype=np.bool_
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        return {"kind": "releases", "key": self.key, "portable": True}
+
+
+@dataclass(frozen=True, slots=True)
 class Between:
     """The outcome is a number from `low` to `high`, both included; −∞ and ∞ leave a side open."""
 

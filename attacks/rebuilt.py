@@ -17,14 +17,18 @@ from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.negligible_region import negligible_region
 from attacks.rounded_addition import USUAL, rounded_addition
+from attacks.rounding_before_threshold import rounding_before_threshold
 from attacks.selection_absorption import selection_absorption
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.singleton_key import singleton_key
 from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
+from attacks.uniform_floor import uniform_floor
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 
 AnyAttack = Attack[Any, Any, Any]
@@ -55,6 +59,10 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sparse-vector-no-cutoff": no_cutoff,
     "selection-absorption": selection_absorption,
     "negligible-region": negligible_region,
+    "singleton-key": singleton_key,
+    "uniform-floor": uniform_floor,
+    "rounding-before-threshold": rounding_before_threshold,
+    "boundary": boundary,
 }
 
 

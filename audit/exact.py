@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.events import Event
+from attacks.events import Event, Releases
 from audit.report import ExactEvidence, Interval, Verdict
 from mechanisms.arithmetic import exp_bounds, float_up, log_ratio
 from mechanisms.law import ABSENT, Law, integers
 from mechanisms.pairing import pair
 from mechanisms.privacy import Claim
+from mechanisms.product import Product
 
 WITHIN = 1e-12  # an upper bound this far above the claimed δ still counts as HOLDS (an exact base-2 law needs 0)
 CURVE_BITS = 256  # of the masses that a curve is computed from
@@ -63,12 +64,17 @@ class Ratio:
         return Ratio(max(0, difference), self.denominator * other.denominator)
 
 
-def compare(law_in: Law[Any], law_out: Law[Any], claim: Claim, event: Event | None = None) -> ExactEvidence:
+def compare(
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], claim: Claim, event: Event | None = None
+) -> ExactEvidence:
     """Return what two laws prove about a claim on this pair of worlds, in both directions.
+
+    Of two products only the keys that differ are multiplied out, and those that the event looks at.
 
     VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
     """
+    law_in, law_out = _multiplied(law_in, law_out, event)
     both = _directions(law_in, law_out)
     claimed, budget = Fraction(claim.delta), Fraction(claim.epsilon)
     lowest, highest = exp_bounds(budget)
@@ -118,11 +124,26 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
     return int(apart.max()) * one.rate
 
 
+def _multiplied(
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], event: Event | None
+) -> tuple[Law[Any], Law[Any]]:
+    if isinstance(law_in, Law) and isinstance(law_out, Law):
+        return law_in, law_out
+    if not (isinstance(law_in, Product) and isinstance(law_out, Product)):
+        raise TypeError("two laws or two products can be compared, not one of each")
+    keys = set(law_in.differing(law_out))
+    if isinstance(event, Releases):
+        keys.add(event.key)
+    elif event is not None:
+        keys |= {*law_in.parts, *law_out.parts}
+    return law_in.on(keys), law_out.on(keys)
+
+
 def curve(
-    law_in: Law[Any], law_out: Law[Any], epsilons: Sequence[float]
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    both = [direction.narrow() for direction in _directions(law_in, law_out)]
+    both = [direction.narrow() for direction in _directions(*_multiplied(law_in, law_out, None))]
     bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
     lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
     upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]

@@ -107,6 +107,19 @@ def vectors(step: int | float = 1, length: int = LENGTH) -> tuple[Neighbours, ..
     return tuple(Neighbours(name, one, other) for name, one, other in pairs)
 
 
+def mappings(step: int | float = 1) -> tuple[Neighbours, ...]:
+    """Return pairs of mappings from keys to multiples of the step: a key more, a value more."""
+    one, many = {"one": step}, {"many": 50 * step}
+    return (
+        Neighbours("a key, and none", dict(one), {}),
+        Neighbours("a key of zero, and none", {"one": 0 * step}, {}),
+        Neighbours("a negative key, and none", {"one": -step}, {}),
+        Neighbours("a key more", many | one, dict(many)),
+        Neighbours("one up", dict(many), {"many": 51 * step}),
+        Neighbours("one down", dict(many), {"many": 49 * step}),
+    )
+
+
 def among(pairs: Sequence[Neighbours], adjacent: Adjacent) -> tuple[Neighbours, ...]:
     """Return the pairs that a claim covers, in their order."""
     return tuple(pair for pair in pairs if adjacent(pair.data_in, pair.data_out))

@@ -89,11 +89,17 @@ def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: 
 
 
 def decoded(value: object) -> Any:
-    """Return one outcome from its JSON form: an int, a float, a tuple of them, or a Refused.
+    """Return one outcome from its JSON form: an int, a float, a tuple of them, the sorted items of an object of them,
+    or a Refused.
 
     A JSON number is a binary64, and an integer where it is written as one of at most 2^53; a string is a hexadecimal
     float, an integer of any size, or `error: …`. Raises TargetError for anything else, and where it is not finite.
     """
+    if isinstance(value, dict):
+        items = tuple(sorted((key, decoded(part)) for key, part in value.items()))
+        if any(isinstance(part, tuple | Refused) for _, part in items):
+            raise TargetError(f"answered with the outcome {quoted(value)}, which is not an object of numbers")
+        return items
     if isinstance(value, list):
         parts = tuple(decoded(part) for part in value)
         if not parts or any(isinstance(part, tuple | Refused) for part in parts):
@@ -160,7 +166,7 @@ def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, ru
 def gathered(outcomes: list[Any]) -> Outcomes:
     """Return outcomes as an array where that changes none of them: int64, float64, or rows of float64; else a list."""
     kinds = {type(outcome) for outcome in outcomes}
-    if kinds == {tuple}:
+    if kinds == {tuple} and not any(part == () or isinstance(part[0], tuple) for part in outcomes):
         flat = [part for outcome in outcomes for part in outcome]
         alike = len({len(outcome) for outcome in outcomes}) == 1 and _are_floats(flat)
         return np.array(outcomes, dtype=np.float64) if alike else outcomes

@@ -117,7 +117,7 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, look: Look 
         claim,
         exact=None if laws is None else exact.compare(*laws, claim, attack.event),
         exhaustive=_walked(attack, mechanism, worlds, claim),
-        **_sampled(attack, mechanism, worlds, claim, laws, plan if look is None else (seed, 0, alpha)),
+        **_sampled(attack, mechanism, worlds, claim, sampled.whole(laws), plan if look is None else (seed, 0, alpha)),
         sequential=None
         if look is None or not runs
         else sequential.until_decided(mechanism, attack, seed=seed, runs_max=runs, alpha=alpha, look=look),

@@ -16,6 +16,7 @@ from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.law import Law, integers, runs_of
 from mechanisms.privacy import Claim, Zcdp
+from mechanisms.product import Product
 
 BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
 CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
@@ -26,6 +27,7 @@ PILOT = 4096  # runs that fix the cells where there is no law to fix them
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
 Laws = tuple[Law[Any], Law[Any]]
+Described = tuple[Law[Any] | Any, Law[Any] | Any]  # or two products of laws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,7 @@ def distinguish(
     """
     attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
     data_in, data_out = attack.worlds()
-    laws = both_laws(mechanism, attack, (data_in, data_out))
+    laws = whole(both_laws(mechanism, attack, (data_in, data_out)))
     edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed)
     counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
     claim = mechanism.claim(attack.parameters, data_in, data_out)
@@ -59,7 +61,7 @@ def distinguish(
     return judge(counts, claim, alpha, masses, row_seed(seed, attack, mechanism))
 
 
-def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any]) -> Laws | None:
+def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any]) -> Described | None:
     """Return the member's laws in both worlds, or None where it has none for them."""
     if mechanism.law is None:
         return None
@@ -67,6 +69,17 @@ def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any
         return mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
     except NoLawError:
         return None
+
+
+def whole(laws: Described | None) -> Laws | None:
+    """Return the laws of whole outcomes: products with all their keys multiplied out; None where that is too large."""
+    if laws is None:
+        return None
+    try:
+        law_in, law_out = (law.on(law.parts) if isinstance(law, Product) else law for law in laws)
+    except NoLawError:
+        return None
+    return law_in, law_out
 
 
 def cell_edges(

@@ -8,9 +8,11 @@ from typing import Any
 
 from attacks.attack import Attack
 from attacks.rebuilt import at_epsilon
+from mechanisms import threshold_exact
 from mechanisms.additive import GaussianParameters, gaussian_claim
 from mechanisms.families import family
 from mechanisms.privacy import Claim
+from mechanisms.threshold import ThresholdParameters
 
 AnyAttack = Attack[Any, Any, Any]
 
@@ -37,6 +39,10 @@ class Stated:
                 raise ValueError(f"--epsilon {self.epsilon:g}: {attack.name} cannot be made for it: {error}") from None
         changed: dict[str, float] = {}
         if self.sensitivity is not None:
+            if isinstance(attack.parameters, ThresholdParameters):
+                raise ValueError(
+                    f"--sensitivity {self.sensitivity:g}: {attack.name} has three, fixed with its threshold"
+                )
             changed["sensitivity"] = self.sensitivity
         if self.delta is not None and isinstance(attack.parameters, GaussianParameters):
             changed["delta"] = self.delta
@@ -51,6 +57,8 @@ class Stated:
         """Return the promise for a pair of worlds: that of the parameters, but for what is stated."""
         if isinstance(parameters, GaussianParameters):
             usual = gaussian_claim(parameters, data_in, data_out)
+        elif isinstance(parameters, ThresholdParameters):
+            usual = threshold_exact.claim(parameters, data_in, data_out)
         else:
             usual = Claim(parameters.epsilon)
         return Claim(

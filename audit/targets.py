@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -72,7 +72,7 @@ class CommandTarget:
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
         line = f"{self._question(data, parameters, of)}{runs}}}\n".encode()
-        longest = ANSWER + runs * OUTCOME * (1 if of.name == "exponential" else max(1, np.size(data)))
+        longest = ANSWER + runs * OUTCOME * (1 if of.name == "exponential" else max(1, _parts(data)))
         self.start()
         query = getattr(parameters, "query", "")
         return self._ask(line, longest, lambda answer: protocol.answered(answer, of, data, runs, query))
@@ -137,7 +137,7 @@ class CallableTarget:
         return protocol.checked([native(value) for value in outcomes], of, data, runs, getattr(parameters, "query", ""))
 
     def _called(self, data: Any, parameters: Any, runs: int) -> Any:
-        given = data.copy() if isinstance(data, np.ndarray) else data
+        given = data.copy() if isinstance(data, np.ndarray | dict) else data
         try:
             returned = self._function(given, dataclasses.asdict(parameters), runs)
         except (Exception, SystemExit) as error:
@@ -145,6 +145,10 @@ class CallableTarget:
         if not isinstance(returned, np.ndarray | list | tuple | range):
             raise TargetError(f"returned {protocol.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
         return returned.tolist() if isinstance(returned, np.ndarray) else returned
+
+
+def _parts(data: Any) -> int:
+    return len(data) if isinstance(data, Mapping) else int(np.size(data))
 
 
 def _only(outcomes: Any) -> Any:
@@ -159,13 +163,18 @@ def refused(error: BaseException) -> Refused:
 
 
 def native(value: Any) -> Any:
-    """Return an outcome of Python code as an int, a float, a tuple of them, or a Refused. Raises TargetError."""
+    """Return an outcome of Python code as an int, a float, a tuple of them, a mapping's items, or a Refused.
+
+    Raises TargetError.
+    """
     if isinstance(value, BaseException):
         return refused(value)
     if isinstance(value, Refused):
         return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, Mapping):
+        return protocol.decoded({str(key): _plain(part) for key, part in value.items()})
     if isinstance(value, tuple | list):
         return protocol.decoded([_plain(part) for part in value])
     return protocol.decoded(_plain(value))

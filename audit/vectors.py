@@ -79,11 +79,13 @@ def number(value: Any) -> Any:
 
 
 def data(values: Any) -> dict[str, Any]:
-    """Return the data of one world: a number, or a vector as its runs of equal values, [how many, value].
+    """Return the data of one world: a number, a mapping, or a vector as its runs of equal values, [how many, value].
 
     >>> data(np.array([3, 3, 3, 4]))
     {'type': 'int64', 'length': 4, 'runs': [[3, 3], [1, 4]]}
     """
+    if isinstance(values, Mapping):
+        return {"type": "mapping", "items": [[key, number(values[key])] for key in sorted(values)]}
     if not isinstance(values, np.ndarray):
         return {"type": "float64" if isinstance(values, float) else "integer", "value": number(values)}
     if values.ndim != 1 or values.dtype.kind not in "if":
@@ -97,8 +99,10 @@ def data(values: Any) -> dict[str, Any]:
     }
 
 
-def decoded(given: Mapping[str, Any]) -> int | float | NDArray[Any]:
+def decoded(given: Mapping[str, Any]) -> int | float | dict[str, int | float] | NDArray[Any]:
     """Return the data that `data` has written."""
+    if "items" in given:
+        return {key: _number(value) for key, value in given["items"]}
     if "runs" not in given:
         return _number(given["value"])
     counts = [count for count, _ in given["runs"]]

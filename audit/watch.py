@@ -36,8 +36,8 @@ class Watch:
                 continue
             self._answered = True
             if not self._whole:
-                for number in outcome if isinstance(outcome, tuple) else (outcome,):
-                    self._measure(number)
+                for part in outcome if isinstance(outcome, tuple) else (outcome,):
+                    self._measure(part[1] if isinstance(part, tuple) else part)  # an item of a mapping
 
     def _measure(self, number: int | float) -> None:
         if isinstance(number, int):

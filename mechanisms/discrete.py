@@ -25,6 +25,9 @@ from mechanisms.undecided import weight_bounds
 
 COARSE = 64  # steps of T to a scale, at the most
 BLOCK_BITS = 8  # digits of R drawn at a time
+# T and R of many draws, and for some of them, by their place, more digits of R: (value, how many).
+Parts = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
+
 SCALE_MAX = 1 << 50  # steps: noise that a 64-bit integer holds but for one draw in e^4096
 GUARD = 32  # bits of working precision beyond those asked for
 TAIL_BITS = 40  # a table reaches to 2^−40; what falls beyond is met by wider bounds
@@ -45,18 +48,22 @@ class Laplace:
 
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
         """Return n integers, int64 of shape (n,). Takes 1 + ⌈m/8⌉ words a draw, hardly ever more, whatever is drawn."""
-        coarse = self.coarse.draw(bits, n)
         if not self.blocks:
-            return coarse
-        rest = np.zeros(n, dtype=np.int64)
-        for table, place in self.blocks:
-            rest += table.draw(bits, n) << np.int64(place)
+            return self.coarse.draw(bits, n)
+        coarse, rest, _ = self.parts(bits, n)
         # For T < 0 the digits are those of the mirror image: |Z| = 2^m·(|T|−1) + R + 1.
         return join(coarse, rest, self.split)
 
     def undecided(self) -> Fraction:
         """Return a bound on the probability that a draw takes more than a word and a step for each part."""
         return sum((table.undecided() for table, _ in self.blocks), self.coarse.undecided())
+
+    def parts(self, bits: BitSource, n: int) -> Parts:
+        """Return T and R of n draws, int64 of shape (n,) each, with no digits beyond them."""
+        coarse, rest = self.coarse.draw(bits, n), np.zeros(n, dtype=np.int64)
+        for table, place in self.blocks:
+            rest += table.draw(bits, n) << np.int64(place)
+        return coarse, rest, {}
 
 
 def join(coarse: NDArray[np.int64], rest: NDArray[np.int64], split: int) -> NDArray[np.int64]:
@@ -67,19 +74,22 @@ def join(coarse: NDArray[np.int64], rest: NDArray[np.int64], split: int) -> NDAr
 
 
 @lru_cache(maxsize=64)
-def laplace(rate: Rate) -> Laplace:
+def laplace(rate: Rate, base: int = 0) -> Laplace:
     """Return the sampler of a rate, for q = 2^−η or e^−rate. Cached: rates are public.
+
+    base: how many of the lowest digits of R are left out, to be drawn by `digits` where they matter; what is drawn is
+    then the cell of 2^base steps that holds Z, or for Z < 0 the mirror image of its mirror image's cell.
 
     With Q = q^(2^m), T has F(t) = q^(1 + 2^m(|t|−1))/(1+q) for t < 0 and 1 − Q^(t+1)/(1+q) for t ≥ 0, and R has
     P(R = r) ∝ q^r: the digits of r are independent, because q^r is the product of what they contribute.
     """
-    slowest = nats(rate)[0]
+    slowest = nats(rate)[0] * (1 << base)
     if slowest * SCALE_MAX < 1:
         raise ValueError(f"rate = {rate} is below 1/{SCALE_MAX} nats a step: choose a coarser grid")
     split = _split(1 / slowest)
     places = range(0, split, BLOCK_BITS)
-    blocks = tuple((_digits(rate, place, min(BLOCK_BITS, split - place)), place) for place in places)
-    return Laplace(Table.of(lru_cache(maxsize=8)(partial(_laplace_bounds, rate, split))), blocks, split)
+    blocks = tuple((digits(rate, base + place, min(BLOCK_BITS, split - place)), place) for place in places)
+    return Laplace(Table.of(lru_cache(maxsize=8)(partial(_laplace_bounds, rate, base + split))), blocks, split)
 
 
 def _laplace_bounds(rate: Rate, split: int, precision: int) -> Bounds:
@@ -109,7 +119,8 @@ def _share_up(part: int, whole: int, precision: int) -> int:
     return -((-part << precision) // whole)
 
 
-def _digits(rate: Rate, place: int, width: int) -> Table:
+@lru_cache(maxsize=64)
+def digits(rate: Rate, place: int, width: int) -> Table:
     """Return the table of `width` digits of R, those of weight 2^place: P(b) ∝ q^(2^place·b) for b < 2^width."""
     return Table.of(lru_cache(maxsize=8)(partial(_digit_bounds, rate, place, width)))
 
@@ -136,6 +147,7 @@ class Gaussian:
     coarse: Table
     split: int
     variance: Fraction
+    base: int = 0  # how many of the lowest digits of R are left out: uniform, but for those that a decision took
 
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
         """Return n integers, int64 of shape (n,). Up to σ = 64 one word a draw, hardly ever more.
@@ -145,16 +157,25 @@ class Gaussian:
         """
         if self.split == 0:
             return self.coarse.draw(bits, n)
-        drawn = np.empty(n, dtype=np.int64)
+        coarse, rest, _ = self.parts(bits, n)
+        return join(coarse, rest, self.split)
+
+    def parts(self, bits: BitSource, n: int) -> Parts:
+        """Return T and R of n draws, int64 of shape (n,) each, and the digits that decisions took beyond R's."""
+        if self.split == 0:
+            return self.coarse.draw(bits, n), np.zeros(n, dtype=np.int64), {}
+        drawn, taken = np.empty((2, n), dtype=np.int64), dict[int, tuple[int, int]]()
         filled = 0
         while filled < n:
             size = min(JUDGED, n - filled)  # a part at a time, so that it stays in the cache
             bits.tries += size
             coarse, rest = self.coarse.draw(bits, size), _uniform(bits, size, self.split)
-            kept = join(coarse, rest, self.split)[self._accepted(coarse, rest, bits)]
-            drawn[filled : filled + len(kept)] = kept
-            filled += len(kept)
-        return drawn
+            kept, beyond = self._accepted(coarse, rest, bits)
+            end = filled + int(kept.sum())
+            drawn[0, filled:end], drawn[1, filled:end] = coarse[kept], rest[kept]
+            taken |= {filled + int(kept[:at].sum()): some for at, some in beyond.items() if kept[at]}
+            filled = end
+        return drawn[0], drawn[1], taken
 
     def undecided(self) -> Fraction:
         """Return a bound on the probability that a draw takes more than a word and a step, or three words a candidate.
@@ -165,24 +186,53 @@ class Gaussian:
         own = self.coarse.undecided()
         return own if self.split == 0 else 2 * (own + Fraction(2, 1 << WORD))
 
-    def _accepted(self, coarse: NDArray[np.int64], rest: NDArray[np.int64], bits: BitSource) -> NDArray[np.bool_]:
-        """Keep R with probability e^(−R·(2s+R)/(2σ²)), where s is the least magnitude of T's cell."""
+    def _accepted(
+        self, coarse: NDArray[np.int64], rest: NDArray[np.int64], bits: BitSource
+    ) -> tuple[NDArray[np.bool_], dict[int, tuple[int, int]]]:
+        """Keep R with probability e^(−R·(2s+R)/(2σ²)), where s is the least magnitude of T's cell.
+
+        With digits left out, s and R are known to a cell: the exponent by (2s + 4R + 3)/(2σ²), all in cells.
+        """
         below = coarse < 0
         start = (np.where(below, ~coarse, coarse) << np.int64(self.split)) + below
         words = bits.words(len(rest))
         # The two factors, their product and its scaling are each rounded once, and 1/(2σ²) too.
         exponents = (2 * start + rest).astype(np.float64)
         exponents *= rest
-        exponents *= float(1 / (2 * self.variance))
+        inverse = float(4**self.base / (2 * self.variance))
+        exponents *= inverse
         slack = (EXPONENTIAL_ERROR + 5 * float(exponents.max(initial=0.0)) + 4) * UNIT
+        if self.base:
+            slack += 2 * inverse * float((2 * start + 4 * rest + 3).max(initial=0))
         chance = exponential(exponents)
         place = words.astype(np.float64) * 0.5**bits.word_bits
         kept: NDArray[np.bool_] = place < chance
         near = np.abs(place - chance) <= slack + 0.5**bits.word_bits
+        beyond = {}
         for at in near.nonzero()[0].tolist():
-            exponent = Fraction(int(rest[at]) * (2 * int(start[at]) + int(rest[at]))) / (2 * self.variance)
-            kept[at] = bernoulli_exp(exponent, bits, int(words[at]), bits.word_bits)
-        return kept
+            if self.base == 0:
+                exponent = Fraction(int(rest[at]) * (2 * int(start[at]) + int(rest[at]))) / (2 * self.variance)
+                kept[at] = bernoulli_exp(exponent, bits, int(words[at]), bits.word_bits)
+                continue
+            least = (abs(int(coarse[at])) - int(below[at]) << self.split + self.base) + int(below[at])
+            kept[at], beyond[at] = self._decided(least, int(rest[at]), bits, int(words[at]), bits.word_bits)
+        return kept, beyond
+
+    def _decided(self, start: int, rest: int, bits: BitSource, drawn: int, known: int) -> tuple[bool, tuple[int, int]]:
+        """Return whether U lies below the chance, and the (value, number) of the digits of R that this took.
+
+        As in `bernoulli_exp`, but the exponent is known to the digits of R: more of these are taken, too.
+        """
+        left = self.base
+        while True:
+            ends = rest << left, (rest + 1 << left) - 1
+            least, most = (Fraction(end * (2 * start + end)) / (2 * self.variance) for end in ends)
+            below = drawn + 1 <= _chance(Fraction(1), most, known)[0]
+            if below or drawn >= _chance(Fraction(1), least, known)[1]:
+                return below, (rest & (1 << self.base - left) - 1, self.base - left)
+            drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
+            width = min(BLOCK_BITS, left)
+            rest, left = rest << width | bits.take(width), left - width
 
 
 def bernoulli_exp(exponent: Fraction, bits: BitSource, drawn: int, known: int) -> bool:
@@ -220,20 +270,21 @@ def _uniform(bits: BitSource, n: int, width: int) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=64)
-def gaussian(variance: Fraction) -> Gaussian:
-    """Return the sampler of a variance σ², a positive rational. Cached: it is public.
+def gaussian(variance: Fraction, base: int = 0) -> Gaussian:
+    """Return the sampler of a variance σ², a positive rational. Cached: it is public. base: as for `laplace`.
 
     T's cell holds the magnitudes from s(t) = 2^m·t for t ≥ 0 and s(t) = 2^m·(|t|−1) + 1 for t < 0, and has the weight
     e^(−s²/(2σ²)) of its first. Uniform R, kept with the rest of the weight, makes the Gaussian.
     """
     if variance <= 0:
         raise ValueError(f"variance must be positive, got {variance}")
-    if variance > SCALE_MAX**2:
+    if variance > SCALE_MAX**2 << 2 * base:
         raise ValueError(
             f"sigma must be at most {SCALE_MAX} steps, got {isqrt(floor(variance))}: choose a coarser grid"
         )
-    split = _split(Fraction(isqrt(floor(variance)) + 1)) if variance > COARSE**2 else 0
-    return Gaussian(Table.of(lru_cache(maxsize=8)(partial(_gaussian_bounds, variance, split))), split, variance)
+    split = _split(Fraction(isqrt(floor(variance)) + 1, 1 << base)) if variance > COARSE**2 << 2 * base else 0
+    table = Table.of(lru_cache(maxsize=8)(partial(_gaussian_bounds, variance, base + split)))
+    return Gaussian(table, split, variance, base)
 
 
 def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> Bounds:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
-from mechanisms import additive, exponential, partitions, private_selection, sparse_vector
+from mechanisms import additive, exponential, partitions, private_selection, sparse_vector, threshold
 from mechanisms.interface import Family, Mechanism
 
 FAMILIES: tuple[Family[Any, Any, Any], ...] = (
@@ -17,6 +17,7 @@ FAMILIES: tuple[Family[Any, Any, Any], ...] = (
     sparse_vector.FAMILY,
     private_selection.FAMILY,
     partitions.FAMILY,
+    threshold.FAMILY,
 )
 
 HOW_TO_INSTALL = "pip install 'subnormal[libraries]' installs other people's libraries"

@@ -65,7 +65,7 @@ class Mechanism(Generic[D, P, O]):
     family: str
     sample: Callable[[D, P, BitSource, int], Outcomes]
     claim: Callable[[P, D, D], Claim]
-    law: Callable[[D, P], Law[O]] | None = None
+    law: Callable[[D, P], Law[O] | Any] | None = None  # a Law; of independent keys, a Product of them
     seeded: bool = True  # False: its randomness is its own, so its rows cannot be reproduced
     exact: bool = False  # True: built to keep its promise to the last bit, so every attack of its family must fail
     runs: Callable[[D, P], int] | None = None

@@ -172,6 +172,24 @@ class Zcdp:
         return Claim(self.epsilon(delta), delta)
 
 
+@dataclass(frozen=True, slots=True)
+class ApproximateZcdp(Claim):
+    """ρ-zCDP but for an event of probability `delta`, beside a point (epsilon, delta) that it implies."""
+
+    rho: float = 0.0
+
+    def at(self, delta: float) -> Claim:
+        """Return the point at a larger δ: ε where the curve of ρ has what `delta` leaves of it, rounded up.
+
+        >>> ApproximateZcdp(7.0, 1e-9, 0.5).at(2e-9) == Claim(Zcdp(0.5).epsilon(1e-9), 2e-9)
+        True
+        """
+        left = Fraction(delta) - Fraction(self.delta)
+        if left <= 0:
+            raise ValueError(f"delta must be above {self.delta}, got {delta}")
+        return Claim(Zcdp(self.rho).epsilon(-float_up(-left)), delta)
+
+
 _LEAST_EXPONENT = Fraction(-760)  # e^−760 lies below the least positive float, to which δ is then rounded up
 
 

@@ -40,6 +40,9 @@ def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, An
         elif attack.family == "partitions":
             assert (parameters.lower <= data).all()
             assert (data <= parameters.upper).all()
+        elif attack.family == "threshold":
+            assert all(abs(value) <= parameters.sensitivities[2] for value in data.values())
+            assert (parameters.limit - parameters.threshold) * 2.0**-parameters.step <= GRID_POINTS
         else:
             values = exact_values(data, parameters.query)
             assert all(parameters.lower <= value <= parameters.upper for value in values)

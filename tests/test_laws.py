@@ -34,6 +34,8 @@ from tests import (
     test_sparse_vector_exact,
     test_sparse_vector_naive,
     test_sparse_vector_variants,
+    test_threshold_exact,
+    test_threshold_naive,
 )
 from tests.walks import assert_within_the_law, one_draw
 
@@ -185,6 +187,10 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "partitions-naive-float16": test_partitions_naive.check_law,
     "partitions-naive-float32": test_partitions_naive.check_law,
     "partitions-naive-float64": test_partitions_naive.check_law,
+    "threshold-naive-float32": test_threshold_naive.check_law,
+    "threshold-naive-rounded-first": test_threshold_naive.check_law,
+    "threshold-naive-open-tail": test_threshold_exact.check_law,
+    "threshold-exact": test_threshold_exact.check_law,
 }
 
 

@@ -47,6 +47,8 @@ def test_numbers_come_back_as_they_went_out(value: int | float) -> None:
         (1152921504606847200, 2.0**60 + 256),  # JavaScript's 2^60 + 256: a JSON number is a binary64
         ("1152921504606847105", (1 << 60) + 129),
         ([1, "0x1p-1"], (1, 0.5)),
+        ({"b": 1, "a": "0x1p-1"}, (("a", 0.5), ("b", 1))),
+        ({}, ()),
         ("error: ValueError: empty", Refused("ValueError: empty")),
         ("error:", Refused("")),
     ],
@@ -57,7 +59,10 @@ def test_outcomes_are_read_exactly(given: Any, outcome: Any) -> None:
     assert type(protocol.decoded(given)) is type(outcome)
 
 
-@pytest.mark.parametrize("given", [True, None, {}, [], [[1]], ["error: x"], "", "inf", "nan", "0.5", "0xp1", "1" * 301])
+@pytest.mark.parametrize(
+    "given",
+    [True, None, {"a": {}}, {"a": "error: x"}, [], [[1]], ["error: x"], "", "inf", "nan", "0.5", "0xp1", "1" * 301],
+)
 def test_what_is_no_outcome_is_refused(given: Any) -> None:
     assert not LINES.is_valid({"outcomes": [given]})
     with pytest.raises(TargetError, match="answered with the outcome"):

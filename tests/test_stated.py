@@ -7,13 +7,14 @@ import pytest
 
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
-from attacks.catalogue import ON_OUTCOMES
+from attacks.catalogue import ATTACKS, ON_OUTCOMES
 from attacks.grid_precision import grid_precision
 from attacks.rebuilt import CONSTRUCTORS, at_epsilon
 from attacks.rounded_addition import rounded_addition
 from audit.stated import Stated, fitting
 from mechanisms.privacy import Claim
 
+THRESHOLDED = [attack for attack in ATTACKS if attack.family == "threshold"]
 WITH_A_BUDGET = [attack for attack in ON_OUTCOMES if hasattr(attack.parameters, "epsilon")]
 
 
@@ -27,7 +28,18 @@ def test_an_attack_made_for_its_own_budget_is_itself(attack: Attack[Any, Any, An
 
 
 def test_every_constructor_is_that_of_an_attack() -> None:
-    assert set(CONSTRUCTORS) - {"grid-precision-float32"} == {name.name.partition("@")[0] for name in WITH_A_BUDGET}
+    known = {one.name.partition("@")[0] for one in (*WITH_A_BUDGET, *THRESHOLDED)}
+    assert set(CONSTRUCTORS) - {"grid-precision-float32"} == known
+
+
+@pytest.mark.parametrize("attack", THRESHOLDED[:-1], ids=lambda attack: attack.name)
+def test_a_thresholded_attack_has_its_budget_in_the_scale(attack: Attack[Any, Any, Any]) -> None:
+    assert at_epsilon(attack, 1.0).parameters == attack.parameters
+    made = Stated(epsilon=0.5).attack(attack)
+    assert Stated().claim(made.parameters, *made.worlds()).epsilon == 0.5
+    assert Stated(delta=1e-3).claim(made.parameters, *made.worlds()).delta == 1e-3
+    with pytest.raises(ValueError, match=r"--sensitivity 2: .* has three, fixed with its threshold"):
+        Stated(sensitivity=2.0).attack(attack)
 
 
 def test_a_stated_budget_makes_the_attack_anew() -> None:

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 from attacks.grid_precision import grid_precision
+from attacks.threshold_boundary import boundary
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal
-from audit import protocol
+from audit import neighbours, protocol
 from audit.commands.target import Wanted, examined
 from audit.program import Program
 from audit.protocol import TargetError
 from audit.report import Row, Verdict
 from audit.rows import AnyAttack
 from audit.stated import Stated
-from audit.targets import CommandTarget, opened
+from audit.targets import CallableTarget, CommandTarget, opened
 from mechanisms.additive import LaplaceParameters
 from mechanisms.families import family
 
@@ -229,3 +230,12 @@ def test_a_million_records_are_asked_for() -> None:
     with opened(f"cmd: {PYTHON} {EXAMPLES}/laplace_target.py") as target:
         (outcome,) = target(records, LaplaceParameters(epsilon=1.0, query="sum"), family("laplace"), 1)
     assert abs(outcome - records.sum()) < 40  # noise of scale 1: beyond with a chance of e^−40
+
+
+def test_a_callable_may_return_mappings() -> None:
+    """As dictionaries, sorted here; nothing released is an empty one. They are searched for inputs, too."""
+    release = CallableTarget(lambda data, parameters, runs: [{**data, "a": 0.5}, {}][:runs])
+    outcomes = release({"b": 1}, boundary().parameters, family("threshold"), 2)
+    assert outcomes == [(("a", 0.5), ("b", 1)), ()]
+    assert protocol.gathered(outcomes) == outcomes
+    assert all(family("threshold").to_json(one.data_in) is not None for one in neighbours.mappings(2))

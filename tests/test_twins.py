@@ -22,6 +22,7 @@ SAMPLED_ONLY = {
     "gaussian-naive-float64",
     "diffprivlib-sum",
     "gaussian-textbook",
+    "opendp-threshold",
 }
 LAW_ONLY = {"rejection-tries-two-outcomes", "gumbel-ties"}  # a single draw takes millions of random bits
 FINITE = {

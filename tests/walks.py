@@ -12,6 +12,7 @@ from audit.report import ExactEvidence
 from mechanisms.bits import BitSource
 from mechanisms.interface import Mechanism, Trace
 from mechanisms.law import Law
+from mechanisms.product import Product
 
 
 def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
@@ -37,6 +38,8 @@ def assert_within_the_law(
     """Every string of 12 bits: what is decided lies below the law, and the law below that and the rest."""
     assert mechanism.law is not None
     law = mechanism.law(data, parameters)
+    if isinstance(law, Product):
+        law = law.on(law.parts)
     walked = exhaustive.law(partial(one_draw, mechanism, data, parameters), depth=12, word_bits=word_bits)
     assert walked.rest <= rest
     for atom in law.atoms.tolist() if isinstance(law.atoms, np.ndarray) else law.atoms:

@@ -166,7 +166,11 @@ def _searched(mechanism: AnyMechanism, first: AnyAttack, seed: int, runs: int) -
     from audit.protocol import TargetError
     from mechanisms.families import family
 
-    step, patterns = first.parameters.sensitivity, neighbours.numbers
+    patterns: Callable[[int | float], tuple[neighbours.Neighbours, ...]] = neighbours.numbers
+    if first.family == "threshold":
+        step, patterns = first.parameters.sensitivities[-1], neighbours.mappings
+    else:
+        step = first.parameters.sensitivity
     if first.family in ("exponential", "sparse-vector"):
         patterns = neighbours.vectors
     pairs = [*patterns(float(step)), *(patterns(int(step)) if float(step).is_integer() else ())]

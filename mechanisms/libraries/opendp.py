@@ -1,13 +1,13 @@
 """OpenDP (https://opendp.org): noise from exact discrete samplers on exact rationals, and noisy max.
 
 Ints are i64, floats f64 on the grid of all float64. Noise on many copies of a number is drawn in one call on a vector:
-OpenDP draws it for each entry on its own.
+OpenDP draws it for each entry on its own. So are releases of a mapping.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, gau
 from mechanisms.bits import BitSource
 from mechanisms.exponential import ExponentialParameters, Utilities, claim
 from mechanisms.interface import Mechanism, Outcomes
-from mechanisms.libraries import drawn, released_at_once, takes_integers, takes_numbers, takes_utilities, up_to
+from mechanisms.libraries import HELD, drawn, released_at_once, takes_integers, takes_numbers, takes_utilities, up_to
+from mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
+from mechanisms.threshold import Data as Mapping
+from mechanisms.threshold import Released, ThresholdParameters
 
 PACKAGE = "opendp"
 DRAWS = 200_000  # utilities that noisy max compares in half a second
@@ -44,6 +47,49 @@ def _noisy_max(data: Utilities, parameters: ExponentialParameters, bits: BitSour
     return drawn(lambda: measurement(utilities), n, np.int64)
 
 
+def _threshold(data: Mapping, parameters: ThresholdParameters, bits: BitSource, n: int) -> Outcomes:
+    """One call for the entries of all runs, each under its run's number and its key's place."""
+    number, keys = int if parameters.integers else float, sorted(data)
+    entries = {f"{run} {at}": number(data[key]) for run in range(n) for at, key in enumerate(keys)}
+    found: list[list[Any]] = [[] for _ in range(n)]
+    for name, value in (_thresholded(parameters)(entries) if entries else {}).items():
+        run, at = map(int, name.split())
+        found[run].append((keys[at], value))
+    return [tuple(sorted(items)) for items in found]
+
+
+def _threshold_claim(parameters: ThresholdParameters, data_in: Mapping, data_out: Mapping) -> Claim:
+    """OpenDP's own map. Of integers its δ leaves out P(noise = T − Δ_∞), though what is T is kept (issue 2922)."""
+    keys, *apart = parameters.sensitivities
+    number = int if parameters.integers else float
+    loss, delta = _thresholded(parameters).map((keys, *map(number, apart)))
+    if parameters.noise == "laplace":
+        return Claim(loss, delta)
+    return ApproximateZcdp(Zcdp(loss).epsilon(delta), delta, loss)
+
+
+@lru_cache(maxsize=64)
+def _thresholded(parameters: ThresholdParameters) -> Any:
+    from opendp import domains, measurements, metrics
+
+    _allow_what_is_contributed()
+    laplace, number = parameters.noise == "laplace", parameters.values.replace("float", "f").replace("int", "i")
+    metric = getattr(metrics, "l01inf_distance" if laplace else "l02inf_distance")
+    return getattr(measurements, f"make_{parameters.noise}_threshold")(
+        domains.map_domain(domains.atom_domain(T="String"), _atoms(number)),
+        metric(metrics.absolute_distance(T=number)),
+        scale=float(cast("float", parameters.scale)),
+        threshold=(int if parameters.integers else float)(parameters.threshold),
+        k=None if parameters.integers else max(parameters.grid, -1074 if number == "f64" else -149),
+    )
+
+
+def _takes_mapping(data: Mapping, parameters: ThresholdParameters) -> bool:
+    """Return whether these are few values of its types; a threshold for floats must be positive."""
+    positive = parameters.integers or parameters.threshold > 0
+    return positive and not isinstance(parameters.scale, Eta) and all(abs(value) <= HELD for value in data.values())
+
+
 @lru_cache(maxsize=64)
 def _additive(make: str, metric: str, number: str, scale: float) -> Any:
     from opendp import domains, measurements, metrics
@@ -65,7 +111,7 @@ def _selection(number: str, scale: float) -> Any:
 def _atoms(number: str) -> Any:
     from opendp import domains
 
-    return domains.atom_domain(T=number) if number == "i64" else domains.atom_domain(T=number, nan=False)
+    return domains.atom_domain(T=number) if number[0] == "i" else domains.atom_domain(T=number, nan=False)
 
 
 def _allow_what_is_contributed() -> None:
@@ -118,4 +164,14 @@ NOISY_MAX: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
     runs=_selection_runs,
     package=PACKAGE,
     takes=takes_utilities,
+)
+THRESHOLD: Mechanism[Mapping, ThresholdParameters, Released] = Mechanism(
+    "opendp-threshold",
+    "threshold",
+    _threshold,
+    _threshold_claim,
+    seeded=False,
+    runs=lambda data, parameters: max(1, 20_000 // max(1, len(data))),
+    package=PACKAGE,
+    takes=_takes_mapping,
 )
