@@ -31,7 +31,8 @@ class Attack(Generic[D, P, O]):
     name is unique. worlds() builds the adjacent data (in, out) when asked. breaks names the members that the attack
     must break, fixes those that people reach for instead and that resist it; exact members must always resist.
     statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures.
-    channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing.
+    channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing. Event
+    and statistic are then about the pairs, and exact members must resist but for those that `breaks` names.
     """
 
     name: str
@@ -74,3 +75,8 @@ def index_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return indices as floats, and −1 for a refusal."""
     values = numbers(outcomes)
     return np.where(np.isnan(values), -1.0, values)
+
+
+def count_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return the counts of pairs (outcome, count) as floats."""
+    return np.array([count for _, count in outcomes], dtype=np.float64)

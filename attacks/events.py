@@ -109,6 +109,24 @@ class OffGrid:
         return {"kind": "off-grid", "grid": self.grid, "portable": True}
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The event has happened to one part of the outcome, a tuple. Place 1 of a pair (outcome, count) is the count."""
+
+    place: int
+    event: Event
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        if isinstance(outcomes, np.ndarray):
+            return self.event(outcomes[:, self.place])
+        return self.event([outcome[self.place] for outcome in outcomes])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object: portable where the part's event is."""
+        inner = self.event.to_json()
+        return {"kind": "part", "place": self.place, "event": inner, "portable": inner["portable"]}
+
+
 def numbers(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return outcomes that are numbers as float64, shape (outcomes,): NaN for a refusal, a tuple's first number."""
     if isinstance(outcomes, range):

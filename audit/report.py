@@ -148,7 +148,10 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One attack on one member, its kinds of evidence kept apart. A kind that the member does not have is None."""
+    """One attack on one member, its kinds of evidence kept apart. A kind that the member does not have is None.
+
+    channel: what the attacker saw beside the outcome; all evidence is then about the pairs, and so is the claim.
+    """
 
     attack: str
     description: str
@@ -162,6 +165,7 @@ class Row:
     reproducible: bool
     package: str | None = None  # and its version, where the mechanism is another's
     error: str | None = None
+    channel: str | None = None
     warnings: tuple[str, ...] = ()  # what a reader of the verdicts has to know
     timing: TimingEvidence | None = None
     exact: ExactEvidence | None = None
@@ -175,6 +179,19 @@ class Row:
         """Whether any kind of evidence says VIOLATED."""
         kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
         return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
+
+    @property
+    def visible_below(self) -> float | None:
+        """The budget (nats) below which the event's advantage is more than the claim's δ allows; None without one.
+
+        From a proved advantage where there is one, else from the sample's lower bound. What tells by a loss alone, as a
+        count that only one world shows, is above a claim at larger budgets too.
+        """
+        proved = self.exact or self.exhaustive
+        advantage = self.sampled.advantage[0] if self.sampled is not None else None
+        if proved is not None:
+            advantage = proved.advantage
+        return None if advantage is None or self.claim is None else self.claim.budget_of(advantage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from attacks import catalogue
 from attacks.attack import Attack, Cost
-from audit import exact, exhaustive, learning, sampled, sequential, workers
+from audit import channels, exact, exhaustive, learning, sampled, sequential, workers
 from audit.environment import environment
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, Sketch
 from mechanisms.bits import BitSource
@@ -38,18 +38,25 @@ class Crossing:
     attack: AnyAttack
     mechanism: AnyMechanism
 
+    @property
+    def seen(self) -> AnyMechanism:
+        """The member as the attacker sees it: through the attack's channel, where it has one."""
+        channel = self.attack.channel
+        return self.mechanism if channel in (None, "time") else channels.traced(self.mechanism, channel)
+
 
 def crossings(
     attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str] = (), everything: bool = False
 ) -> list[Crossing]:
     """Return the meetings that tell something: the members an attack breaks, those declared as fixes, the exact ones.
 
-    Of another's library nobody knows beforehand what tells: its members meet every quick attack, and every one where
-    they are asked for by name. An attack on libraries alone meets nobody where they are not installed.
-    mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing.
+    Of another's library nobody knows beforehand what tells: its members meet every quick attack on outcomes, and every
+    attack where they are asked for by name. An attack on libraries alone meets nobody where they are not installed.
+    A variant of a member meets the attacks that name it, or every one where it is asked for by name. mechanisms, where
+    not empty, names the members wanted. everything: also the crossings that tell nothing. Side channels come last.
     """
     found = []
-    for attack in attacks:
+    for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):
         known, left_out = members(family(attack.family)), {one.name for one in absent(family(attack.family))}
         for name in {*attack.breaks, *attack.fixes} - left_out - {mechanism.name for mechanism in known}:
             raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
@@ -58,10 +65,11 @@ def crossings(
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
-            wanted = not mechanisms or mechanism.name in mechanisms
-            foreign = bool(mechanism.package) and (attack.cost is Cost.QUICK or mechanism.name in mechanisms)
-            telling = mechanism.name in order or mechanism.exact or foreign
-            if wanted and (telling or everything) and _taken(attack, mechanism):
+            named = mechanism.name in mechanisms
+            foreign = bool(mechanism.package) and (named or (attack.cost is Cost.QUICK and attack.channel is None))
+            telling = mechanism.name in order or foreign or (mechanism.exact and not mechanism.variant_of)
+            asked = (everything and not mechanism.variant_of) or (named and bool(mechanism.variant_of))
+            if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
                 found.append(Crossing(attack, mechanism))
     return found
 
@@ -77,7 +85,7 @@ def _taken(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
 
 def planned_runs(crossing: Crossing, runs: int) -> int:
     """Return how many runs of each world the row takes: the member's own bound is a number, never the clock."""
-    mechanism, attack = crossing.mechanism, crossing.attack
+    mechanism, attack = crossing.seen, crossing.attack
     return runs if mechanism.runs is None else min(runs, mechanism.runs(attack.worlds()[0], attack.parameters))
 
 
@@ -87,7 +95,7 @@ def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float, look: Loo
     alpha is this row's own share. runs is a wish: the member's own bound may be less, and 0 means that nothing is
     sampled. look, where given, asks for runs until the claim is decided, and sees the evidence after every batch.
     """
-    attack, mechanism = crossing.attack, crossing.mechanism
+    attack, mechanism = crossing.attack, crossing.seen
     try:
         return _examine(attack, mechanism, (seed, planned_runs(crossing, runs), alpha), look)
     except Exception as error:
@@ -129,6 +137,7 @@ def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evid
         claim=claim,
         advantage_allowed=None if claim is None else claim.advantage_allowed,
         reproducible=mechanism.seeded,
+        channel=attack.channel,
         **evidence,
     )
 
@@ -183,16 +192,20 @@ def examine_all(
 
     Rows are independent, so those of the catalogue are spread over the processor's cores; the result does not depend on
     how many. A worker finds an attack by its name, so attacks from elsewhere are examined here, one after the other; so
-    are all where somebody looks on while claims are being decided.
+    are all where somebody looks on while claims are being decided. Rows that the clock decides come last, alone.
     """
     plans = [_plan(crossing, runs) for crossing in met]
     share = alpha / max(1, sum(plan > 0 for plan in plans))
-    if look is None and len(met) > 1 and all(_catalogued(crossing) for crossing in met):
-        tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in zip(met, plans, strict=True)]
-        rows = tuple(_in_processes(tasks, done))
+    planned = list(zip(met, plans, strict=True))
+    counted = [one for one in planned if one[0].attack.channel != "time"]
+    clocked = [one for one in planned if one[0].attack.channel == "time"]
+    if look is None and len(counted) > 1 and all(_catalogued(crossing) for crossing, _ in counted):
+        tasks = [(one.attack.name, one.mechanism.name, seed, plan, share) for one, plan in counted]
+        rows = _in_processes(tasks, done)
     else:
-        rows = tuple(_in_this_process(met, plans, seed, share, done, look))
-    return Report(version("subnormal"), seed, runs, alpha, share, environment(), rows)
+        rows = list(_in_this_process(counted, seed, share, done, look))
+    rows += _in_this_process(clocked, seed, share, done, look)  # now, with nothing beside them
+    return Report(version("subnormal"), seed, runs, alpha, share, environment(), tuple(rows))
 
 
 def _plan(crossing: Crossing, runs: int) -> int:
@@ -203,14 +216,13 @@ def _plan(crossing: Crossing, runs: int) -> int:
 
 
 def _in_this_process(
-    met: Sequence[Crossing],
-    plans: list[int],
+    planned: Sequence[tuple[Crossing, int]],
     seed: int,
     share: float,
     done: Callable[[], None],
     look: Callable[[Crossing, SequentialEvidence], None] | None,
 ) -> Iterator[Row]:
-    for crossing, plan in zip(met, plans, strict=True):
+    for crossing, plan in planned:
         seen = None if look is None else partial(look, crossing)
         yield examine(crossing, seed=seed, runs=plan, alpha=share, look=seen)
         done()

@@ -56,7 +56,9 @@ class Mechanism(Generic[D, P, O]):
     takes at the most, where a walk over every string of them is affordable. package: the distribution whose code this
     is, where it is not ours; the member is left out where it is not installed. takes(data, parameters), where given:
     whether the mechanism is made for such data at all. trace_law(data, parameters), where given, is the law of the
-    pairs (outcome, Trace) of single draws.
+    pairs (outcome, Trace) of single draws; trace_claim, where given, what it promises for these pairs. variant_of names
+    the member whose outcomes it has to the last bit, so that an attack on outcomes would tell the same of both: it
+    meets the attacks that name it, and no others.
     """
 
     name: str
@@ -71,6 +73,8 @@ class Mechanism(Generic[D, P, O]):
     package: str = ""
     takes: Callable[[D, P], bool] | None = None
     trace_law: Callable[[D, P], Law[tuple[O | Refused, Trace]]] | None = None
+    trace_claim: Callable[[P, D, D], Claim] | None = None
+    variant_of: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.atoms import are_distinct, position_of
+from mechanisms.atoms import are_distinct, identity, position_of
 from mechanisms.interface import O, Refused
 
 Integers = Sequence[int] | NDArray[Any]  # Python integers of any size, or an int64 array
+
+T = TypeVar("T")
 
 ABSENT = -1  # the run of an atom that a law does not have
 
@@ -127,6 +129,29 @@ def _first_alike(values: NDArray[Any]) -> NDArray[np.int64]:
 def exact_law(atoms: Sequence[O | Refused], ends: Integers, weights: Integers, denominator: int) -> Law[O]:
     """Return the law with exactly the weights given, one to an atom of each run, over the denominator."""
     return Law(atoms, ends, weights, weights, denominator, Fraction(0))
+
+
+def image(law: Law[O], function: Callable[[Any], T]) -> Law[T]:
+    """Return the law of function(outcome): atoms with the same image become one, and their bounds add.
+
+    >>> image(exact_law([0, 1, 2], [3], [1], 3), lambda outcome: outcome > 0).probability(True)[0]
+    Fraction(2, 3)
+    """
+    exact = law.high is law.low
+    images: dict[Hashable, T] = {}
+    low: dict[Hashable, int] = {}
+    high: dict[Hashable, int] = {}
+    bounds = zip(law.counts().tolist(), integers(law.low).tolist(), integers(law.high).tolist(), strict=True)
+    of_atoms = ((least, most) for count, least, most in bounds for _ in range(count))
+    for atom, (least, most) in zip(law.atoms, of_atoms, strict=True):
+        made = function(atom)
+        key = identity(made)
+        images.setdefault(key, made)
+        low[key] = low.get(key, 0) + least
+        high[key] = high.get(key, 0) + most
+    lowest = list(low.values())
+    highest = lowest if exact else [min(most, law.denominator) for most in high.values()]
+    return Law(list(images.values()), range(1, len(images) + 1), lowest, highest, law.denominator, law.rest)
 
 
 def runs_of(values: NDArray[Any]) -> NDArray[np.int64]:

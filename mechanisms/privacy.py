@@ -42,6 +42,15 @@ class Claim:
         half = math.exp(-self.epsilon)
         return math.tanh(self.epsilon / 2) + 2 * self.delta * half / (1 + half)
 
+    def budget_of(self, advantage: float) -> float:
+        """Return the least ε (nats) that, with this δ, allows an event that advantage: ln((1 + A − 2δ)/(1 − A)), or 0.
+
+        2·artanh(A) at δ = 0, and ∞ for an advantage of 1. To the nearest float: verdicts do not rest on it.
+        """
+        if advantage <= self.delta:
+            return 0.0
+        return math.log1p(2 * (advantage - self.delta) / (1 - advantage)) if advantage < 1 else math.inf
+
 
 @dataclass(frozen=True, slots=True)
 class Eta:
