@@ -17,6 +17,7 @@ from attacks.sensitivity_underestimation import (
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.subnormal_time import subnormal_time
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from mechanisms.families import unknown
@@ -41,6 +42,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
+    subnormal_time(),
 )
 
 

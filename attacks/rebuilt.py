@@ -18,6 +18,7 @@ from attacks.sensitivity_underestimation import (
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
+from attacks.subnormal_time import subnormal_time
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 
@@ -39,6 +40,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
+    "subnormal-time": subnormal_time,
 }
 
 

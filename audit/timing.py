@@ -1,8 +1,8 @@
 """What a clock tells of the world: measurements -> evidence. After dudect, for timings that depend on each other.
 
 Design. The two worlds are interleaved: the world of each measurement is a fair coin of ours, thrown independently of
-the clock and of all that ran before. Before each measurement the data are copied, so that both worlds' stand in the
-same place, and the garbage collector is off.
+the clock and of all that ran before. What is timed is a draw from a copy of the data that was made a while ago, with
+those of some other measurements: an address tells its turn, and nothing of its world. The garbage collector is off.
 
 What is sound however timings drift, and whatever a call leaves behind for the next:
 
@@ -46,7 +46,8 @@ from mechanisms.bits import BitSource, seeded_bits
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
 
-WARM_UP = 32  # measurements discarded
+SECONDS = 4.0  # for all rows of a report that the clock decides
+BATCH = 16  # measurements prepared at a time; two batches are the warm-up
 LEAST = 32  # measurements, below which nothing is looked at
 TRAINING = 4  # the first of so many parts of the measurements fixes the event
 THRESHOLDS = 64  # parts into which the times that may be it divide those of the training
@@ -103,15 +104,15 @@ def measure(
     if measurements < LEAST:
         raise ValueError(f"measurements must be at least {LEAST}, got {measurements}")
     with _undisturbed():
-        for warmed in range(WARM_UP):
-            if warmed == WARM_UP // 2:
-                began = clock()
-            _timed(draw, worlds[warmed % 2], clock)
-        each = max(1, clock() - began) / (WARM_UP - WARM_UP // 2) / 1e9
-        count = int(min(measurements, max(LEAST, seconds / each)))
-        is_in = coins.words(count, 1).astype(bool)
-        taken = [_timed(draw, worlds[0 if chosen else 1], clock) for chosen in is_in.tolist()]
-    return Times(np.array(taken, dtype=np.int64), is_in)
+        alternating = np.arange(BATCH) % 2 == 0
+        _timed(draw, worlds, alternating, clock)
+        began = clock()
+        _timed(draw, worlds, alternating, clock)
+        each = max(1, clock() - began) / BATCH / 1e9
+        is_in = coins.words(int(min(measurements, max(LEAST, seconds / each))), 1).astype(bool)
+        batches = [is_in[start : start + BATCH] for start in range(0, len(is_in), BATCH)]
+        taken = [_timed(draw, worlds, batch, clock) for batch in batches]
+    return Times(np.concatenate(taken), is_in)
 
 
 @contextmanager
@@ -127,11 +128,17 @@ def _undisturbed() -> Iterator[None]:
             gc.enable()
 
 
-def _timed(draw: Callable[[Any], object], data: Any, clock: Clock) -> int:
-    data = copy.copy(data)  # the last copy is gone by now: where it lay does not tell the worlds apart
-    began = clock()
-    draw(data)
-    return clock() - began
+def _timed(
+    draw: Callable[[Any], object], worlds: tuple[Any, Any], is_in: NDArray[np.bool_], clock: Clock
+) -> NDArray[np.int64]:
+    """Return the times of a batch. All data are copied before: where a copy lies depends on its turn, not its world."""
+    prepared = [copy.copy(worlds[0 if chosen else 1]) for chosen in is_in.tolist()]
+    taken = np.empty(len(prepared), dtype=np.int64)
+    for turn, data in enumerate(prepared):
+        began = clock()
+        draw(data)
+        taken[turn] = clock() - began
+    return taken
 
 
 def judge(times: Times, claim: Claim, alpha: float, seed: int) -> TimingEvidence:
@@ -226,4 +233,4 @@ def _threshold(nanoseconds: NDArray[np.int64], is_in: NDArray[np.bool_], claim: 
 
 
 def _above(nanoseconds: NDArray[np.int64], limits: NDArray[np.float64]) -> NDArray[np.int64]:
-    return len(nanoseconds) - np.searchsorted(np.sort(nanoseconds), limits, side="right")
+    return len(nanoseconds) - np.searchsorted(np.sort(nanoseconds).astype(np.float64), limits, side="right")
