@@ -61,7 +61,7 @@ from IPython.display import Markdown, display
 import audit
 from attacks.grid_precision import grid_precision
 from attacks.sensitivity_underestimation import sensitivity_rounding_float64
-from audit import render, statistics, targets, vectors
+from audit import documents, render, statistics, targets, vectors
 from audit.pictures import IN, OUT
 from audit.rows import Crossing, examine_all
 from audit.stated import Stated
@@ -405,7 +405,7 @@ except ValueError as error:
 # here for the callable of part 4:
 
 # %%
-parcel = {"report.json": render.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
+parcel = {"report.json": documents.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
 with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
     for name, content in parcel.items():
         (Path(folder) / name).write_bytes(content)

@@ -25,7 +25,7 @@ from attacks.sensitivity_underestimation import (
 )
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
-from audit import render
+from audit import documents, render
 from audit.report import Report, Row, Verdict
 from audit.rows import AnyAttack, AnyMechanism, Crossing, crossings, examine
 from mechanisms import laplace_exact
@@ -238,8 +238,8 @@ def test_the_version_audited_is_in_the_report() -> None:
     assert made.package == told
     assert render.columns(made)["mechanism"] == f"pydp-laplace ({told})"
     report = Report("0", 1, 1, 0.05, 0.05, {}, (made,))
-    assert f'"package": "{told}"' in render.to_json(report)
-    assert told in render.to_html(report, {})
+    assert f'"package": "{told}"' in documents.to_json(report)
+    assert told in documents.to_html(report, {})
     ours = examine(Crossing(grid_precision(), laplace_exact.BASE2), seed=1, runs=10, alpha=ALPHA)
     assert ours.package is None
     assert render.columns(ours)["mechanism"] == "laplace-exact"

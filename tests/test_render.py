@@ -7,12 +7,12 @@ import math
 import pytest
 from markupsafe import escape
 
-from audit import pictures, render
+from audit import documents, pictures, render
 from audit.report import Report, Row, Verdict
 
 
 def test_json_has_the_published_form(report: Report) -> None:
-    document = json.loads(render.to_json(report))
+    document = json.loads(documents.to_json(report))
     assert list(document) == [
         "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "rows",
     ]  # fmt: skip
@@ -40,8 +40,8 @@ def test_json_has_the_published_form(report: Report) -> None:
 
 
 def test_infinity_in_json_is_a_string(report: Report) -> None:
-    assert json.loads(render.to_json(report))["rows"][0]["exact"]["epsilon"] == "inf"
-    assert "Infinity" not in render.to_json(report)
+    assert json.loads(documents.to_json(report))["rows"][0]["exact"]["epsilon"] == "inf"
+    assert "Infinity" not in documents.to_json(report)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_an_error_is_shown_as_it_is(report: Report) -> None:
     broken = dataclasses.replace(report, rows=(failed,))
     assert "ERROR" in _text(broken, None)
     assert "ValueError: [red] & <b>" in render.footer(broken)
-    assert "ValueError: [red] &amp; &lt;b&gt;" in render.to_html(broken, {})
+    assert "ValueError: [red] &amp; &lt;b&gt;" in documents.to_html(broken, {})
 
 
 def test_the_page_is_self_contained(report: Report) -> None:
     drawn = pictures.of_report(report)
-    page = render.to_html(report, drawn)
+    page = documents.to_html(report, drawn)
     assert set(drawn) == {f"{row.attack}.png" for row in report.rows}
     assert all(picture.startswith(b"\x89PNG") for picture in drawn.values())
     assert page.count("data:image/png;base64,") == len(drawn)

@@ -128,17 +128,17 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
 def _written(examine: Callable[[], Report], out: Path, quick: bool) -> tuple[Report, str]:
     """Examine, draw and write; return the report and its page."""
     from attacks.catalogue import ATTACKS
-    from audit import output, pictures, render
+    from audit import documents, output, pictures, render
 
     with file_mistakes():
         output.prepare(out)
     report = examine()
     drawn = {} if quick else pictures.of_report(report)
-    page = render.to_html(report, drawn)
+    page = documents.to_html(report, drawn)
     files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
     with file_mistakes():
         stale = [f"{name}.png" for name in (SEARCH, *(attack.name for attack in ATTACKS))]  # of an earlier report
-        output.write(out, files | {"report.json": render.to_json(report).encode()}, stale)
+        output.write(out, files | {"report.json": documents.to_json(report).encode()}, stale)
     return report, page
 
 
@@ -186,10 +186,10 @@ def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float, until_
 
 
 def _show(report: Report, form: str, page: str) -> None:
-    from audit import render
+    from audit import documents, render
 
     if form == "json":
-        click.echo(render.to_json(report), nl=False)
+        click.echo(documents.to_json(report), nl=False)
     elif form == "html":
         click.echo(page, nl=False)
     else:

@@ -1,0 +1,124 @@
+"""A report as documents: report.json for programs, report.html for people."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from itertools import groupby
+from typing import Any
+
+from audit.render import KINDS, columns, footer, titles_of
+from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence
+
+SCHEMA = "subnormal/report/1"
+
+
+def to_json(report: Report) -> str:
+    """Return the report as one JSON document, schema version 1. The same report gives the same bytes."""
+    document = {
+        "schema": SCHEMA,
+        "version": report.version,
+        "seed": report.seed,
+        "runs": report.runs,
+        "alpha": report.alpha,
+        "alpha_per_row": report.alpha_per_row,
+        "environment": dict(report.environment),
+        "rows": [_row_json(row) for row in report.rows],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    return {
+        "attack": row.attack,
+        "description": row.description,
+        "source": row.source,
+        "family": row.family,
+        "mechanism": row.mechanism,
+        "package": row.package,
+        "parameters": _plain(row.parameters),
+        "event": row.event,
+        "claim": None if row.claim is None else {"epsilon": _number(row.claim.epsilon), "delta": row.claim.delta},
+        "advantage_allowed": row.advantage_allowed,
+        "reproducible": row.reproducible,
+        "error": row.error,
+        "warnings": list(row.warnings),
+        "timing": row.timing,
+        "exact": _exact_json(row.exact),
+        "exhaustive": _exact_json(row.exhaustive),
+        "sampled": _sampled_json(row.sampled),
+        "sequential": _sequential_json(row.sequential),
+    }
+
+
+def _exact_json(evidence: ExactEvidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    names = ("epsilon", "delta", "within", "advantage", "total_variation", "event_in", "event_out")
+    return {"verdict": str(evidence.verdict)} | {name: _plain(getattr(evidence, name)) for name in names}
+
+
+def _sampled_json(evidence: SampledEvidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    names = ("runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage")
+    ks, fit = evidence.ks, evidence.fit
+    return (
+        {"verdict": str(evidence.verdict)}
+        | {name: _plain(getattr(evidence, name)) for name in names}
+        | {"ks": {"statistic": ks.statistic, "allowed": ks.allowed, "margin": ks.margin}}
+        | {
+            "fit": None
+            if fit is None
+            else {
+                "statistic_in": fit.statistic_in,
+                "p_in": fit.p_in,
+                "statistic_out": fit.statistic_out,
+                "p_out": fit.p_out,
+            }
+        }
+    )
+
+
+def _sequential_json(evidence: SequentialEvidence | None) -> dict[str, Any] | None:
+    if evidence is None:
+        return None
+    names = ("runs", "runs_max", "training", "alpha", "log_e_value", "event", "event_in", "event_out", "looks")
+    return {"verdict": str(evidence.verdict)} | {name: _plain(getattr(evidence, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _number(value) if isinstance(value, float) else value
+
+
+def _number(value: float) -> float | str:
+    return "inf" if value == math.inf else value
+
+
+def to_html(report: Report, drawn: dict[str, bytes]) -> str:
+    """Return one self-contained page: the table, and under it the pictures."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined)
+    sections = [
+        {
+            "attack": attack,
+            "description": rows[0].description,
+            "source": rows[0].source,
+            "rows": [columns(row) for row in rows],
+            "picture": base64.b64encode(drawn[f"{attack}.png"]).decode() if f"{attack}.png" in drawn else None,
+        }
+        for attack, rows in ((attack, list(rows)) for attack, rows in groupby(report.rows, key=lambda row: row.attack))
+    ]
+    return environment.get_template("report.html.jinja").render(
+        report=report,
+        titles=titles_of(report.rows),
+        sections=sections,
+        kinds=KINDS,
+        footer=footer(report),
+    )
