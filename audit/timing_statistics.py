@@ -16,6 +16,7 @@ from audit.report import Interval
 CROPS = tuple(1 - 2.0**-power for power in range(1, 11))  # every tenth of dudect's percentiles
 RESAMPLES = 399  # of the bootstrap
 CONFIDENCE = 0.95  # of the bootstrap's intervals, and of the interval behind `needed`
+EXACT_SIGNS = 1_000  # beyond, the normal approximation errs by less than a step
 ERROR = 0.05  # an attacker's, at the most: to see a difference where there is none, or to miss it
 
 Nanoseconds = NDArray[np.int64]
@@ -57,15 +58,25 @@ def needed(slower: int, untied: int, pairs: int) -> Interval:
 def signs_needed(share: float, error: float = ERROR) -> float:
     """Return how many signs a two-sided sign test of level `error` needs to miss this share with probability `error`.
 
-    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − error/2 and 1 − error; no fewer than
-    can reject at all: 2·2^−n ≤ error.
+    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − error/2 and 1 − error; small numbers exactly.
     """
     from scipy.special import ndtri
 
     if share == 0.5:
         return math.inf
     spread = -ndtri(error / 2) / 2 - ndtri(error) * math.sqrt(share * (1 - share))
-    return float(max(math.ceil((spread / (share - 0.5)) ** 2), math.ceil(1 - math.log2(error))))
+    signs = math.ceil((spread / (share - 0.5)) ** 2)
+    while signs < EXACT_SIGNS and _missed(signs, share, error) > error:
+        signs += 1
+    return float(signs)
+
+
+def _missed(signs: int, share: float, level: float) -> float:
+    """Return the probability that a sign test of that level does not reject."""
+    from scipy.special import bdtr, bdtrik
+
+    kept = math.floor(bdtrik(level / 2, signs, 0.5)) + 1 if 2 * 0.5**signs <= level else 0
+    return float(bdtr(signs - kept, signs, share) - (bdtr(kept - 1, signs, share) if kept else 0))
 
 
 def welch(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[float, float]:
@@ -83,7 +94,7 @@ def welch(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[float, float]:
         kept = values <= limit
         tests.append((values[kept], is_in[kept]))
     found = [welch_t(one[of_in], one[~of_in]) for one, of_in in tests]
-    p, t = min((2 * float(stdtr(freedom, -abs(t))), t) for t, freedom in found)
+    p, _, t = min((2 * float(stdtr(freedom, -abs(t))), -abs(t), t) for t, freedom in found)
     return t, min(1.0, len(found) * p)
 
 
@@ -104,11 +115,11 @@ def welch_t(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[fl
 def bootstrap(nanoseconds: Nanoseconds, is_in: IsIn, seed: int) -> tuple[Interval, Interval]:
     """Return intervals of the difference (in − out, nanoseconds) and the ratio (in/out) of medians, at `CONFIDENCE`.
 
-    Percentiles over resamples of blocks of √n measurements in a row, from anywhere, the end joined to the beginning: so
+    Percentiles over resamples of blocks of measurements in a row, from anywhere, the end joined to the beginning: so
     dependence over shorter stretches is kept. Source: Künsch 1989; Politis, Romano 1992 (circular blocks).
     """
     count = len(is_in)
-    length = math.ceil(math.sqrt(count))
+    length = block_length(count)
     random = np.random.default_rng(seed)
     found = np.empty((RESAMPLES, 2))
     for resample in found:
@@ -120,6 +131,11 @@ def bootstrap(nanoseconds: Nanoseconds, is_in: IsIn, seed: int) -> tuple[Interva
         spread = np.column_stack([found[:, 0] - found[:, 1], found[:, 0] / found[:, 1]])
     low, high = np.quantile(spread, tails, axis=0).tolist()
     return (low[0], high[0]), (low[1], high[1])
+
+
+def block_length(count: int) -> int:
+    """Return √n, rounded up: blocks grow with the series, and so does their number."""
+    return math.ceil(math.sqrt(count))
 
 
 def medians(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[float, float]:
