@@ -45,7 +45,7 @@ def of_report(report: Report) -> dict[str, bytes]:
 def to_png(attack: str, rows: Sequence[Row]) -> bytes:
     """Return the picture of an attack's rows, with their curves."""
     stream = io.BytesIO()
-    side_by_side(rows, attack, curves=True).savefig(stream, format="png", dpi=110)
+    side_by_side(rows, attack, curves=any(row.timing is None for row in rows)).savefig(stream, format="png", dpi=110)
     return stream.getvalue()
 
 
@@ -64,6 +64,8 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
         column[0].set_title(_headline(row), fontsize=10)
         if row.sketch is not None:
             draw_worlds(column[0], row.sketch)
+            if row.timing is not None:
+                column[0].set_xlabel("time of one draw (ms)")
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":
@@ -82,6 +84,7 @@ def _headline(row: Row) -> str:
         ("exhaustive", row.exhaustive),
         ("sampled", row.sampled),
         ("sequential", row.sequential),
+        ("timing", row.timing),
     )
     verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
     return f"{row.mechanism}\n" + (verdicts if len(verdicts) < LINE else verdicts.replace(", sampled", ",\nsampled"))

@@ -135,9 +135,9 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, look: Look 
 def _timed(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, seconds: float) -> Row:
     seed, runs, alpha = plan
     _, claim = _claimed(attack, mechanism)
-    measurements = max(runs, timing.LEAST)
-    shown = timing.distinguish(mechanism, attack, seed=seed, measurements=measurements, seconds=seconds, alpha=alpha)
-    return _row(attack, mechanism, claim, timing=shown)
+    times = timing.observe(mechanism, attack, seed=seed, measurements=max(runs, timing.LEAST), seconds=seconds)
+    shown = timing.judge(times, claim, alpha, seed)
+    return _row(attack, mechanism, claim, timing=shown, sketch=timing.sketch(times))
 
 
 def _claimed(attack: AnyAttack, mechanism: AnyMechanism) -> tuple[tuple[Any, Any], Claim]:

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack
 from audit import betting, statistics, timing_statistics
 from audit.betting import PairCounts, State, update
-from audit.report import TimingEvidence, Verdict
+from audit.report import Sketch, TimingEvidence, Verdict
 from mechanisms.bits import BitSource, seeded_bits
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
@@ -50,6 +50,7 @@ SECONDS = 4.0  # for all rows of a report that the clock decides
 BATCH = 16  # measurements prepared at a time; two batches are the warm-up
 LEAST = 32  # measurements, below which nothing is looked at
 TRAINING = 4  # the first of so many parts of the measurements fixes the event
+CELLS, TAIL = 60, 0.01  # of a picture, and the part of the times beyond either end of it
 THRESHOLDS = 64  # parts into which the times that may be it divide those of the training
 
 AnyAttack = Attack[Any, Any, Any]
@@ -76,17 +77,23 @@ def distinguish(
 ) -> TimingEvidence:
     """Time single draws of the mechanism in both worlds and return what the clock shows, at confidence 1 − α.
 
-    As many measurements as asked for, or as fit into so many seconds. The seed governs the order and the draws; the
-    times are the machine's, and other each time.
+    As many measurements as asked for, or as fit into so many seconds.
     """
-    worlds = attack.worlds()
+    times = observe(mechanism, attack, seed=seed, measurements=measurements, seconds=seconds)
+    return judge(times, mechanism.claim(attack.parameters, *attack.worlds()), alpha, seed)
+
+
+def observe(
+    mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, measurements: int, seconds: float = math.inf
+) -> Times:
+    """Return the times of single draws. The seed governs their order and the draws; the times are the machine's."""
     bits = seeded_bits(seed, attack.name, mechanism.name, "time")
     coins = seeded_bits(seed, attack.name, mechanism.name, "coins")
-    times = measure(
-        lambda data: mechanism.sample(data, attack.parameters, bits, 1), worlds, coins, measurements, seconds
-    )
-    resampling = seeded_bits(seed, attack.name, mechanism.name, "resamples").take(63)
-    return judge(times, mechanism.claim(attack.parameters, *worlds), alpha, resampling)
+
+    def draw(data: Any) -> object:
+        return mechanism.sample(data, attack.parameters, bits, 1)
+
+    return measure(draw, attack.worlds(), coins, measurements, seconds)
 
 
 def measure(
@@ -234,3 +241,12 @@ def _threshold(nanoseconds: NDArray[np.int64], is_in: NDArray[np.bool_], claim: 
 
 def _above(nanoseconds: NDArray[np.int64], limits: NDArray[np.float64]) -> NDArray[np.int64]:
     return len(nanoseconds) - np.searchsorted(np.sort(nanoseconds).astype(np.float64), limits, side="right")
+
+
+def sketch(times: Times) -> Sketch:
+    """Return what a picture of the times needs: shares over cells of equal width (ms), the tails in the outermost."""
+    low, high = np.quantile(times.nanoseconds, (TAIL, 1 - TAIL)) / 1e6
+    edges = np.linspace(low, max(high, low + 1e-6), CELLS)
+    found = np.minimum(np.searchsorted(edges, times.nanoseconds / 1e6), CELLS - 1)
+    counts = [np.bincount(found[chosen], minlength=CELLS) for chosen in (times.is_in, ~times.is_in)]
+    return Sketch(edges, (counts[0] / max(1, counts[0].sum()), counts[1] / max(1, counts[1].sum())), None, None)

@@ -58,7 +58,7 @@ def needed(slower: int, untied: int, pairs: int) -> Interval:
 def signs_needed(share: float, error: float = ERROR) -> float:
     """Return how many signs a two-sided sign test of level `error` needs to miss this share with probability `error`.
 
-    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − error/2 and 1 − error; small numbers exactly.
+    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − error/2 and 1 − error; few signs exactly.
     """
     from scipy.special import ndtri
 
@@ -127,8 +127,8 @@ def bootstrap(nanoseconds: Nanoseconds, is_in: IsIn, seed: int) -> tuple[Interva
         chosen = ((starts[:, np.newaxis] + np.arange(length)) % count).ravel()[:count]
         resample[:] = medians(nanoseconds[chosen], is_in[chosen])
     tails = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.column_stack([found[:, 0] - found[:, 1], found[:, 0] / found[:, 1]])
+    ticks = np.maximum(found, 1)  # no ratio of times that the clock cannot tell from 0
+    spread = np.column_stack([found[:, 0] - found[:, 1], ticks[:, 0] / ticks[:, 1]])
     low, high = np.quantile(spread, tails, axis=0).tolist()
     return (low[0], high[0]), (low[1], high[1])
 
