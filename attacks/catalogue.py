@@ -11,6 +11,7 @@ from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
+from attacks.rejection_time import rejection_time
 from attacks.rounded_addition import rounded_addition
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
@@ -43,6 +44,7 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
     subnormal_time(),
+    rejection_time(),
 )
 
 
