@@ -208,8 +208,8 @@ def to_png(timings: Timings) -> bytes:
         else:
             axes = figure.subplots()
         draw(axes, timings)
-        note = f"median of {timings.rounds} rounds, band: quartiles"
-        note += "" if timings.advantage else "\npower laws: of the larger sizes"
+        note = f"median of {timings.rounds} rounds, band: quartiles\n"
+        note += "" if timings.advantage else "power laws: of the larger sizes"
         figure.text(0.99, 0.02, note, ha="right", color="0.4")
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=110)
