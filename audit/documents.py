@@ -6,10 +6,9 @@ import base64
 import json
 import math
 from dataclasses import asdict
-from itertools import groupby
 from typing import Any
 
-from audit.render import KINDS, columns, footer, titles_of
+from audit.render import KINDS, columns, footer, sections, titles_of
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, TimingEvidence
 
 SCHEMA = "subnormal/report/1"
@@ -33,6 +32,7 @@ def to_json(report: Report) -> str:
 def _row_json(row: Row) -> dict[str, Any]:
     return {
         "attack": row.attack,
+        "channel": row.channel,
         "description": row.description,
         "source": row.source,
         "family": row.family,
@@ -42,6 +42,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "event": row.event,
         "claim": None if row.claim is None else {"epsilon": _number(row.claim.epsilon), "delta": row.claim.delta},
         "advantage_allowed": row.advantage_allowed,
+        "visible_below": None if row.channel is None else _plain(row.visible_below),
         "reproducible": row.reproducible,
         "error": row.error,
         "warnings": list(row.warnings),
@@ -110,20 +111,23 @@ def to_html(report: Report, drawn: dict[str, bytes]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined)
-    sections = [
+    made = [
         {
-            "attack": attack,
-            "description": rows[0].description,
-            "source": rows[0].source,
-            "rows": [columns(row) for row in rows],
-            "picture": base64.b64encode(drawn[f"{attack}.png"]).decode() if f"{attack}.png" in drawn else None,
+            "heading": section.heading,
+            "title": section.title,
+            "attack": section.rows[0].attack,
+            "description": section.rows[0].description,
+            "source": section.rows[0].source,
+            "rows": [columns(row) for row in section.rows],
+            "picture": base64.b64encode(drawn[name]).decode() if name in drawn else None,
         }
-        for attack, rows in ((attack, list(rows)) for attack, rows in groupby(report.rows, key=lambda row: row.attack))
+        for section in sections(report.rows)
+        for name in [f"{section.rows[0].attack}.png"]
     ]
     return environment.get_template("report.html.jinja").render(
         report=report,
         titles=titles_of(report.rows),
-        sections=sections,
+        sections=made,
         kinds=KINDS,
         footer=footer(report),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,15 @@ DISPENSABLE = (
     "δ at ε",
     "ε ≥",
     "sampled advantage",
+    "visible below ε",
     "exhaustive",
     "claimed ε",
     "allowed",
     "advantage",
     "loss ε",
 )
+
+SIDE_CHANNELS = "Side channels: what is counted beside the outcome"
 
 STYLES: dict[str, str] = {
     Verdict.VIOLATED: "bold red",
@@ -73,6 +77,7 @@ def columns(row: Row) -> dict[str, str]:
         "δ at ε": short(None if exact is None else exact.delta),
         "advantage": short(None if exact is None else exact.advantage),
         "allowed": short(row.advantage_allowed),
+        "visible below ε": short(None if row.channel is None else row.visible_below),
         "sampled advantage": interval(None if sampled is None else sampled.advantage),
         "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
@@ -140,12 +145,33 @@ def _table(report: Report, shown: list[str]) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in shown:
         made.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
-    for attack, rows in groupby(report.rows, key=lambda row: row.attack):
+    for section in sections(report.rows):
         made.add_section()
-        made.add_row(f"[bold cyan]{attack}[/]")
-        for row in rows:
+        if section.heading:
+            made.add_row(f"[bold]{section.heading}[/]", end_section=True)
+        made.add_row(f"[bold cyan]{section.title}[/]")
+        for row in section.rows:
             cells = columns(row)
             made.add_row(*(_styled(title, cells[title]) for title in shown))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The rows of one attack, and the heading that stands above it, where a part of the report begins."""
+
+    heading: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+def sections(rows: Iterable[Row]) -> list[Section]:
+    """Return rows by attack, in their order; the first one through a channel begins a part of its own."""
+    made: list[Section] = []
+    for (attack, channel), group in groupby(rows, key=lambda row: (row.attack, row.channel)):
+        begins = channel is not None and not any(section.heading for section in made)
+        title = attack if channel is None else f"{attack} ({channel})"
+        made.append(Section(SIDE_CHANNELS if begins else "", title, tuple(group)))
     return made
 
 

@@ -34,8 +34,8 @@ RESULTS = Path(__file__).with_name("results.md")
 HEADER = f"""# What a real clock shows
 
 Written by `make calibrate` (Python {platform.python_version()}, numpy {np.__version__}). Times are those of one machine
-and one day; the rule that the first rows are held to is not: at a confidence of {1 - LEVEL:g}, equal code may be accused
-in at most {ACCUSED_AT_MOST} of {RUNS} runs, which a sound test exceeds once in a million times. Runs have
+and one day; the rule that the first rows are held to is not: at a confidence of {1 - LEVEL:g}, equal code may be
+accused in at most {ACCUSED_AT_MOST} of {RUNS} runs, which a sound test exceeds once in a million times. Runs have
 {MEASUREMENTS:,} measurements where no row says more.
 
 | what | mechanism | asked | measured |

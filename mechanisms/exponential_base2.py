@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, lcm
-from typing import Literal
+from math import lcm
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,19 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 from mechanisms import rounding, sampling
 from mechanisms.arithmetic import InexactError, Real, cumulative, exact, power, real, scaled
 from mechanisms.bits import BitSource
-from mechanisms.exponential import ExponentialParameters, Limits, Utilities, as_utilities, claim
-from mechanisms.interface import Mechanism
+from mechanisms.exponential import Limits, Utilities, as_utilities
 from mechanisms.law import Law, exact_law, runs_of
-from mechanisms.privacy import Eta, selection_eta
+from mechanisms.privacy import Eta
 
 PrecisionMethod = Literal["theoretical", "empirical"]
-Sampler = Literal["all-bits", "bit-by-bit"]
+Sampler = Literal["all-bits", "bit-by-bit", "most-significant-first"]
 
 FLOAT_LIMIT = 1 << 53  # beyond, not every integer is a float
 FRACTIONAL_MAX = 12  # the law of randomized rounding is a mixture over 2**(fractional utilities) roundings
-RUNS = 4_000  # a draw costs thousands of random bits
 PRECISION_MAX = 1 << 28  # bits: one number of 32 MiB
-WEIGHT_BITS_MAX = 1 << 31  # running sums beyond a quarter of a gigabyte are not sampled: the law decides
 
 
 def theoretical_precision(eta: Eta, limits: Limits) -> int:
@@ -113,22 +110,23 @@ def sample(
     Utilities are clamped to the limits (Proposition 3.3), and u_min is subtracted: the same law, and the only way that
     a negative utility has a dyadic weight. Integers are taken as they are; floats are rounded at random, anew for every
     draw (Mechanism 4). 2Δη|2-DP for an integer Δ; with another, floats may be rounded to integers ⌈Δ⌉ apart.
-    Leaks: tries (all-bits) or bits consumed (bit-by-bit).
+    Leaks: tries (all-bits), bits consumed (bit-by-bit), tries and steps (most-significant-first).
     Source: Ilvento 2020, Algorithms 1 to 4.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
-    if sampler not in ("all-bits", "bit-by-bit"):
-        raise ValueError(f"sampler must be 'all-bits' or 'bit-by-bit', got {sampler!r}")
-    vector = _clamped(utilities, limits)
+    if sampler not in get_args(Sampler):
+        raise ValueError(f"sampler must be one of {', '.join(get_args(Sampler))}, got {sampler!r}")
+    vector = clamped(utilities, limits)
     precision = working_precision(eta, limits, precision_method)
 
     def draw(rounded: NDArray[np.int64], count: int) -> list[int]:
         with exact(precision):
             sums = cumulative(weights(rounded - limits.utility_min, eta, precision))
-        if sampler == "all-bits":
-            return sampling.all_bits(sums, bits, precision, count, minimum_tries)
-        return sampling.bit_by_bit(sums, bits, precision, count)
+        if sampler == "bit-by-bit":
+            return sampling.bit_by_bit(sums, bits, precision, count)
+        by_tries = sampling.all_bits if sampler == "all-bits" else sampling.most_significant_first
+        return by_tries(sums, bits, precision, count, minimum_tries)
 
     if vector.dtype.kind == "i":
         return np.array(draw(vector, n), dtype=np.int64)
@@ -136,7 +134,8 @@ def sample(
     return np.array([draw(rounded, 1)[0] for rounded in rounds], dtype=np.int64)
 
 
-def _clamped(utilities: ArrayLike, limits: Limits) -> Utilities:
+def clamped(utilities: ArrayLike, limits: Limits) -> Utilities:
+    """Return utilities within the limits. Raises ValueError where there are more than they allow."""
     vector = as_utilities(utilities)
     if len(vector) > limits.max_outcomes:
         raise ValueError(f"max_outcomes = {limits.max_outcomes}, got {len(vector)} utilities")
@@ -152,7 +151,7 @@ def law(
 
     Source: Ilvento 2020, Mechanism 3; with fractional utilities, the mixture over their roundings (Mechanism 4).
     """
-    vector = as_utilities(utilities) if limits is None else _clamped(utilities, limits)
+    vector = as_utilities(utilities) if limits is None else clamped(utilities, limits)
     if vector.dtype.kind == "i":
         return _integer_law(vector, eta)
     if np.abs(vector).max() > FLOAT_LIMIT:
@@ -168,9 +167,9 @@ def law(
         chance = _product(p if ceil else 1 - p for p, ceil in zip(chances, choice, strict=True))
         rounded = floors.copy()
         rounded[fractional] += np.array(choice, dtype=np.int64)
-        numerators = _numerators(rounded, eta)
-        share = chance / sum(numerators)
-        total = [have + share * numerator for have, numerator in zip(total, numerators, strict=True)]
+        masses = numerators(rounded, eta)
+        share = chance / sum(masses)
+        total = [have + share * mass for have, mass in zip(total, masses, strict=True)]
     denominator = lcm(*(probability.denominator for probability in total))
     return exact_law(
         range(len(vector)),
@@ -190,48 +189,16 @@ def _product(factors: Iterable[Fraction]) -> Fraction:
 def _integer_law(utilities: NDArray[np.int64], eta: Eta) -> Law[int]:
     ends = runs_of(utilities)
     counts = np.diff(ends, prepend=0).tolist()
-    numerators = _numerators(utilities[ends - 1], eta)
-    total = sum(count * numerator for count, numerator in zip(counts, numerators, strict=True))
-    return exact_law(range(len(utilities)), ends.tolist(), numerators, total)
+    masses = numerators(utilities[ends - 1], eta)
+    total = sum(count * mass for count, mass in zip(counts, masses, strict=True))
+    return exact_law(range(len(utilities)), ends.tolist(), masses, total)
 
 
-def _numerators(utilities: NDArray[np.int64], eta: Eta) -> list[int]:
-    """Return integers in the proportion of 2^(−η·u): x^(z·v)·2^(y·z·(v_max − v)) with v = u − u_min."""
+def numerators(utilities: NDArray[np.int64], eta: Eta) -> list[int]:
+    """Return integers in the proportion of 2^(−η·u): x^(z·v)·2^(y·z·(v_max − v)), v the utility above the lowest."""
     lowest, highest = int(utilities.min()), int(utilities.max())
     distinct = {
         utility: eta.x ** (eta.z * (utility - lowest)) << (eta.y * eta.z * (highest - utility))
         for utility in np.unique(utilities).tolist()
     }
     return [distinct[utility] for utility in utilities.tolist()]
-
-
-def member_eta(parameters: ExponentialParameters) -> Eta:
-    """Return the rate that keeps the budget: for ⌈Δ⌉, because real utilities Δ apart may round to integers ⌈Δ⌉ apart.
-
-    Lemma 3.5 is about integers: for fixed thresholds, 0.5 and 1 at Δ = 1/2 may be rounded to 0 and 1.
-    """
-    return selection_eta(parameters.epsilon, ceil(parameters.sensitivity))
-
-
-def _sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> NDArray[np.int64]:
-    return sample(data, member_eta(parameters), bits, n, limits=parameters.limits)
-
-
-def _law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-    return law(data, member_eta(parameters), limits=parameters.limits)
-
-
-def _runs(data: Utilities, parameters: ExponentialParameters) -> int:
-    precision = working_precision(member_eta(parameters), parameters.limits)
-    return RUNS if len(data) * precision <= WEIGHT_BITS_MAX else 0
-
-
-BASE2: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
-    "exponential-base2",
-    "exponential",
-    _sample_member,
-    claim,
-    _law_member,
-    exact=True,
-    runs=_runs,
-)

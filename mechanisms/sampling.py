@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from mechanisms.arithmetic import Real, ceiling_log2, exact, scaled
 from mechanisms.bits import BitSource
@@ -64,27 +65,46 @@ def bit_by_bit(sums: Sequence[Real], bits: BitSource, precision: int, n: int) ->
 def _until_accepted(sums: Sequence[Real], bits: BitSource, top: int, precision: int) -> Iterator[int]:
     dummy = len(sums)
     while True:
-        first, last, drawn = 0, dummy, 0  # the outcomes still possible, both included
         bits.tries += 1
-        for step in range(1, precision + 1):
-            drawn = 2 * drawn + bits.take(1)
-            unit = top - step
-            first = bisect_right(sums, scaled(drawn, unit), first, last)
-            last = _last_below(sums, scaled(drawn + 1, unit), first, last)
-            if first == last:
-                break
-        else:
-            raise InsufficientPrecisionError(f"{precision} bits leave more than one outcome")
-        if first != dummy:
-            yield first
+        index, _ = _narrowed(sums, lambda step: bits.take(1), top, precision, dummy)
+        if index != dummy:
+            yield index
 
 
-def _last_below(sums: Sequence[Real], end: Real, first: int, last: int) -> int:
-    """Return the last index whose cell begins below `end`; cell i begins at sums[i−1], the dummy's at the total."""
-    while first < last:
-        middle = (first + last + 1) // 2
-        if sums[middle - 1] < end:
-            first = middle
-        else:
-            last = middle - 1
-    return first
+def most_significant_first(
+    sums: Sequence[Real], bits: BitSource, precision: int, n: int, minimum_tries: int = 1
+) -> list[int]:
+    """Return n indices as `all_bits` does, but eliminate as Ilvento 2020, Algorithm 2, line 11 is written.
+
+    Outcomes are dropped bit by bit of the accepted draw, from the most significant, until one is left. Leaks: tries;
+    and steps, the bits that were looked at, which tell how concentrated the weights are, as time does.
+    """
+    if minimum_tries < 1:
+        raise ValueError(f"minimum_tries must be at least 1, got {minimum_tries}")
+    chosen = []
+    with exact(precision):
+        top = ceiling_log2(sums[-1])
+        for _ in range(n):
+            drawn = _first_accepted(sums[-1], bits, precision, top - precision, minimum_tries)
+            read = partial(_bit_of, drawn, precision)
+            index, steps = _narrowed(sums, read, top, precision, len(sums) - 1)
+            bits.steps += steps
+            chosen.append(index)
+    return chosen
+
+
+def _bit_of(drawn: int, precision: int, step: int) -> int:
+    return drawn >> (precision - step) & 1
+
+
+def _narrowed(sums: Sequence[Real], read: Callable[[int], int], top: int, precision: int, last: int) -> tuple[int, int]:
+    """Return the one index up to `last` that bits 1, 2, … of a number below 2^top leave, and how many were read."""
+    first, drawn = 0, 0
+    for step in range(1, precision + 1):
+        drawn = 2 * drawn + read(step)
+        unit = top - step
+        first = bisect_right(sums, scaled(drawn, unit), first, last)
+        last = bisect_left(sums, scaled(drawn + 1, unit), first, last)  # its cell holds the end, or reaches it
+        if first == last:
+            return first, step
+    raise InsufficientPrecisionError(f"{precision} bits leave more than one outcome")

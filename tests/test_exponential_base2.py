@@ -206,7 +206,7 @@ def draw(utilities: Any, limits: Limits, n: int = 1, **options: Any) -> object:
         (lambda: base2.law([1e300, 1.0], Eta(1, 1, 1)), r"float utilities must lie within ±2\^53, got 1e\+300"),
         (lambda: draw([1], Limits(0, 10**9, 2)), "bits of working precision"),
         (lambda: draw([1], Limits(0, 1, 1), n=-1), "n must not be negative, got -1"),
-        (lambda: draw([1], Limits(0, 1, 1), sampler="x"), "sampler must be 'all-bits' or 'bit-by-bit', got 'x'"),
+        (lambda: draw([1], Limits(0, 1, 1), sampler="x"), "sampler must be one of all-bits, bit-by-bit, .*, got 'x'"),
         (lambda: draw([1], Limits(0, 1, 1), precision_method="x"), "precision_method must be"),
         (lambda: Limits(0, 2**63, 1), "utility_max must fit a signed 64-bit integer"),
         (lambda: draw(np.array([1], np.longdouble), Limits(0, 1, 1)), "must be 64-bit integers or floats"),
