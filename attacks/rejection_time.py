@@ -41,7 +41,7 @@ def rejection_time(outcomes: int = 256) -> Attack[Any, Any, int]:
         ("exponential-base2",),
         SOURCE,
         f"total weights of {half}.5 with Alice and of {half} without: with her, half of all tries are in vain",
-        ("exponential-exact",),
+        ("exponential-base2-ten-tries", "exponential-exact"),
         Cost.DEFAULT,
         "time",
     )

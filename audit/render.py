@@ -18,6 +18,8 @@ PICTURE_WIDTH = 120  # columns
 
 # Left out one by one where a terminal is too narrow; report.html has them all.
 DISPENSABLE = (
+    "needed",
+    "worlds differ",
     "fit p",
     "KS ± margin",
     "runs",
@@ -28,6 +30,7 @@ DISPENSABLE = (
     "exhaustive",
     "claimed ε",
     "allowed",
+    "time in/out",
     "advantage",
     "loss ε",
 )
@@ -85,9 +88,8 @@ def columns(row: Row) -> dict[str, str]:
         "e-value": "–" if row.sequential is None else short(math.exp(min(700.0, row.sequential.log_e_value)), 3),
         "time in/out": _ratio(row.timing),
         "worlds differ": _differ(row.timing),
-        "measurements": "–" if row.timing is None else f"{row.timing.measurements:,}",
         "needed": _needed(row.timing),
-        "runs": "–" if (judged := sampled or row.sequential) is None else f"{judged.runs:,}",
+        "runs": _runs(row),
     }
 
 
@@ -97,12 +99,16 @@ def _claimed(row: Row) -> str:
     return short(row.claim.epsilon) + (f", δ = {row.claim.delta:g}" if row.claim.delta else "")
 
 
+def _runs(row: Row) -> str:
+    judged = row.sampled or row.sequential
+    runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
+    return "–" if runs is None else f"{runs:,}"
+
+
 def _ratio(timing: TimingEvidence | None) -> str:
-    return (
-        "–"
-        if timing is None
-        else f"{short(timing.median_in / max(timing.median_out, 1e-9), 3)} {interval(timing.ratio)}"
-    )
+    if timing is None:
+        return "–"
+    return f"{short(timing.median_in / max(timing.median_out, 1e-9), 3)} {interval(timing.ratio)}"
 
 
 def _differ(timing: TimingEvidence | None) -> str:

@@ -19,7 +19,7 @@ from attacks.zero_rounding import zero_rounding
 from mechanisms import exponential_naive
 from mechanisms.additive import exact_values
 from mechanisms.exponential import ExponentialParameters, Limits
-from mechanisms.exponential_base2 import member_eta
+from mechanisms.exponential_base2_members import member_eta
 from mechanisms.families import absent, family, members
 from mechanisms.interface import Refused
 
