@@ -9,6 +9,7 @@ import numpy as np
 from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
+from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rejection_time import rejection_time
@@ -43,6 +44,8 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
+    geometric_trials(),
+    geometric_trials_gaussian(),
     subnormal_time(),
     rejection_time(),
 )

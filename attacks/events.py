@@ -110,6 +110,27 @@ class OffGrid:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A pair (number, count) whose number lies exactly count − 1 steps from `value`: its distance was counted."""
+
+    value: float
+    step: float
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return np.asarray(self.gap(outcomes) == 0)
+
+    def gap(self, outcomes: Outcomes) -> NDArray[np.float64]:
+        """Return how far the distances of pairs are from being counted, as negative numbers; −∞ for a refusal."""
+        counts = np.array([count for _, count in outcomes], dtype=np.float64)
+        gaps = np.abs(np.abs(numbers(outcomes) - self.value) - (counts - 1) * self.step)
+        return np.where(np.isnan(gaps), -np.inf, -gaps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        return {"kind": "counted", "value": self.value, "step": self.step, "portable": True}
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """The event has happened to one part of the outcome, a tuple. Place 1 of a pair (outcome, count) is the count."""
 

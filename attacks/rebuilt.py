@@ -10,6 +10,7 @@ import numpy as np
 
 from attacks.absorption import absorption
 from attacks.attack import Attack
+from attacks.geometric_trials import geometric_trials
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import USUAL, rounded_addition
@@ -40,6 +41,7 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
+    "geometric-trials": geometric_trials,
     "subnormal-time": subnormal_time,
 }
 

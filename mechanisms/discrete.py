@@ -18,7 +18,6 @@ from math import ceil, floor, isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.arithmetic import exp_bounds
 from mechanisms.bits import BitSource
 from mechanisms.certified import EXPONENTIAL_ERROR, UNIT, Rate, exponential, nats
 from mechanisms.inversion import FAR, JUDGED, WORD, Bounds, Table
@@ -54,6 +53,10 @@ class Laplace:
             rest += table.draw(bits, n) << np.int64(place)
         # For T < 0 the digits are those of the mirror image: |Z| = 2^m·(|T|−1) + R + 1.
         return join(coarse, rest, self.split)
+
+    def undecided(self) -> Fraction:
+        """Return a bound on the probability that a draw takes more than a word and a step for each part."""
+        return sum((table.undecided() for table, _ in self.blocks), self.coarse.undecided())
 
 
 def join(coarse: NDArray[np.int64], rest: NDArray[np.int64], split: int) -> NDArray[np.int64]:
@@ -137,7 +140,8 @@ class Gaussian:
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
         """Return n integers, int64 of shape (n,). Up to σ = 64 one word a draw, hardly ever more.
 
-        Leaks, at a larger σ: bits consumed, by rejections that tell a little about the noise.
+        At a larger σ candidates are rejected. How many tells nothing: the candidates are independent and alike, so the
+        one that is kept has the same law whichever it is, and none of them depends on the data.
         """
         if self.split == 0:
             return self.coarse.draw(bits, n)
@@ -145,11 +149,21 @@ class Gaussian:
         filled = 0
         while filled < n:
             size = min(JUDGED, n - filled)  # a part at a time, so that it stays in the cache
+            bits.tries += size
             coarse, rest = self.coarse.draw(bits, size), _uniform(bits, size, self.split)
             kept = join(coarse, rest, self.split)[self._accepted(coarse, rest, bits)]
             drawn[filled : filled + len(kept)] = kept
             filled += len(kept)
         return drawn
+
+    def undecided(self) -> Fraction:
+        """Return a bound on the probability that a draw takes more than a word and a step, or three words a candidate.
+
+        Of a candidate's words the one for R always decides, and the one for its keeping but for two values at the most.
+        More than half of the candidates are kept: R lies below σ/32, and so e^(−R·(2s+R)/(2σ²)) near 1.
+        """
+        own = self.coarse.undecided()
+        return own if self.split == 0 else 2 * (own + Fraction(2, 1 << WORD))
 
     def _accepted(self, coarse: NDArray[np.int64], rest: NDArray[np.int64], bits: BitSource) -> NDArray[np.bool_]:
         """Keep R with probability e^(−R·(2s+R)/(2σ²)), where s is the least magnitude of T's cell."""
@@ -177,12 +191,19 @@ def bernoulli_exp(exponent: Fraction, bits: BitSource, drawn: int, known: int) -
     `known` bits of U are drawn already; more are taken while they do not decide.
     """
     while True:
-        low, high = exp_bounds(-exponent, known + GUARD)
-        if Fraction(drawn + 1, 1 << known) <= low:
+        low, high = _chance(exponent, known)
+        if drawn + 1 <= low:
             return True
-        if Fraction(drawn, 1 << known) >= high:
+        if drawn >= high:
             return False
         drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
+
+
+@lru_cache(maxsize=1 << 14)
+def _chance(exponent: Fraction, precision: int) -> tuple[int, int]:
+    """Return bounds on 2^precision·e^−exponent, nearly always neighbours."""
+    low, high = weight_bounds(exponent, Fraction(1), precision + GUARD)
+    return low >> GUARD, -(-high >> GUARD)
 
 
 def _uniform(bits: BitSource, n: int, width: int) -> NDArray[np.int64]:

@@ -3,8 +3,9 @@
 The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z) ∝ e^(−z²γ²/(2σ²)); the sum is clamped. It is
 (Δ'/σ)²/2-zCDP, where Δ' = ⌈Δ/γ⌉γ is the sensitivity after rounding: the same as for the continuous Gaussian.
 
-What it leaks. Bits consumed: one word a draw up to σ = 64γ, hardly ever more; beyond, rejections tell a little about
-the noise. Time: the memory access of one search, and the slow path for the draws that 64 bits do not decide.
+What it leaks. Bits consumed, and passes of its loop: one word and one pass a single draw up to σ = 64γ, but with a
+probability near 2^−50; beyond, candidates are rejected, and how many is independent of what is drawn. Time: the memory
+access of one search; of many draws at once, how many lie near a boundary.
 Source: Canonne, Kamath, Steinke 2020, Section 2 (the discrete Gaussian and its zCDP).
 """
 
@@ -23,11 +24,11 @@ from mechanisms import discrete
 from mechanisms.additive import Data, GaussianParameters, exact_values, gaussian_claim, require_number, side_by_side
 from mechanisms.arithmetic import rational
 from mechanisms.bits import BitSource
+from mechanisms.clamping import clamped, on_grid, require_few_atoms, trace_law
 from mechanisms.grid import Rounding, from_steps, l2_steps_squared
 from mechanisms.interface import Mechanism, NoLawError, Outcomes
-from mechanisms.laplace_exact import clamped, on_grid, require_few_atoms
 from mechanisms.law import Law, exact_law
-from mechanisms.privacy import Zcdp, require_positive
+from mechanisms.privacy import Claim, Zcdp, require_positive, with_failures
 
 LAW_STEPS_MAX = 1 << 17  # weights that a law adds up
 ROOT_BITS = 64  # of the standard deviation that off-grid inputs call for
@@ -57,11 +58,11 @@ def sample(
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     center, low, high = on_grid(value, grid, lower, upper, rounding)
-    return clamped(discrete.gaussian(_variance(sigma, grid)), bits, n, grid, center, low, high)
+    return clamped(discrete.gaussian(variance_of(sigma, grid)), bits, n, grid, center, low, high)
 
 
 @lru_cache(maxsize=64)
-def _variance(sigma: float | Fraction, grid: int) -> Fraction:
+def variance_of(sigma: float | Fraction, grid: int) -> Fraction:
     units = rational("sigma", sigma)
     require_positive("sigma", units)
     return (units / Fraction(2) ** grid) ** 2
@@ -74,7 +75,7 @@ def claim(sigma: float | Fraction, sensitivity: float, *, grid: int = 0, coordin
     (Zcdp(rho=0.125), Zcdp(rho=0.5))
     """
     require_positive("sensitivity", sensitivity)
-    return Zcdp.of(l2_steps_squared(sensitivity, grid, coordinates) / (2 * _variance(sigma, grid)))
+    return Zcdp.of(l2_steps_squared(sensitivity, grid, coordinates) / (2 * variance_of(sigma, grid)))
 
 
 def law(
@@ -92,7 +93,7 @@ def law(
     """
     center, low, high = on_grid(value, grid, lower, upper, rounding)
     require_few_atoms(low, high, grid)
-    variance = _variance(sigma, grid)
+    variance = variance_of(sigma, grid)
     reach = discrete.gaussian_reach(variance, precision)
     last = max(reach, center - low, high - center) + 1
     if last > LAW_STEPS_MAX:
@@ -125,8 +126,9 @@ def law(
     )
 
 
+@lru_cache(maxsize=64)
 def member_sigma(parameters: GaussianParameters, coordinates: int = 1) -> Fraction:
-    """Return the σ at which rounding to the grid costs nothing of the promise: σ·Δ'/Δ, rounded up."""
+    """Return the σ at which rounding to the grid costs nothing of the promise: σ·Δ'/Δ, rounded up. Public."""
     steps_squared = l2_steps_squared(parameters.sensitivity, parameters.grid, coordinates)
     squared = steps_squared * Fraction(4) ** parameters.grid / Fraction(parameters.sensitivity) ** 2
     return Fraction(parameters.sigma) * _root_up(squared)
@@ -152,6 +154,29 @@ def _law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
     return law(value, member_sigma(parameters), **parameters.grid_and_bounds())
 
 
+def _noise(parameters: GaussianParameters, coordinates: int = 1) -> discrete.Gaussian:
+    return discrete.gaussian(variance_of(member_sigma(parameters, coordinates), parameters.grid))
+
+
+def _trace_law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
+    require_number(data, parameters.query)
+    value = exact_values(data, parameters.query)[0]
+    return trace_law(_noise(parameters), value, **parameters.grid_and_bounds())
+
+
+def _trace_claim_member(parameters: GaussianParameters, data_in: Data, data_out: Data) -> Claim:
+    coordinates = len(exact_values(data_in, parameters.query))
+    promised = gaussian_claim(parameters, data_in, data_out)
+    return with_failures(promised, coordinates * _noise(parameters, coordinates).undecided())
+
+
 EXACT: Mechanism[Data, GaussianParameters, Any] = Mechanism(
-    "gaussian-exact", "gaussian", _sample_member, gaussian_claim, _law_member, exact=True
+    "gaussian-exact",
+    "gaussian",
+    _sample_member,
+    gaussian_claim,
+    _law_member,
+    exact=True,
+    trace_law=_trace_law_member,
+    trace_claim=_trace_claim_member,
 )

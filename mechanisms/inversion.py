@@ -3,7 +3,7 @@
 A draw is a uniform U, known to some bits, and so an interval; its integer is decided when the interval lies between two
 values of the distribution function. A table of 64-bit bounds decides nearly always, at a fixed cost of one word; what
 it cannot decide meets more precise bounds, and more bits of the same U only where a boundary lies inside its interval.
-No rejection: the bits consumed hardly ever depend on what is drawn.
+No rejection: bits and passes depend on what is drawn with a probability of `Table.undecided`, counted exactly.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -82,22 +83,33 @@ class Table:
         return cls(bounds, at_word.first, low, high, guide)
 
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
-        """Return n integers, each exactly from the distribution, shape (n,). One word each, hardly ever more."""
+        """Return n integers, each exactly from the distribution, shape (n,). A word and a step each, hardly ever more.
+
+        A single draw takes the same search whatever it is. Of many, those near a boundary are looked up apart.
+        """
         if n < 0:
             raise ValueError(f"n must not be negative, got {n}")
-        if n == 1:
-            return np.array([self._draw_one(bits)], dtype=np.int64)
+        if n == 1:  # without the guide, whose gaps would tell
+            return np.array([self._settle(bits, bits.take(bits.word_bits))], dtype=np.int64)
         drawn = np.empty(n, dtype=np.int64)
         for start in range(0, n, JUDGED):
             part = drawn[start : start + JUDGED]
             self._draw_part(bits, part)
         return drawn
 
-    def _draw_one(self, bits: BitSource) -> int:
-        """Return what a part of one draw would hold, without the cost of arrays."""
-        word = bits.take(bits.word_bits)
-        cell = self.guide.item(word >> (WORD - GUIDE_BITS)) if bits.word_bits == WORD else UNDECIDED
-        return self.first + cell if cell != UNDECIDED else self._settle(bits, word)
+    def decided(self) -> tuple[int, list[int]]:
+        """Return how many of the 2^64 words decide at once, in one step, for each of some neighbouring integers.
+
+        (first, counts): counts[i] is that of first + i, exactly the words between the bounds of two values of F.
+        """
+        bounds = self.bounds(WORD)
+        return bounds.first + 1, [
+            max(0, end - begin) for begin, end in zip(bounds.high[:-1], bounds.low[1:], strict=True)
+        ]
+
+    def undecided(self) -> Fraction:
+        """Return the probability that a word of 64 bits does not decide at once: more steps, if not more bits."""
+        return 1 - Fraction(sum(self.decided()[1]), 1 << WORD)
 
     def _draw_part(self, bits: BitSource, part: NDArray[np.int64]) -> None:
         words = bits.words(len(part))
@@ -109,6 +121,7 @@ class Table:
             left = left[cells[left] == UNDECIDED]
         else:
             left = np.arange(len(part))
+        bits.steps += len(part) - len(left)
         for at in left.tolist():
             part[at] = self._settle(bits, int(words[at]))
 
@@ -117,6 +130,7 @@ class Table:
         known = bits.word_bits
         precision = WORD
         while True:
+            bits.steps += 1
             bounds = self.bounds(precision)
             found = bounds.find(drawn, known)
             if found is not None:

@@ -4,8 +4,9 @@ The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z
 e^(−γ/scale); the sum is clamped. Inputs Δ apart land at most ⌈Δ/γ⌉ steps apart, so the loss is at most ⌈Δ/γ⌉·ln(1/q),
 and no factor of 2 is lost. Clamping is post-processing: which bounds are chosen costs accuracy, never privacy.
 
-What it leaks. Bits consumed: a fixed number of words a draw, but with probability near 2^−50, whatever is drawn. Time:
-the memory access of one search, and the slow path for the draws that 64 bits do not decide.
+What it leaks. Bits consumed, and passes of its loop: the same for every single draw, but with a probability near 2^−50
+(`discrete.Laplace.undecided`). Time: the memory access of one search, and of many draws at once how many of them lie
+near a boundary.
 Sources: the working paper on the discrete sparse vector mechanism (ClampedDiscLap, GetSum); Canonne, Kamath, Steinke
 2020 (the discrete Laplace distribution at any rational scale).
 """
@@ -25,14 +26,13 @@ from mechanisms.additive import Data, LaplaceParameters, exact_values, laplace_c
 from mechanisms.arithmetic import float_up, rational
 from mechanisms.bits import BitSource
 from mechanisms.certified import Rate
-from mechanisms.grid import Rounding, from_steps, l1_steps, reach, to_steps
+from mechanisms.clamping import clamped, on_grid, require_few_atoms, trace_law
+from mechanisms.grid import Rounding, from_steps, l1_steps
 from mechanisms.interface import Mechanism, NoLawError, Outcomes
-from mechanisms.inversion import JUDGED
 from mechanisms.law import Law, Powers, exact_law
-from mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive
+from mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive, with_failures
 from mechanisms.undecided import weight_bounds
 
-LAW_ATOMS_MAX = 1 << 16
 LAW_BITS_MAX = 1 << 31  # of all probabilities together, in base 2
 GUARD = 64  # bits of working precision beyond an enclosure's
 INTERIOR, END = 0, 1  # which constant a probability has: (1−q)/(1+q), or 1/(1+q)
@@ -73,43 +73,6 @@ def sample(
         raise ValueError(f"n must not be negative, got {n}")
     center, low, high = on_grid(value, grid, lower, upper, rounding)
     return clamped(discrete.laplace(rate_of(scale, grid)), bits, n, grid, center, low, high)
-
-
-def clamped(
-    noise: discrete.Laplace | discrete.Gaussian, bits: BitSource, n: int, grid: int, center: int, low: int, high: int
-) -> NDArray[Any]:
-    """Return n times center + noise, clamped, all given in steps of the grid; shape (n,), in the units of the value."""
-    released = np.empty(n, dtype=np.int64 if grid >= 0 else np.float64)
-    for start in range(0, n, JUDGED):  # a part at a time, so that it stays in the cache
-        steps = noise.draw(bits, min(JUDGED, n - start))
-        steps += center
-        np.clip(steps, low, high, out=steps)
-        released[start : start + JUDGED] = from_steps(steps, grid)
-    return released
-
-
-def on_grid(
-    value: float | Fraction,
-    grid: int,
-    lower: float | Fraction | None,
-    upper: float | Fraction | None,
-    rounding: Rounding = "half-up",
-) -> tuple[int, int, int]:
-    """Return the value, clamped, and the bounds, all in steps of 2^grid.
-
-    Bounds that are not given, or too far out, are those of `grid.reach`. A value is never refused for its size: that
-    would tell. Raises ValueError for what is not a number, and for bounds in the wrong order.
-    """
-    if isinstance(grid, bool) or not isinstance(grid, int):
-        raise ValueError(f"grid must be an integer, got {grid!r}")
-    most = reach(grid)
-    low, high = (
-        end if given is None else min(max(to_steps(given, grid), -most), most)
-        for given, end in ((lower, -most), (upper, most))
-    )
-    if low > high:
-        raise ValueError(f"lower = {lower} must not be above upper = {upper}")
-    return min(max(to_steps(value, grid, rounding), low), high), low, high
 
 
 def claim(scale: Eta | float | Fraction, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Claim:
@@ -171,14 +134,6 @@ def law(
     return _base_e_law(atoms, Powers(rate, distances, constants), precision)
 
 
-def require_few_atoms(low: int, high: int, grid: int) -> None:
-    """Raise NoLawError where a law would have more than 2^16 atoms."""
-    if high - low >= LAW_ATOMS_MAX:
-        raise NoLawError(
-            f"{high - low + 1} steps of 2^{grid} between the bounds, and a law has {LAW_ATOMS_MAX} at most"
-        )
-
-
 def _base2_law(atoms: Any, distances: list[int], eta: Eta) -> Law[Any]:
     """Integers over (2^y' + x')·2^(y'·span) for q = x'/2^y': the same denominator in every world of these bounds."""
     x, y, span = eta.x**eta.z, eta.y * eta.z, len(distances) - 1
@@ -207,32 +162,59 @@ def _base_e_law(atoms: Any, powers: Powers, precision: int) -> Law[Any]:
     return Law(atoms, range(1, len(atoms) + 1), low, high, one, Fraction(0), powers)
 
 
+_Member = Mechanism[Data, LaplaceParameters, Any]
+
+
 def _member(name: str, scale_of: Callable[[LaplaceParameters, int], Eta | Fraction]) -> _Member:
-    """scale_of(parameters, steps) keeps the budget for inputs `steps` apart on the grid."""
+    """scale_of(parameters, coordinates) keeps the budget for inputs that are rounded to the grid."""
 
     def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
         values = exact_values(data, parameters.query)
-        scale = scale_of(parameters, l1_steps(parameters.sensitivity, parameters.grid, len(values)))
+        scale = scale_of(parameters, len(values))
         drawn = [sample(value, scale, bits, n, **parameters.grid_and_bounds()) for value in values]
         return side_by_side(drawn, data, parameters.query)
 
     def law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
         require_number(data, parameters.query)
-        scale = scale_of(parameters, l1_steps(parameters.sensitivity, parameters.grid))
-        return law(exact_values(data, parameters.query)[0], scale, **parameters.grid_and_bounds())
+        value = exact_values(data, parameters.query)[0]
+        return law(value, scale_of(parameters, 1), **parameters.grid_and_bounds())
 
-    return Mechanism(name, "laplace", sample_member, laplace_claim, law_member, exact=True)
+    def noise_of(parameters: LaplaceParameters, coordinates: int) -> discrete.Laplace:
+        return discrete.laplace(rate_of(scale_of(parameters, coordinates), parameters.grid))
+
+    def trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
+        require_number(data, parameters.query)
+        value = exact_values(data, parameters.query)[0]
+        return trace_law(noise_of(parameters, 1), value, **parameters.grid_and_bounds())
+
+    def trace_claim_member(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
+        coordinates = len(exact_values(data_in, parameters.query))
+        promised = laplace_claim(parameters, data_in, data_out)
+        return with_failures(promised, coordinates * noise_of(parameters, coordinates).undecided())
+
+    return Mechanism(
+        name,
+        "laplace",
+        sample_member,
+        laplace_claim,
+        law_member,
+        exact=True,
+        trace_law=trace_law_member,
+        trace_claim=trace_claim_member,
+    )
 
 
-def _base2_scale(parameters: LaplaceParameters, steps: int) -> Eta:
-    return noise_eta(parameters.epsilon, steps)
+@lru_cache(maxsize=64)
+def member_eta(parameters: LaplaceParameters, coordinates: int = 1) -> Eta:
+    """Return the rate in base 2 that keeps the budget for inputs that are rounded to the grid. Cached: it is public."""
+    return noise_eta(parameters.epsilon, l1_steps(parameters.sensitivity, parameters.grid, coordinates))
 
 
-def _base_e_scale(parameters: LaplaceParameters, steps: int) -> Fraction:
+@lru_cache(maxsize=64)
+def _base_e_scale(parameters: LaplaceParameters, coordinates: int) -> Fraction:
+    steps = l1_steps(parameters.sensitivity, parameters.grid, coordinates)
     return steps * Fraction(2) ** parameters.grid / Fraction(parameters.epsilon)
 
 
-_Member = Mechanism[Data, LaplaceParameters, Any]
-
-BASE2 = _member("laplace-exact", _base2_scale)
+BASE2 = _member("laplace-exact", member_eta)
 BASE_E = _member("laplace-exact-base-e", _base_e_scale)

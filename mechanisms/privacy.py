@@ -193,6 +193,15 @@ def compose(*claims: Claim) -> Claim:
     return Claim(float_up(epsilon), min(1.0, float_up(delta)))
 
 
+def with_failures(claim: Claim, probability: Fraction) -> Claim:
+    """Return what is left of a claim P(S) ≤ e^ε·Q(S) + δ when a world does something else with a probability of p.
+
+    P'(S) ≤ P(S) + p ≤ e^ε·Q(S) + δ + p ≤ e^ε·(Q'(S) + p) + δ + p: δ grows by (1 + e^ε)·p. Rounded up.
+    """
+    delta = Fraction(claim.delta) + (1 + exp_bounds(Fraction(claim.epsilon))[1]) * probability
+    return Claim(claim.epsilon, float_up(min(Fraction(1), delta)))
+
+
 def noise_claim(eta: Eta, steps: int = 1) -> Claim:
     """Return what base-2 Laplace noise with ratio 2^−η a grid step promises for inputs `steps` apart: steps·η·ln 2."""
     if steps < 0:

@@ -16,9 +16,11 @@ from mechanisms import discrete
 from mechanisms.arithmetic import exp_bounds, power_bounds
 from mechanisms.bits import scripted_bits, seeded_bits
 from mechanisms.certified import Rate
+from mechanisms.interface import Trace
 from mechanisms.inversion import FAR
 from mechanisms.law import Law
 from mechanisms.privacy import Eta
+from tests.walks import traces
 
 ALPHA = 1e-6
 RUNS = 200_000
@@ -142,6 +144,34 @@ def test_every_short_string_of_a_split_gaussian(monkeypatch: pytest.MonkeyPatch)
     walked = exhaustive.law(lambda bits: int(sampler.draw(bits, 1)[0]), depth=12, word_bits=2)
     assert walked.rest < 0.5
     within(walked, bell_masses(Fraction(9, 2), 60))
+
+
+def test_the_tries_of_a_split_gaussian_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates are independent and alike, so P(z, second try) = P(first rejected)·P(z, first try), for every z."""
+    monkeypatch.setattr(discrete, "COARSE", 1)
+    sampler = discrete.gaussian.__wrapped__(Fraction(9, 2))
+    walked = traces(lambda bits: int(sampler.draw(bits, 1)[0]), depth=12, word_bits=2)
+    kept = {noise: walked.probability((noise, trace))[0] for noise, trace in walked.atoms if trace == Trace(1, 6, 1)}
+    again = {noise: walked.probability((noise, Trace(2, 12, 2)))[0] for noise in kept}
+    assert len(kept) >= 4
+    assert len(set(kept.values())) > 1
+    (rejected,) = {again[noise] / kept[noise] for noise in kept}
+    assert 0 < rejected <= 1 - sum(kept.values())
+
+
+def test_undecided_bounds_the_traces_that_differ() -> None:
+    """2^50 tables' words are not walked: samples have only the one trace, and the bounds are what the tables count."""
+    for rate, parts in ((Eta(1, 1), 1), (Fraction(1, 16), 1), (Fraction(1, 3000), 2)):
+        sampler, bits = discrete.laplace(rate), seeded_bits(1)
+        assert 0 < sampler.undecided() < 2.0**-50
+        for _ in range(200):
+            sampler.draw(bits, 1)
+        assert (bits.tries, bits.consumed, bits.steps) == (0, 200 * parts * 64, 200 * parts)
+    assert 0 < discrete.gaussian(Fraction(100)).undecided() < 2.0**-50
+    assert 0 < discrete.gaussian(Fraction(10**6)).undecided() < 2.0**-49
+    source = scripted_bits("0" * 64 + "1" * 64)
+    discrete.laplace(Fraction(1, 16)).draw(source, 1)  # the word of zeros holds a whole tail
+    assert source.consumed == 128
 
 
 def test_the_parts_of_a_gaussian_make_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

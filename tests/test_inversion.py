@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from audit import exhaustive
+from mechanisms import discrete
 from mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from mechanisms.inversion import WORD, Bounds, Table
 
@@ -108,3 +109,26 @@ def test_a_negative_number_of_draws() -> None:
     with pytest.raises(ValueError, match="n must not be negative, got -1"):
         Table.of(rational_bounds).draw(seeded_bits(1), -1)
     assert Table.of(rational_bounds).draw(seeded_bits(1), 0).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "table", [Table.of(rational_bounds), discrete.gaussian(Fraction(9, 2)).coarse], ids=["own", "bell"]
+)
+def test_the_words_that_decide_at_once_are_counted(table: Table) -> None:
+    """Between two boundaries every word does: the first and the last of them, and not the words beside them."""
+    first, counts = table.decided()
+    bounds = table.bounds(WORD)
+    assert table.undecided() == 1 - Fraction(sum(counts), 2**WORD)
+    for integer, count, begin in zip(range(first, first + len(counts)), counts, bounds.high, strict=False):
+        for word, inside in ((begin - 1, False), (begin, True), (begin + count - 1, True), (begin + count, False)):
+            if count == 0 or not 0 <= word < 2**WORD:
+                continue
+            source = scripted_bits(f"{word:064b}{'01' * 64}")
+            drawn = int(table.draw(source, 1)[0])
+            assert ((drawn, source.consumed, source.steps) == (integer, WORD, 1)) == inside
+
+
+def test_a_step_is_counted_for_every_draw_however_it_is_decided() -> None:
+    table, many = Table.of(rational_bounds), seeded_bits(1)
+    table.draw(many, 5_000)
+    assert (many.consumed, many.steps) == (5_000 * WORD, 5_000)

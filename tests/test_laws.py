@@ -17,11 +17,14 @@ from mechanisms.interface import Mechanism
 from mechanisms.privacy import Eta
 from tests import (
     test_gaussian_exact,
+    test_gaussian_textbook,
     test_laplace_base2,
     test_laplace_exact,
+    test_laplace_fixed_work,
     test_laplace_naive,
     test_laplace_rounded,
     test_laplace_snapping,
+    test_laplace_textbook,
 )
 from tests.walks import assert_within_the_law, one_draw
 
@@ -135,7 +138,10 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "laplace-base2": test_laplace_base2.check_law,
     "laplace-exact": test_laplace_exact.check_law,
     "laplace-exact-base-e": test_laplace_exact.check_law,
+    "laplace-textbook": test_laplace_textbook.check_law,
+    "laplace-fixed-work": test_laplace_fixed_work.check_law,
     "gaussian-exact": test_gaussian_exact.check_law,
+    "gaussian-textbook": test_gaussian_textbook.check_law,
 }
 
 

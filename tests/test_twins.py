@@ -15,7 +15,13 @@ Rows = dict[tuple[str, str], Row]
 
 ALPHA = 1e-6
 PROVED = [attack for attack in ATTACKS if attack.channel != "time"]  # a clock proves nothing: no test rests on one
-SAMPLED_ONLY = {"laplace-naive-float64", "laplace-rounded", "gaussian-naive-float64", "diffprivlib-sum"}
+SAMPLED_ONLY = {
+    "laplace-naive-float64",
+    "laplace-rounded",
+    "gaussian-naive-float64",
+    "diffprivlib-sum",
+    "gaussian-textbook",
+}
 
 
 def exact(row: Row) -> ExactEvidence:
@@ -183,3 +189,15 @@ def test_members_are_found_by_name() -> None:
     assert member("exponential-naive-float16").family == "exponential"
     with pytest.raises(LookupError, match="unknown mechanism 'exponential-base-2'; did you mean 'exponential-base2'"):
         member("exponential-base-2")
+
+
+def test_geometric_trials_tell_the_truth_and_fixed_work_does_not(rows: Rows) -> None:
+    """With Alice the event is that no −0 was drawn; for the Gaussian, that the first candidate was kept."""
+    row = rows["geometric-trials", "laplace-textbook"]
+    assert exact(row).advantage == pytest.approx(0.927, abs=0.001)
+    assert exact(row).total_variation == pytest.approx(0.948, abs=0.001)
+    assert row.advantage_allowed == pytest.approx(0.05, abs=0.001)
+    gaussian = rows["geometric-trials-gaussian", "gaussian-textbook"]
+    assert sampled(gaussian).advantage[0] > 0.6 > 2 * (gaussian.advantage_allowed or 0)
+    for fixed in ("laplace-fixed-work", "laplace-exact", "laplace-exact-base-e", "laplace-base2"):
+        assert exact(rows["geometric-trials", fixed]).total_variation <= row.advantage_allowed + 1e-9
