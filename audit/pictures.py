@@ -63,9 +63,10 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     for column, row in zip(axes.T, rows, strict=True):
         column[0].set_title(_headline(row), fontsize=10)
         if row.sketch is not None:
-            draw_worlds(column[0], row.sketch)
-            if row.timing is not None:
-                column[0].set_xlabel("time of one draw (ms)")
+            if row.timing is None:
+                draw_worlds(column[0], row.sketch)
+            else:
+                draw_times(column[0], row.sketch)
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":
@@ -107,6 +108,13 @@ def draw_worlds(axes: Axes, sketch: Sketch) -> None:
         axes.set_yscale("log")
     whole = np.array_equal(ends, np.round(ends))
     axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole else "outcome")
+
+
+def draw_times(axes: Axes, sketch: Sketch) -> None:
+    """Draw how long draws took in both worlds, as shares of cells of equal width."""
+    for colour, world, shares in zip((IN, OUT), ("in", "out"), sketch.sampled or (), strict=False):
+        axes.fill_between(sketch.edges, shares, step="mid", color=colour, alpha=0.45, linewidth=0, label=world)
+    axes.set_xlabel("time of one draw (ms)")
 
 
 def _binned(
