@@ -12,7 +12,9 @@ from attacks.box_muller_inversion import box_muller_inversion
 from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
+from attacks.precision_retry import precision_retry
 from attacks.rejection_time import rejection_time
+from attacks.rejection_tries import rejection_tries, rejection_tries_two_outcomes
 from attacks.rounded_addition import rounded_addition
 from attacks.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
@@ -21,6 +23,7 @@ from attacks.sensitivity_underestimation import (
 )
 from attacks.subnormal_time import subnormal_time
 from attacks.truncated_addition import truncated_addition
+from attacks.weight_concentration import early_termination, weight_concentration
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from mechanisms.families import unknown
 
@@ -44,11 +47,20 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
+    rejection_tries(),
+    rejection_tries(tries=10),
+    rejection_tries_two_outcomes(),
+    weight_concentration(),
+    early_termination(),
+    precision_retry(),
     geometric_trials(),
     geometric_trials_gaussian(),
     subnormal_time(),
     rejection_time(),
 )
+
+# What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.
+ON_OUTCOMES = tuple(attack for attack in ATTACKS if attack.channel is None)
 
 
 def attack(name: str) -> Attack[Any, Any, Any]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.rejection_time import rejection_time
+from attacks.rejection_tries import rejection_tries
 from audit.figures import Call, Curve, Plan
 from mechanisms import exponential_base2, exponential_exact, exponential_naive, laplace_exact, laplace_naive
 from mechanisms.bits import system_bits
@@ -153,7 +153,7 @@ FINEST = 1 << 8
 
 # Figure 9: Algorithm 2 with at least k tries, where every candidate is accepted, and where nearly half are rejected.
 
-REJECTING = rejection_time()
+REJECTING = rejection_tries()
 MOST_TRIES = 32
 
 
@@ -168,9 +168,9 @@ def tries(name: str, data: NDArray[np.int64]) -> Curve:
 
 
 def tries_advantage(minimum: int, outcomes: int = 256) -> Fraction:
-    """Return the advantage of whoever counts tries, or bits, in the two worlds of `rejection_time`: (1 − p)^k.
+    """Return the advantage of whoever counts tries, or bits, in the two worlds of `rejection_tries`: (1 − p)^k.
 
-    Without Alice every candidate is accepted, and there are exactly k tries. With her a candidate is accepted with
+    With Alice every candidate is accepted, and there are exactly k tries. Without her a candidate is accepted with
     probability p, half of (outcomes + 1)/outcomes, and more than k tries follow when k of them are rejected.
     """
     return Fraction(outcomes - 1, 2 * outcomes) ** minimum
@@ -224,7 +224,7 @@ PLANS = (
         "k, the minimum of tries",
         1,
         2,
-        (tries("total weight 128.5", WITH_ALICE), tries("total weight 128", WITHOUT)),
+        (tries("total weight 128.5", WITHOUT), tries("total weight 128", WITH_ALICE)),
         tries_advantage,
     ),
 )

@@ -63,10 +63,12 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     for column, row in zip(axes.T, rows, strict=True):
         column[0].set_title(_headline(row), fontsize=10)
         if row.sketch is not None:
-            if row.timing is None:
-                draw_worlds(column[0], row.sketch)
-            else:
+            if row.timing is not None:
                 draw_times(column[0], row.sketch)
+            else:
+                draw_worlds(column[0], row.sketch)
+                if row.channel is not None:
+                    column[0].set_xlabel(row.channel)
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":

@@ -35,7 +35,7 @@ DISPENSABLE = (
     "loss ε",
 )
 
-SIDE_CHANNELS = "Side channels: what is counted beside the outcome"
+SIDE_CHANNELS = "Side channels"
 
 STYLES: dict[str, str] = {
     Verdict.VIOLATED: "bold red",
@@ -96,7 +96,7 @@ def columns(row: Row) -> dict[str, str]:
 def _claimed(row: Row) -> str:
     if row.claim is None:
         return "–"
-    return short(row.claim.epsilon) + (f", δ = {row.claim.delta:g}" if row.claim.delta else "")
+    return short(row.claim.epsilon) + (f", δ = {row.claim.delta:.3g}" if row.claim.delta else "")
 
 
 def _runs(row: Row) -> str:

@@ -25,7 +25,7 @@ from mechanisms.traces import Leaf, TraceLaw
 
 RUNS = 4_000  # a draw costs thousands of random bits
 WEIGHT_BITS_MAX = 1 << 31  # running sums beyond a quarter of a gigabyte are not sampled: the law decides
-FIRST_PRECISION = 16  # bits that a precision on demand begins with
+FIRST_PRECISION = 32  # bits that a precision on demand begins with: those of the rate
 TEN = 10  # tries
 
 
@@ -85,6 +85,8 @@ def trace_law_on_demand(utilities: ArrayLike, eta: Eta, *, limits: Limits) -> Tr
     """Return the law of (index, Trace) of one call of `sample_on_demand` for one draw: its precision is no accident."""
     sums, width = _grid(utilities, eta, limits)
     precision, _ = _on_demand(clamped(utilities, limits) - limits.utility_min, eta)
+    if any(end % (1 << max(0, width - precision)) for end in sums):
+        raise NoLawError(f"{precision} bits need not decide a draw of these utilities")
     passes = (precision // FIRST_PRECISION).bit_length()
     return traces.all_bits(_at_once(sums), sums[-1], width, precision, steps=passes)
 
@@ -169,5 +171,4 @@ ON_DEMAND = _member(
     trace_law_on_demand,
     {},
     variant_of=BASE2.name,
-    takes=lambda data, parameters: data.dtype.kind == "i",
 )

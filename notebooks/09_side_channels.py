@@ -75,8 +75,8 @@ def bars(axes, law_in, law_out, labels, values):
 # Ilvento's mechanism chooses an index with probability exactly $w_i/T$, without ever dividing (her Algorithm 2): take
 # $2^k \ge T$, draw a candidate below $2^k$, and **try again** where it is not below $T$.
 #
-# Her Figure 9: 256 outcomes, $\eta = 1$. Without Alice all utilities are 1, so $T = 256/2 = 128$, a power of two, and
-# no candidate is ever rejected. With Alice one utility is 0: $T = 128.5$, candidates come from $[0, 256)$, and each is
+# Her Figure 9: 256 outcomes, $\eta = 1$. With Alice all utilities are 1, so $T = 256/2 = 128$, a power of two, and no
+# candidate is ever rejected. Without her one utility is 0: $T = 128.5$, candidates come from $[0, 256)$, and each is
 # accepted with probability $p = 257/512$. Outcomes tell hardly anything. Tries?
 
 # %%
@@ -86,21 +86,21 @@ pairs = [by_tries.law(data, rejection.parameters) for data in rejection.worlds()
 tries = [image(law, lambda pair: pair[1]) for law in pairs]
 
 _, axes = plt.subplots(figsize=(9, 3.5), layout="constrained")
-bars(axes, *tries, ("with Alice, T = 128.5", "without, T = 128"), range(1, 9))
+bars(axes, *tries, ("with Alice, T = 128", "without, T = 128.5"), range(1, 9))
 axes.set_xlabel("tries")
 axes.legend(frameon=False)
 plt.show()
 
 claim = by_tries.claim(rejection.parameters, *rejection.worlds())
 found = exact.compare(*pairs, claim)
-advantage = tries[1].probability(1)[0] - tries[0].probability(1)[0]
+advantage = tries[0].probability(1)[0] - tries[1].probability(1)[0]
 assert advantage == Fraction(255, 512) == curves.tries_advantage(1)
 assert found.verdict is Verdict.VIOLATED
 print(f"advantage of whoever counts tries: {advantage} = {float(advantage):.4f}")
 print(f"the claim, ε = {claim.epsilon:.4f}, would allow {claim.advantage_allowed:.4f}; but the loss is {found.epsilon}")
 
 # %% [markdown]
-# A second try is *proof* that Alice is there, and no budget covers a proof. The verdict is not about the size of the
+# A second try is *proof* that Alice is not there, and no budget covers a proof. The verdict is not about the size of the
 # advantage.
 #
 # **It does not take a large budget.** Two outcomes, utilities $(m, m)$ or $(m-1, m)$, and $m$ chosen so that $2B^m$

@@ -11,7 +11,6 @@ from attacks.attack import Attack, named
 from attacks.boundary import last_added, last_normal, last_positive
 from attacks.catalogue import ATTACKS
 from attacks.events import Between, OffGrid, OneOf, Refuses
-from attacks.rejection_time import rejection_time
 from attacks.rounded_addition import rounded_addition
 from attacks.subnormal_time import subnormal_time
 from attacks.truncated_addition import truncated_addition
@@ -19,7 +18,6 @@ from attacks.zero_rounding import zero_rounding
 from mechanisms import exponential_naive
 from mechanisms.additive import exact_values
 from mechanisms.exponential import ExponentialParameters, Limits
-from mechanisms.exponential_base2_members import member_eta
 from mechanisms.families import absent, family, members
 from mechanisms.interface import Refused
 
@@ -89,21 +87,6 @@ def test_one_unit_of_utility_makes_every_weight_subnormal(kind: type) -> None:
 def test_the_last_utility_with_a_normal_weight() -> None:
     assert last_normal(1.0, np.float64) == 1416
     assert [int(data[0]) for data in subnormal_time().worlds()] == [1417, 1416]
-
-
-@pytest.mark.parametrize("outcomes", [2, 16, 256])
-def test_half_a_unit_of_weight_makes_half_of_the_tries_vain(outcomes: int) -> None:
-    attack = rejection_time(outcomes)
-    total_in, total_out = (sum(Fraction(1, 2) ** int(utility) for utility in data) for data in attack.worlds())
-    assert (total_in, total_out) == (Fraction(outcomes + 1, 2), Fraction(outcomes, 2))
-    rate = member_eta(attack.parameters)
-    assert rate.base == Fraction(1, 2)
-
-
-@pytest.mark.parametrize("outcomes", [0, 1, 12])
-def test_a_total_weight_that_is_no_power_of_two_is_refused(outcomes: int) -> None:
-    with pytest.raises(ValueError, match=f"outcomes must be a power of two and at least 2, got {outcomes}"):
-        rejection_time(outcomes)
 
 
 def test_the_last_utility_with_a_positive_weight() -> None:

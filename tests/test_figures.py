@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from attacks.rejection_time import rejection_time
 from audit import curves, exhaustive, figures
 from audit.__main__ import main
 from audit.curves import PLANS
 from audit.figures import Plan, Series, Timings
 from mechanisms import exponential_base2
 from mechanisms.bits import BitSource
+from mechanisms.exponential import Limits
 
 PNG = b"\x89PNG"
 
@@ -114,14 +114,16 @@ def test_a_picture_can_be_made_again_from_its_numbers(measured: list[Timings]) -
 
 @pytest.mark.parametrize("minimum", [1, 2])
 def test_the_advantage_of_counting_bits_is_that_of_every_string_of_bits(minimum: int) -> None:
-    attack = rejection_time(outcomes=2)
-    limits = attack.parameters.limits
+    limits = Limits(0, 1, 2)
     size = exponential_base2.working_precision(curves.ETA, limits)
 
     def draw(data: NDArray[np.int64], bits: BitSource) -> object:
         return exponential_base2.sample(data, curves.ETA, bits, 1, limits=limits, minimum_tries=minimum)
 
-    law_in, law_out = (exhaustive.bits_consumed(partial(draw, data), depth=minimum * size) for data in attack.worlds())
+    law_in, law_out = (
+        exhaustive.bits_consumed(partial(draw, data), depth=minimum * size)
+        for data in (np.array([0, 1]), np.array([1, 1]))
+    )
     assert law_out.probability(minimum * size) == (1, 1)
     assert law_in.rest == curves.tries_advantage(minimum, outcomes=2)
 

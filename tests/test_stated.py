@@ -7,14 +7,14 @@ import pytest
 
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
-from attacks.catalogue import ATTACKS
+from attacks.catalogue import ON_OUTCOMES
 from attacks.grid_precision import grid_precision
 from attacks.rebuilt import CONSTRUCTORS, at_epsilon
 from attacks.rounded_addition import rounded_addition
 from audit.stated import Stated, fitting
 from mechanisms.privacy import Claim
 
-WITH_A_BUDGET = [attack for attack in ATTACKS if hasattr(attack.parameters, "epsilon")]
+WITH_A_BUDGET = [attack for attack in ON_OUTCOMES if hasattr(attack.parameters, "epsilon")]
 
 
 @pytest.mark.parametrize("attack", WITH_A_BUDGET, ids=lambda attack: attack.name)

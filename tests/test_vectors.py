@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from attacks.absorption import absorption
 from attacks.attack import Attack
-from attacks.catalogue import ATTACKS
+from attacks.catalogue import ON_OUTCOMES
 from attacks.zero_rounding import zero_rounding
 from audit import vectors
 from audit.__main__ import main
@@ -28,7 +28,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vectors")
     result = CliRunner().invoke(main, ["vectors", "--out", str(folder)])
     assert result.exit_code == 0
-    assert result.stderr == f"{len(ATTACKS)} vectors: {folder}\n"
+    assert result.stderr == f"{len(ON_OUTCOMES)} vectors: {folder}\n"
     return folder
 
 
@@ -49,7 +49,7 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("of", ATTACKS, ids=lambda of: of.name)
+@pytest.mark.parametrize("of", ON_OUTCOMES, ids=lambda of: of.name)
 def test_a_vector_holds_its_attack(of: Attack[Any, Any, Any], written: Path) -> None:
     document = read(written, of)
     Draft202012Validator(SCHEMA).validate(document)
@@ -65,8 +65,8 @@ def test_a_vector_holds_its_attack(of: Attack[Any, Any, Any], written: Path) -> 
 
 
 def test_identities_differ_and_stay(written: Path) -> None:
-    identities = [read(written, of)["id"] for of in ATTACKS]
-    assert len(set(identities)) == len(ATTACKS)
+    identities = [read(written, of)["id"] for of in ON_OUTCOMES]
+    assert len(set(identities)) == len(ON_OUTCOMES)
     assert read(written, zero_rounding())["id"] == vectors.vector(zero_rounding())["id"]
     assert vectors.vector(zero_rounding(outcomes=101))["id"].split("/")[1] not in "".join(identities)
 

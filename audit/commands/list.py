@@ -16,9 +16,11 @@ def list_command() -> None:
         click.echo("  mechanisms")
         for mechanism in members(family):
             told = "exact" if mechanism.exact else package(mechanism)
+            told = f"outcomes of {mechanism.variant_of}" if mechanism.variant_of else told
             click.echo(f"    {mechanism.name}{f' ({told})' if told else ''}")
         if missing := absent(family):
             click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
         click.echo("  attacks")
         for attack in (attack for attack in ATTACKS if attack.family == family.name):
-            click.echo(f"    {attack.name}: {attack.description}\n        breaks {', '.join(attack.breaks)}")
+            seen = "" if attack.channel is None else f" (channel: {attack.channel})"
+            click.echo(f"    {attack.name}{seen}: {attack.description}\n        breaks {', '.join(attack.breaks)}")

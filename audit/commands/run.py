@@ -33,6 +33,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 @click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
 @click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
+@click.option("--channels", is_flag=True, help="Only side channels: what is counted beside the outcome.")
 @target_options
 @click.option(
     "--runs",
@@ -72,6 +73,7 @@ def run(
     attacks: Sequence[str],
     mechanisms: Sequence[str],
     family_name: str | None,
+    channels: bool,
     runs: int,
     seed: int,
     alpha: float,
@@ -93,7 +95,7 @@ def run(
       audit run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
       audit run --target package.module:function --attack grid-precision
     """
-    wanted, chosen = Wanted.of(target), _chosen(attacks, family_name, _cost(quick, full))
+    wanted, chosen = Wanted.of(target), _chosen(attacks, family_name, _cost(quick, full), channels)
     if wanted.name is None:
         examine = partial(_examined, _met(chosen, _checked(mechanisms), everything))
     elif mechanisms or everything:
@@ -150,7 +152,7 @@ def _cost(quick: bool, full: bool) -> Cost:
     return Cost.QUICK if quick else Cost.FULL if full else Cost.DEFAULT
 
 
-def _chosen(names: Sequence[str], family_name: str | None, cost: Cost) -> list[AnyAttack]:
+def _chosen(names: Sequence[str], family_name: str | None, cost: Cost, channels: bool) -> list[AnyAttack]:
     from attacks.catalogue import ATTACKS, attack
     from mechanisms.families import family
 
@@ -159,7 +161,7 @@ def _chosen(names: Sequence[str], family_name: str | None, cost: Cost) -> list[A
     if family_name is not None:
         _known(family, family_name, "--family")
     wanted = [one for one in ATTACKS if one.name in names or (not names and one.cost <= cost)]
-    return [one for one in wanted if family_name in (None, one.family)]
+    return [one for one in wanted if family_name in (None, one.family) and (one.channel is not None or not channels)]
 
 
 def _checked(names: Sequence[str]) -> Sequence[str]:

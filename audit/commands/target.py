@@ -99,6 +99,10 @@ def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -
     """Return the attacks for the claim, all of one family. named: whether the user named them, so none may be lost."""
     from audit.stated import fitting
 
+    counting = [attack.name for attack in attacks if attack.channel is not None]
+    if counting and named:
+        raise click.UsageError(f"{counting[0]} looks at a side channel, and of a --target only outcomes are seen")
+    attacks = [attack for attack in attacks if attack.channel is None]
     families = sorted({attack.family for attack in attacks})
     if not attacks:
         raise click.UsageError("--attack and --family leave no attack for the target")

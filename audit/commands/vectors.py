@@ -14,21 +14,24 @@ from audit.commands.shared import file_mistakes, out_option, progress
 @out_option("Folder for the files, one JSON document for each attack; others in it are left alone.", "vectors")
 @click.option("--attack", "names", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 def vectors(out: Path, names: Sequence[str]) -> None:
-    """Write the attacks as data, so that a project in another language can run them with no Python.
+    """Write the attacks on outcomes as data, so that a project in another language can run them with no Python.
 
     A file holds both worlds' inputs, run-length encoded, the public parameters, the event to look for, what is claimed,
     and how likely the event is under the exact laws of broken mechanisms. Floats are hexadecimal beside decimal, so
     nothing is lost in reading them. An event with "portable": false needs this project's arithmetic to be evaluated.
     The schema is docs/vector.schema.json, and docs/examples/vector_runner.c a runner.
     """
-    from attacks.catalogue import ATTACKS, attack
+    from attacks.catalogue import ON_OUTCOMES, attack
     from audit import output
     from audit.vectors import file_name, to_json
 
     try:
-        chosen = [attack(name) for name in dict.fromkeys(names)] or list(ATTACKS)
+        chosen = [attack(name) for name in dict.fromkeys(names)] or list(ON_OUTCOMES)
     except LookupError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--attack") from None
+    for one in chosen:
+        if one.channel is not None:
+            raise click.BadParameter(f"{one.name} looks at {one.channel}, not at outcomes alone", param_hint="--attack")
     with file_mistakes():
         output.prepare(out)
     files = {}
