@@ -117,13 +117,13 @@ class Counted:
     step: float
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
-        return np.asarray(self.gap(outcomes) == 0)
+        return np.asarray(self.near(outcomes) == 0)
 
-    def gap(self, outcomes: Outcomes) -> NDArray[np.float64]:
-        """Return how far the distances of pairs are from being counted, as negative numbers; −∞ for a refusal."""
+    def near(self, outcomes: Outcomes) -> NDArray[np.float64]:
+        """Return how many steps the distances of pairs are off, as numbers from −8 to 0; −8 for a refusal too."""
         counts = np.array([count for _, count in outcomes], dtype=np.float64)
-        gaps = np.abs(np.abs(numbers(outcomes) - self.value) - (counts - 1) * self.step)
-        return np.where(np.isnan(gaps), -np.inf, -gaps)
+        off = np.abs(np.abs(numbers(outcomes) - self.value) / self.step - (counts - 1))
+        return -np.fmin(off, 8.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""

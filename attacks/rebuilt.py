@@ -10,7 +10,6 @@ import numpy as np
 
 from attacks.absorption import absorption
 from attacks.attack import Attack
-from attacks.geometric_trials import geometric_trials
 from attacks.grid_precision import grid_precision
 from attacks.least_significant_bits import least_significant_bits
 from attacks.rounded_addition import USUAL, rounded_addition
@@ -19,7 +18,6 @@ from attacks.sensitivity_underestimation import (
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
-from attacks.subnormal_time import subnormal_time
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 
@@ -41,8 +39,6 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "sensitivity-rounding-float64": sensitivity_rounding_float64,
     "sensitivity-repeated-rounding": sensitivity_repeated_rounding,
     "absorption": absorption,
-    "geometric-trials": geometric_trials,
-    "subnormal-time": subnormal_time,
 }
 
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechanisms import exponential_base2
-from mechanisms.arithmetic import exp_bounds, float_up
 from mechanisms.bits import BitSource
 from mechanisms.cells import (
     BLOCK,
@@ -41,7 +40,7 @@ from mechanisms.certified import Weighing, budget_rate, scale_of
 from mechanisms.exponential import ExponentialParameters, Utilities, as_utilities, claim
 from mechanisms.interface import Mechanism, Outcomes
 from mechanisms.law import Law, runs_of
-from mechanisms.privacy import Claim, Eta, selection_eta
+from mechanisms.privacy import Claim, Eta, selection_eta, with_failures
 from mechanisms.traces import TraceLaw, one_word
 from mechanisms.undecided import Undecided, weight_bounds
 
@@ -213,14 +212,9 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
 
 
 def _trace_claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
-    """Return the promise for pairs (outcome, Trace): ε, and a δ of (1 + e^ε)·(outcomes − 1)·2^−64, rounded up.
-
-    With m = (outcomes − 1)·2^−64, which bounds in each world the probability s of more than one word: for any set of
-    pairs P(set) ≤ e^ε·P'(its outcomes, one word or more) + s ≤ e^ε·(P'(set) + s') + s.
-    """
+    """Return the promise for pairs (outcome, Trace): ε, and a δ for what takes more than a word in either world."""
     straddled = Fraction(parameters.limits.max_outcomes - 1, 1 << 64)
-    delta = (1 + exp_bounds(Fraction(parameters.epsilon))[1]) * straddled
-    return Claim(parameters.epsilon, min(1.0, float_up(delta)))
+    return with_failures(claim(parameters, data_in, data_out), straddled)
 
 
 def _clamped(data: Utilities, parameters: ExponentialParameters) -> Utilities:

@@ -25,8 +25,9 @@ from mechanisms.exponential import INT64, Limits
 from mechanisms.exponential_base2 import FLOAT_LIMIT, PrecisionMethod, Sampler
 from mechanisms.grid import from_steps, l1_steps, to_steps
 from mechanisms.interface import Mechanism, NoLawError
-from mechanisms.law import Law
-from mechanisms.privacy import Eta, noise_eta
+from mechanisms.law import Law, image
+from mechanisms.privacy import Claim, Eta, noise_eta, with_failures
+from mechanisms.traces import TraceLaw, one_word
 
 OUTCOMES_MAX = 1 << 24
 LAW_BITS_MAX = 1 << 30  # of all weights of a law together: 128 MiB
@@ -205,6 +206,24 @@ def _law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
     return law(value, member_eta(parameters), **parameters.grid_and_bounds())
 
 
+def _trace_law_member(data: Data, parameters: LaplaceParameters) -> TraceLaw:
+    values = outcomes(**parameters.grid_and_bounds()).tolist()
+    return image(one_word(_law_member(data, parameters)), lambda pair: (values[pair[0]], pair[1]))
+
+
+def _trace_claim_member(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
+    coordinates = len(exact_values(data_in, parameters.query))
+    straddled = Fraction(_range(**parameters.grid_and_bounds()).count - 1, 1 << 64)
+    return with_failures(laplace_claim(parameters, data_in, data_out), coordinates * straddled)
+
+
 BASE2: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
-    "laplace-base2", "laplace", _sample_member, laplace_claim, _law_member, exact=True
+    "laplace-base2",
+    "laplace",
+    _sample_member,
+    laplace_claim,
+    _law_member,
+    exact=True,
+    trace_law=_trace_law_member,
+    trace_claim=_trace_claim_member,
 )

@@ -100,8 +100,8 @@ print(f"advantage of whoever counts tries: {advantage} = {float(advantage):.4f}"
 print(f"the claim, ε = {claim.epsilon:.4f}, would allow {claim.advantage_allowed:.4f}; but the loss is {found.epsilon}")
 
 # %% [markdown]
-# A second try is *proof* that Alice is not there, and no budget covers a proof. The verdict is not about the size of the
-# advantage.
+# A second try is *proof* that Alice is not there, and no budget covers a proof. The verdict is not about the size of
+# the advantage.
 #
 # **It does not take a large budget.** Two outcomes, utilities $(m, m)$ or $(m-1, m)$, and $m$ chosen so that $2B^m$
 # lies just below 1. Then one total is just below a power of two, and the other just above it:

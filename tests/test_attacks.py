@@ -1,7 +1,6 @@
 """Attacks are descriptions: their worlds are adjacent, and their numbers those of the derivations."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np

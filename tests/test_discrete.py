@@ -4,8 +4,9 @@ A test of fit fails on sound code with probability at most ALPHA, by the chi-squ
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,7 +152,8 @@ def test_the_tries_of_a_split_gaussian_tell_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(discrete, "COARSE", 1)
     sampler = discrete.gaussian.__wrapped__(Fraction(9, 2))
     walked = traces(lambda bits: int(sampler.draw(bits, 1)[0]), depth=12, word_bits=2)
-    kept = {noise: walked.probability((noise, trace))[0] for noise, trace in walked.atoms if trace == Trace(1, 6, 1)}
+    pairs: Sequence[Any] = walked.atoms
+    kept = {noise: walked.probability((noise, trace))[0] for noise, trace in pairs if trace == Trace(1, 6, 1)}
     again = {noise: walked.probability((noise, Trace(2, 12, 2)))[0] for noise in kept}
     assert len(kept) >= 4
     assert len(set(kept.values())) > 1

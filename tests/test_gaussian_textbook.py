@@ -1,5 +1,6 @@
 """Rejection from counted trials: its law by strings of bits, and what it tells."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -62,8 +63,9 @@ def test_a_candidate_is_kept_as_the_source_says(monkeypatch: pytest.MonkeyPatch)
 
 def test_steps_bound_the_magnitude_and_give_it_where_the_first_candidate_is_kept() -> None:
     walked = traces(partial(one_draw, member("gaussian-textbook"), 0, PARAMETERS), depth=14, word_bits=2)
-    assert {trace.tries for _, trace in walked.atoms} >= {1, 2}
-    for noise, trace in walked.atoms:
+    pairs: Sequence[Any] = walked.atoms
+    assert {trace.tries for _, trace in pairs} >= {1, 2}
+    for noise, trace in pairs:
         assert abs(noise) + trace.tries <= trace.steps
         assert trace.tries > 1 or abs(noise) + 1 == trace.steps
 

@@ -1,5 +1,6 @@
 """Fixed work: its law and its one trace by every string of bits, and its promise, failures included."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -51,7 +52,8 @@ def test_there_is_only_one_trace(eta: Eta, failure_bits: int, monkeypatch: pytes
     assert mechanism.trace_law is not None
     walked = traces(partial(one_draw, mechanism, 0.5, PARAMETERS), 2 * trials * eta.y)
     law = mechanism.trace_law(0.5, PARAMETERS)
-    assert {trace for _, trace in walked.atoms} == {Trace(0, 2 * trials * eta.y, 2 * trials)}
+    pairs: Sequence[Any] = walked.atoms
+    assert {trace for _, trace in pairs} == {Trace(0, 2 * trials * eta.y, 2 * trials)}
     for atom in {*walked.atoms, *law.atoms}:
         assert walked.probability(atom) == law.probability(atom)
 

