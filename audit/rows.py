@@ -227,9 +227,14 @@ def examine_all(
         rows = _in_processes(tasks, done)
     else:
         rows = list(_in_this_process(counted, seed, share, done, look))
-    seconds = timing.SECONDS / max(1, len(clocked))
+    seconds = timing.SECONDS / max(1, sum(_parts(crossing) for crossing, _ in clocked))
     rows += _in_this_process(clocked, seed, share, done, look, seconds)  # now, with nothing beside them
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), tuple(rows))
+
+
+def _parts(crossing: Crossing) -> int:
+    """Return how many parts of the seconds a row takes: more where there is something to be seen."""
+    return 2 if crossing.mechanism.name in crossing.attack.breaks else 1
 
 
 def _plan(crossing: Crossing, runs: int) -> int:
@@ -249,7 +254,7 @@ def _in_this_process(
 ) -> Iterator[Row]:
     for crossing, plan in planned:
         seen = None if look is None else partial(look, crossing)
-        yield examine(crossing, seed=seed, runs=plan, alpha=share, look=seen, seconds=seconds)
+        yield examine(crossing, seed=seed, runs=plan, alpha=share, look=seen, seconds=seconds * _parts(crossing))
         done()
 
 
