@@ -120,10 +120,10 @@ class Counted:
         return np.asarray(self.near(outcomes) == 0)
 
     def near(self, outcomes: Outcomes) -> NDArray[np.float64]:
-        """Return how many steps the distances of pairs are off, as numbers from −8 to 0; −8 for a refusal too."""
+        """Return how many steps the distances of pairs are off, negative, −8 at the most; −8 for a refusal too."""
         counts = np.array([count for _, count in outcomes], dtype=np.float64)
         off = np.abs(np.abs(numbers(outcomes) - self.value) / self.step - (counts - 1))
-        return -np.fmin(off, 8.0)
+        return -np.fmin(off, OFF_MAX)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
@@ -229,6 +229,7 @@ def _is_plain(outcome: Any) -> bool:
     return outcome is None or isinstance(outcome, int | float | str | Refused)
 
 
+OFF_MAX = 8.0  # steps that a picture tells apart
 NAMED_MAX = 64  # outcomes of an event that a report writes down one by one
 
 

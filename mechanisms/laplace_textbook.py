@@ -26,7 +26,7 @@ from mechanisms.additive import Data, LaplaceParameters, exact_values, laplace_c
 from mechanisms.arithmetic import log_bounds
 from mechanisms.bits import BitSource
 from mechanisms.certified import nats
-from mechanisms.clamping import clamped, on_grid
+from mechanisms.clamping import clamped, on_grid, require_few_atoms
 from mechanisms.grid import from_steps, l1_steps
 from mechanisms.interface import Mechanism, NoLawError, Outcomes, Trace
 from mechanisms.laplace_exact import member_eta
@@ -35,7 +35,7 @@ from mechanisms.privacy import Eta
 
 FAILURE_BITS = 40  # so many trials that all of them succeed with a probability of at most 2^−40
 TRIALS_MAX = 1 << 14  # of these, for a member: work grows with the scale of the noise in steps
-TRACE_ATOMS_MAX = 1 << 17
+TRACE_BITS_MAX = 1 << 28  # of all probabilities of a law of traces together
 RUNS = 4_000  # a draw is a loop in Python, and few are enough to convict
 
 Number = float | Fraction
@@ -110,29 +110,32 @@ def trace_law(
 
     A magnitude m after r draws of −0 takes 1 + r tries and m + 1 + r steps, with (1−q)/2·q^m·((1−q)/2)^r for each sign.
     Pairs that only a value `apart` steps away can show are named too, with probability 0: the rest might be anything.
-    Raises NoLawError where the pairs are more than 2^17.
+    Raises NoLawError where it takes more than 2^28 bits.
     """
     center, low, high = on_grid(value, grid, lower, upper)
+    require_few_atoms(low, high, grid)
     (x, y), again = ratio(eta), 0
     stop = (1 << y) - x
     while Fraction(stop, 2 << y) ** (again + 1) > Fraction(1, 1 << FAILURE_BITS):
         again += 1
     last = max(high - low, trials_for(eta))
+    size = y * (last + 1) + 1 + (y + 1) * again
+    if last * (again + 1) * size > TRACE_BITS_MAX:  # the ends alone
+        raise NoLawError(f"magnitudes up to {last} and traces of {size} bits each take more than {TRACE_BITS_MAX} bits")
     signs: dict[tuple[int, int], int] = {}
     for place in (center - apart, center + apart):
         signs |= dict.fromkeys(_magnitudes(min(max(place, low), high), low, high, last), 0)
     signs |= _magnitudes(center, low, high, last)
-    if len(signs) * (again + 1) > TRACE_ATOMS_MAX:
-        raise NoLawError(f"{len(signs) * (again + 1)} outcomes and traces, and a law has {TRACE_ATOMS_MAX} at most")
+    places = [(outcome, m, r) for outcome, m in signs for r in range(again + 1)]
+    if len(places) * size > TRACE_BITS_MAX:
+        raise NoLawError(f"{len(places)} probabilities of {size} bits take more than {TRACE_BITS_MAX} bits")
     values = from_steps(np.arange(low, high + 1), grid).tolist()
     kept = [(stop * x**m) << (y * (last - m)) for m in range(last + 1)]  # over 2^(y(last+1) + 1), for one sign
     redrawn = [stop**r << ((y + 1) * (again - r)) for r in range(again + 1)]  # over 2^((y+1)·again)
-    places = [(outcome, m, r) for outcome, m in signs for r in range(again + 1)]
     atoms = [(values[outcome - low], Trace(1 + r, y * (m + 1 + r) + 1 + r, m + 1 + r)) for outcome, m, r in places]
     weights = [signs[outcome, m] * kept[m] * redrawn[r] for outcome, m, r in places]
-    denominator = 1 << (y * (last + 1) + 1 + (y + 1) * again)
-    rest = Fraction(denominator - sum(weights), denominator)
-    return Law(atoms, range(1, len(atoms) + 1), weights, weights, denominator, rest)
+    rest = Fraction((1 << size) - sum(weights), 1 << size)
+    return Law(atoms, range(1, len(atoms) + 1), weights, weights, 1 << size, rest)
 
 
 def _magnitudes(center: int, low: int, high: int, last: int) -> Counter[tuple[int, int]]:

@@ -134,8 +134,14 @@ def test_a_sampler_that_is_broken_is_caught(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_laws_too_large_to_write_down() -> None:
-    with pytest.raises(NoLawError, match="outcomes and traces"):
+    with pytest.raises(NoLawError, match="magnitudes up to 60000"):
         laplace_textbook.trace_law(0, Eta(255, 8), lower=-30_000, upper=30_000)
+    with pytest.raises(NoLawError, match="probabilities of"):
+        laplace_textbook.trace_law(0, Eta(15, 4), lower=-1_000, upper=1_000)
+    with pytest.raises(NoLawError, match="magnitudes up to"):
+        laplace_textbook.trace_law(0, Eta(2**40 - 1, 40), lower=-1, upper=1)
+    with pytest.raises(NoLawError, match="a law has"):
+        laplace_textbook.trace_law(0, Eta(1, 1), lower=-(2**60), upper=2**60)
 
 
 def test_noise_of_many_steps_is_not_sampled() -> None:

@@ -14,6 +14,7 @@ from mechanisms.bits import scripted_bits
 from mechanisms.exponential import ExponentialParameters, Limits
 from mechanisms.families import FAMILIES, member, members
 from mechanisms.interface import Mechanism
+from mechanisms.law import image
 from mechanisms.privacy import Eta
 from tests import (
     test_gaussian_exact,
@@ -87,31 +88,48 @@ def by_every_boundary(float_type: Any, variant: exponential_naive.Variant) -> Ca
     return check
 
 
-def base2_by_every_string(mechanism: AnyMechanism) -> None:
-    """The member only adapts parameters, so its functions are walked at a size where every string can be."""
-    limits = Limits(0, 2, 3)
-    for vector in ([0], [0, 1], [2, 0, 1], [1, 1, 1], [0.5, 0.0]):
-        for eta in (Eta(1, 1, 1), Eta(3, 2, 1)):
-            precision = exponential_base2.working_precision(eta, limits, "empirical")
-            law = exponential_base2.law(vector, eta, limits=limits, rounding_precision=1)
-            rounding_bits = len(vector) if isinstance(vector[0], float) else 0
+def base2_by_every_string(**sampling: Any) -> Callable[[AnyMechanism], None]:
+    """The members only adapt parameters, so their functions are walked at a size where every string can be."""
 
-            def draw(bits: Any, vector: Any = vector, eta: Eta = eta) -> int:
-                options: dict[str, Any] = {"limits": limits, "precision_method": "empirical", "rounding_precision": 1}
-                return int(exponential_base2.sample(vector, eta, bits, 1, **options)[0])
+    def check(mechanism: AnyMechanism) -> None:
+        limits = Limits(0, 2, 3)
+        for vector in ([0], [0, 1], [2, 0, 1], [1, 1, 1], [0.5, 0.0]):
+            for eta in (Eta(1, 1, 1), Eta(3, 2, 1)):
+                precision = exponential_base2.working_precision(eta, limits, "empirical")
+                law = exponential_base2.law(vector, eta, limits=limits, rounding_precision=1)
+                rounding_bits = len(vector) if isinstance(vector[0], float) else 0
 
-            walked = exhaustive.law(draw, depth=rounding_bits + precision)
-            accepted = 1 - walked.rest
-            for index in range(len(vector)):
-                low = walked.probability(index)[0]
-                if rounding_bits == 0:  # the first try, given that it is accepted
-                    assert low / accepted == law.probability(index)[0]
-                assert low <= law.probability(index)[0] <= low + walked.rest
-    data = np.array([3, 1, 0])
-    parameters = ExponentialParameters(1.0, Limits(0, 3, 3))
-    assert mechanism.law is not None
-    eta = Eta.from_epsilon(0.5)
-    assert mechanism.law(data, parameters).probability(0) == exponential_base2.law(data, eta).probability(0)
+                def draw(bits: Any, vector: Any = vector, eta: Eta = eta) -> int:
+                    options: dict[str, Any] = {"limits": limits, "precision_method": "empirical", **sampling}
+                    return int(exponential_base2.sample(vector, eta, bits, 1, rounding_precision=1, **options)[0])
+
+                walked = exhaustive.law(draw, depth=rounding_bits + precision)
+                accepted = 1 - walked.rest
+                for index in range(len(vector)):
+                    low = walked.probability(index)[0]
+                    if rounding_bits == 0:  # the first try, given that it is accepted
+                        assert low / accepted == law.probability(index)[0]
+                    assert low <= law.probability(index)[0] <= low + walked.rest
+        data = np.array([3, 1, 0])
+        parameters = ExponentialParameters(1.0, Limits(0, 3, 3))
+        assert mechanism.law is not None
+        eta = Eta.from_epsilon(0.5)
+        assert mechanism.law(data, parameters).probability(0) == exponential_base2.law(data, eta).probability(0)
+
+    return check
+
+
+def pairs_by_every_string(mechanism: AnyMechanism) -> None:
+    """A variant's law is what its law of traces, walked string by string in test_traces, says of outcomes alone."""
+    for data in ([0, 1], [2, 0, 1], [1, 1, 1]):
+        parameters = ExponentialParameters(2.0, Limits(0, 2, 3))
+        assert mechanism.law is not None
+        assert mechanism.trace_law is not None
+        law = mechanism.law(np.array(data), parameters)
+        seen = image(mechanism.trace_law(np.array(data), parameters), lambda pair: pair[0])
+        for index in range(len(data)):
+            low, high = law.probability(index)
+            assert seen.probability(index)[0] <= low == high <= seen.probability(index)[1] + seen.rest
 
 
 def exact_by_every_string(mechanism: AnyMechanism) -> None:
@@ -127,7 +145,11 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "exponential-naive-float64": by_every_boundary(np.float64, "plain"),
     "exponential-naive-positive": by_every_boundary(np.float64, "positive"),
     "exponential-naive-shifted": by_every_boundary(np.float64, "shifted"),
-    "exponential-base2": base2_by_every_string,
+    "exponential-base2": base2_by_every_string(),
+    "exponential-base2-ten-tries": pairs_by_every_string,
+    "exponential-base2-bit-by-bit": pairs_by_every_string,
+    "exponential-base2-early-stop": base2_by_every_string(sampler="most-significant-first"),
+    "exponential-base2-precision-on-demand": pairs_by_every_string,
     "exponential-exact": exact_by_every_string,
     "exponential-exact-base-e": exact_by_every_string,
     "laplace-naive-float64": test_laplace_naive.check_law,

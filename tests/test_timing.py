@@ -166,6 +166,29 @@ def test_a_small_delta_is_not_counted_twice() -> None:
     assert sum(judged(one, Claim(0.0, 0.4)).verdict is Verdict.VIOLATED for one in found) <= at_most(0.05)
 
 
+def quick_or_slow(seed: int, slow_in: float, slow_out: float) -> Times:
+    """Return independent times of two lengths."""
+    random = np.random.default_rng(seed)
+    is_in = random.random(1_000) < 0.5
+    return Times(np.where(random.random(1_000) < np.where(is_in, slow_in, slow_out), 20_000, 10_000), is_in)
+
+
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize(("delta", "accused"), [(0.8, False), (0.5, True)])
+def test_a_delta_is_what_the_worlds_may_differ_by(delta: float, accused: bool) -> None:
+    """Slow with probability 0.9 and 0.1: exactly (0, 0.8)-private."""
+    found = [judged(quick_or_slow(seed, 0.9, 0.1), Claim(0.0, delta)) for seed in range(SERIES)]
+    violated = sum(one.verdict is Verdict.VIOLATED for one in found)
+    assert violated == SERIES if accused else violated <= at_most(0.05)
+
+
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize(("slow_in", "slow_out"), [(0.7, 1.0), (1.0, 0.7), (0.3, 0.0), (0.0, 0.3)])
+def test_what_only_one_world_shows_is_found_whichever_it_is(slow_in: float, slow_out: float) -> None:
+    found = [judged(quick_or_slow(seed, slow_in, slow_out), Claim(1.5)) for seed in range(10)]
+    assert all(one.verdict is Verdict.VIOLATED for one in found)
+
+
 # What leaks is found.
 
 
@@ -200,7 +223,7 @@ def test_a_leak_of_a_twentieth_is_detected_and_allowed_by_one_nat() -> None:
     assert all(one.detected and one.verdict is Verdict.NOT_REFUTED for one in found)
 
 
-@pytest.mark.parametrize(("measurements", "epsilon"), [(40, 5.0), (1_000, 10.0)])
+@pytest.mark.parametrize(("measurements", "epsilon"), [(40, 1.0), (40, 5.0), (1_000, 10.0)])
 def test_so_few_measurements_could_convict_nobody(measurements: int, epsilon: float) -> None:
     evidence = judged(clocked(1, measurements, extra=1_000.0), Claim(epsilon))
     assert evidence.verdict is Verdict.UNDERPOWERED
