@@ -41,7 +41,8 @@ def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
         (data_in, data_out),
         ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 1, 256)),
         tries,
-        "total weights 128 and 128.5: of a power of two no try is rejected, just above it nearly half of them are",
+        "total weights 128 and 128.5: of a power of two no try is rejected, just above it nearly half of them are"
+        + (f"; more than {tries} tries give the second away" if tries > 1 else ""),
     )
 
 

@@ -28,6 +28,7 @@ def stubborn(data: Any, parameters: Any, bits: BitSource, n: int) -> list[int]:
 def _one(bits: BitSource) -> int:
     for zeros in range(3):
         bits.tries += 1
+        bits.steps += 1
         if bits.take(1):
             return zeros
     raise ValueError("three zeros")
@@ -40,8 +41,8 @@ REFUSAL = Refused("ValueError: three zeros")
 def test_each_draw_is_counted_on_its_own() -> None:
     seen = channels.traced(STUBBORN, "tries").sample(None, None, scripted_bits("101001"), 3)
     assert list(seen) == [(0, 1), (1, 2), (2, 3)]
-    whole = channels.traced(STUBBORN).sample(None, None, scripted_bits("01"), 1)
-    assert list(whole) == [(1, Trace(2, 2, 0))]
+    whole = channels.traced(STUBBORN).sample(None, None, scripted_bits("101"), 2)
+    assert list(whole) == [(0, Trace(1, 1, 1)), (1, Trace(2, 2, 2))]
 
 
 def test_an_error_is_an_outcome_beside_its_count() -> None:
