@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/*.py)
 
-.PHONY: report test lint wheel notebooks bench clean
+.PHONY: report test lint wheel notebooks bench calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -33,6 +33,10 @@ notebooks: $(VENV)/.installed-test
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks -q --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
+
+# Equal code under this machine's clock, and leaks of a stated size; writes calibration/results.md. Best on an idle machine.
+calibrate: $(VENV)/.installed-test
+	$(BIN)/python -m pytest calibration -q
 
 clean:
 	rm -rf $(VENV) build dist reports vectors

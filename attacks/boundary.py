@@ -44,6 +44,12 @@ def last_positive(epsilon: float, float_type: DTypeLike) -> int:
     return last_utility(epsilon, float_type, least - 1, lambda weights: weights > 0)
 
 
+def last_normal(epsilon: float, float_type: DTypeLike) -> int:
+    """Return the last integer utility whose weight e^(−εu/2) is a normal float, near 2·1022·ln(2)/ε in binary64."""
+    information = np.finfo(np.dtype(float_type).type)
+    return last_utility(epsilon, float_type, information.minexp, lambda weights: weights >= information.tiny)
+
+
 def last_added(epsilon: float, float_type: DTypeLike) -> int:
     """Return the last integer utility u with 1 + e^(−εu/2) > 1, near 2p·ln(2)/ε with p bits.
 

@@ -17,6 +17,7 @@ from attacks.gumbel_ties import gumbel_ties
 from attacks.least_significant_bits import least_significant_bits
 from attacks.negligible_region import negligible_region
 from attacks.precision_retry import precision_retry
+from attacks.rejection_time import rejection_time
 from attacks.rejection_tries import rejection_tries, rejection_tries_two_outcomes
 from attacks.rounded_addition import rounded_addition
 from attacks.rounding_before_threshold import rounding_before_threshold
@@ -28,6 +29,7 @@ from attacks.sensitivity_underestimation import (
 )
 from attacks.singleton_key import singleton_key
 from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from attacks.subnormal_time import subnormal_time
 from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
 from attacks.uniform_floor import uniform_floor
@@ -57,14 +59,6 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     selection_absorption(),
     box_muller_inversion(sigma=1.0),
     box_muller_inversion(sigma=20.0),
-    rejection_tries(),
-    rejection_tries(tries=10),
-    rejection_tries_two_outcomes(),
-    weight_concentration(),
-    early_termination(),
-    precision_retry(),
-    geometric_trials(),
-    geometric_trials_gaussian(),
     absorbed_threshold(),
     clamped_noise(),
     finite_threshold(),
@@ -78,6 +72,16 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     rounding_before_threshold(),
     boundary(),
     boundary(threshold=2),
+    rejection_tries(),
+    rejection_tries(tries=10),
+    rejection_tries_two_outcomes(),
+    weight_concentration(),
+    early_termination(),
+    precision_retry(),
+    geometric_trials(),
+    geometric_trials_gaussian(),
+    subnormal_time(),
+    rejection_time(),
 )
 
 # What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.

@@ -1,4 +1,4 @@
-"""What the timing figures measure: the time of one draw against what makes it dear. Ilvento 2020, Figures 4 to 7.
+"""What the timing figures measure: the time of one draw against what makes it dear. Ilvento 2020, Figures 4 to 7 and 9.
 
 What is public is computed beforehand and cached, as a service would: the precision of base 2 for its (η, limits), the
 tables of the exact members. A draw is everything after that, from the utilities, or the value, to one outcome: weights,
@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from attacks.rejection_tries import rejection_tries
 from audit.figures import Call, Curve, Plan
 from mechanisms import exponential_base2, exponential_exact, exponential_naive, laplace_exact, laplace_naive
 from mechanisms.bits import system_bits
@@ -150,6 +151,33 @@ def base2_laplace(last: int, method: exponential_base2.PrecisionMethod, sampler:
 
 FINEST = 1 << 8
 
+# Figure 9: Algorithm 2 with at least k tries, where every candidate is accepted, and where nearly half are rejected.
+
+REJECTING = rejection_tries()
+MOST_TRIES = 32
+
+
+def tries(name: str, data: NDArray[np.int64]) -> Curve:
+    """Return the curve of base 2 against the minimum of tries."""
+
+    def call(size: int) -> Call:
+        bits, limits = system_bits(), REJECTING.parameters.limits
+        return lambda: exponential_base2.sample(data, ETA, bits, 1, limits=limits, minimum_tries=size)
+
+    return Curve(name, MOST_TRIES, call)
+
+
+def tries_advantage(minimum: int, outcomes: int = 256) -> Fraction:
+    """Return the advantage of whoever counts tries, or bits, in the two worlds of `rejection_tries`: (1 − p)^k.
+
+    With Alice every candidate is accepted, and there are exactly k tries. Without her a candidate is accepted with
+    probability p, half of (outcomes + 1)/outcomes, and more than k tries follow when k of them are rejected.
+    """
+    return Fraction(outcomes - 1, 2 * outcomes) ** minimum
+
+
+WITH_ALICE, WITHOUT = REJECTING.worlds()
+
 PLANS = (
     Plan(
         "figure-4-outcomes",
@@ -189,5 +217,14 @@ PLANS = (
             base2_laplace(FINEST, "empirical", "bit-by-bit"),
             exact_laplace(FINEST),
         ),
+    ),
+    Plan(
+        "figure-9-tries",
+        "One draw of 256 outcomes in base 2",
+        "k, the minimum of tries",
+        1,
+        2,
+        (tries("total weight 128.5", WITHOUT), tries("total weight 128", WITH_ALICE)),
+        tries_advantage,
     ),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 from audit.render import KINDS, columns, footer, sections, titles_of
-from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence
+from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, TimingEvidence
 
 SCHEMA = "subnormal/report/1"
 
@@ -45,12 +46,16 @@ def _row_json(row: Row) -> dict[str, Any]:
         "reproducible": row.reproducible,
         "error": row.error,
         "warnings": list(row.warnings),
-        "timing": row.timing,
+        "timing": _timing_json(row.timing),
         "exact": _exact_json(row.exact),
         "exhaustive": _exact_json(row.exhaustive),
         "sampled": _sampled_json(row.sampled),
         "sequential": _sequential_json(row.sequential),
     }
+
+
+def _timing_json(evidence: TimingEvidence | None) -> dict[str, Any] | None:
+    return None if evidence is None else _plain(asdict(evidence) | {"verdict": str(evidence.verdict)})
 
 
 def _exact_json(evidence: ExactEvidence | None) -> dict[str, Any] | None:
@@ -98,7 +103,7 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: float) -> float | str:
-    return "inf" if value == math.inf else value
+    return ("inf" if value > 0 else "-inf") if math.isinf(value) else value
 
 
 def to_html(report: Report, drawn: dict[str, bytes]) -> str:

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from itertools import takewhile
 from math import ceil, log
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class Timings:
     axis: str
     rounds: int
     series: tuple[Series, ...]
+    advantage: tuple[float, ...] = ()  # exact, at 1, 2, 3, …, drawn beside the times
 
     @property
     def common_size(self) -> int:
@@ -83,6 +85,7 @@ class Plan:
     first: int
     ratio: float
     curves: tuple[Curve, ...]
+    advantage: Callable[[int], Fraction] | None = None  # of whoever counts random bits, exactly
 
 
 def sizes(first: int, last: int, ratio: float, *, quick: bool = False) -> tuple[int, ...]:
@@ -126,7 +129,9 @@ def measure(
             times[name].setdefault(size, []).append(_seconds(call, repeats))
         done()
     series = tuple(_series(name, dict(sorted(by_size.items()))) for name, by_size in times.items())
-    return Timings(plan.name, plan.title, plan.axis, rounds, series)
+    largest = max(timed.sizes[-1] for timed in series)
+    told = () if plan.advantage is None else tuple(float(plan.advantage(size)) for size in range(1, largest + 1))
+    return Timings(plan.name, plan.title, plan.axis, rounds, series, told)
 
 
 def _prepared(call: Call) -> tuple[Call, int]:
@@ -156,24 +161,38 @@ STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell 
     "base 2, theoretical, bit-by-bit": {"color": "black", "marker": "o", "fillstyle": "none", "linestyle": "--"},
     "base 2, empirical, all-bits": {"color": "0.6", "marker": "^"},
     "base 2, empirical, bit-by-bit": {"color": "0.6", "marker": "^", "fillstyle": "none", "linestyle": "--"},
+    "total weight 128.5": {"color": "#d55e00", "marker": "s"},
+    "total weight 128": {"color": "#0072b2", "marker": "D"},
     "precision search, once": {"color": "#009e73", "marker": "v", "linestyle": ":"},
 }
 
 
 def draw(axes: Axes, timings: Timings) -> None:
-    """Draw medians as lines and the interquartile range as bands, with the legend beside them, slowest first."""
+    """Draw medians as lines and the interquartile range as bands, with the legend beside them, slowest first.
+
+    On logarithmic axes with the exponents of power laws, but for a few tries, which make none.
+    """
     from matplotlib.ticker import EngFormatter
 
     rank = {name: -round(log(ratio)) for name, ratio in timings.ratios().items()}  # near ties keep the plan's order
     for series in sorted(timings.series, key=lambda series: rank[series.name]):
         style = STYLES[series.name]
-        label = f"{series.name}: $n^{{{series.exponent:z.2f}}}$"
+        label = series.name if timings.advantage else f"{series.name}: $n^{{{series.exponent:z.2f}}}$"
         axes.plot(series.sizes, series.median, **style, markersize=6, linewidth=1.8, label=label)
         axes.fill_between(series.sizes, series.low, series.high, color=style["color"], alpha=0.2, linewidth=0)
-    axes.set(xscale="log", yscale="log", xlabel=timings.axis, ylabel="processor time", title=timings.title)
+    scale = "linear" if timings.advantage else "log"
+    axes.set(xscale=scale, yscale=scale, xlabel=timings.axis, ylabel="processor time", title=timings.title)
     axes.yaxis.set_major_formatter(EngFormatter(unit="s"))
     axes.grid(color="0.92")
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+
+
+def draw_advantage(axes: Axes, timings: Timings) -> None:
+    """Draw what the number of random bits tells, against the minimum of tries."""
+    minimum = range(1, len(timings.advantage) + 1)
+    axes.plot(minimum, timings.advantage, color="black", marker="o", markersize=4, linewidth=1.2)
+    axes.set(yscale="log", xlabel=timings.axis, ylabel="advantage, exactly", title="Whoever counts bits")
+    axes.grid(color="0.92")
 
 
 def to_png(timings: Timings) -> bytes:
@@ -183,8 +202,14 @@ def to_png(timings: Timings) -> bytes:
 
     with rc_context({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(11, 5), layout="constrained")
-        draw(figure.subplots(), timings)
-        note = f"median of {timings.rounds} rounds, band: quartiles\npower laws: of the larger sizes"
+        if timings.advantage:
+            beside, axes = figure.subplots(1, 2)
+            draw_advantage(beside, timings)
+        else:
+            axes = figure.subplots()
+        draw(axes, timings)
+        note = f"median of {timings.rounds} rounds, band: quartiles\n"
+        note += "" if timings.advantage else "power laws: of the larger sizes"
         figure.text(0.99, 0.02, note, ha="right", color="0.4")
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=110)
@@ -205,6 +230,6 @@ def from_json(text: str) -> list[Timings]:
         return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
 
     return [
-        Timings(**(figure | {"series": tuple(Series(**as_tuples(series)) for series in figure["series"])}))
+        Timings(**as_tuples(figure | {"series": [Series(**as_tuples(series)) for series in figure["series"]]}))
         for figure in json.loads(text)["figures"]
     ]

@@ -45,7 +45,7 @@ def of_report(report: Report) -> dict[str, bytes]:
 def to_png(attack: str, rows: Sequence[Row]) -> bytes:
     """Return the picture of an attack's rows, with their curves."""
     stream = io.BytesIO()
-    side_by_side(rows, attack, curves=True).savefig(stream, format="png", dpi=110)
+    side_by_side(rows, attack, curves=any(row.timing is None for row in rows)).savefig(stream, format="png", dpi=110)
     return stream.getvalue()
 
 
@@ -63,9 +63,12 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     for column, row in zip(axes.T, rows, strict=True):
         column[0].set_title(_headline(row), fontsize=10)
         if row.sketch is not None:
-            draw_worlds(column[0], row.sketch)
-            if row.channel is not None:
-                column[0].set_xlabel(row.channel)
+            if row.timing is not None:
+                draw_times(column[0], row.sketch)
+            else:
+                draw_worlds(column[0], row.sketch)
+                if row.channel is not None:
+                    column[0].set_xlabel(row.channel)
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":
@@ -84,6 +87,7 @@ def _headline(row: Row) -> str:
         ("exhaustive", row.exhaustive),
         ("sampled", row.sampled),
         ("sequential", row.sequential),
+        ("timing", row.timing),
     )
     verdicts = ", ".join(f"{name}: {evidence.verdict}" for name, evidence in kinds if evidence is not None)
     return f"{row.mechanism}\n" + (verdicts if len(verdicts) < LINE else verdicts.replace(", sampled", ",\nsampled"))
@@ -106,6 +110,13 @@ def draw_worlds(axes: Axes, sketch: Sketch) -> None:
         axes.set_yscale("log")
     whole = np.array_equal(ends, np.round(ends))
     axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole else "outcome")
+
+
+def draw_times(axes: Axes, sketch: Sketch) -> None:
+    """Draw how long draws took in both worlds, as shares of cells of equal width."""
+    for colour, world, shares in zip((IN, OUT), ("in", "out"), sketch.sampled or (), strict=False):
+        axes.fill_between(sketch.edges, shares, step="mid", color=colour, alpha=0.45, linewidth=0, label=world)
+    axes.set_xlabel("time of one draw (ms)")
 
 
 def _binned(

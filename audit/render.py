@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from audit.report import Interval, Report, Row, Verdict
+from audit.report import Interval, Report, Row, TimingEvidence, Verdict
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,6 +18,8 @@ PICTURE_WIDTH = 120  # columns
 
 # Left out one by one where a terminal is too narrow; report.html has them all.
 DISPENSABLE = (
+    "needed",
+    "worlds differ",
     "fit p",
     "KS ± margin",
     "runs",
@@ -28,6 +30,7 @@ DISPENSABLE = (
     "exhaustive",
     "claimed ε",
     "allowed",
+    "time in/out",
     "advantage",
     "loss ε",
 )
@@ -71,6 +74,7 @@ def columns(row: Row) -> dict[str, str]:
         "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
         "sampled": "–" if sampled is None else str(sampled.verdict),
         "sequential": "–" if row.sequential is None else str(row.sequential.verdict),
+        "timing": "–" if row.timing is None else str(row.timing.verdict),
         "claimed ε": _claimed(row),
         "loss ε": short(None if exact is None else exact.epsilon),
         "δ at ε": short(None if exact is None else exact.delta),
@@ -82,7 +86,10 @@ def columns(row: Row) -> dict[str, str]:
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
         "fit p": "–" if fit is None else f"{fit.p_in:.2g}, {fit.p_out:.2g}",
         "e-value": "–" if row.sequential is None else short(math.exp(min(700.0, row.sequential.log_e_value)), 3),
-        "runs": "–" if (judged := sampled or row.sequential) is None else f"{judged.runs:,}",
+        "time in/out": _ratio(row.timing),
+        "worlds differ": _differ(row.timing),
+        "needed": _needed(row.timing),
+        "runs": _runs(row),
     }
 
 
@@ -90,6 +97,29 @@ def _claimed(row: Row) -> str:
     if row.claim is None:
         return "–"
     return short(row.claim.epsilon) + (f", δ = {row.claim.delta:.3g}" if row.claim.delta else "")
+
+
+def _runs(row: Row) -> str:
+    judged = row.sampled or row.sequential
+    runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
+    return "–" if runs is None else f"{runs:,}"
+
+
+def _ratio(timing: TimingEvidence | None) -> str:
+    if timing is None:
+        return "–"
+    return f"{short(timing.median_in / max(timing.median_out, 1e-9), 3)} {interval(timing.ratio)}"
+
+
+def _differ(timing: TimingEvidence | None) -> str:
+    return "–" if timing is None else f"{'yes' if timing.detected else 'not seen'}, p = {timing.sign_p:.1g}"
+
+
+def _needed(timing: TimingEvidence | None) -> str:
+    if timing is None:
+        return "–"
+    low, high = timing.needed
+    return f"over {low:,.0f}" if math.isinf(high) else f"{low:,.0f} to {high:,.0f}"
 
 
 def table(report: Report, width: int | None = None) -> Table:
@@ -151,7 +181,7 @@ def sections(rows: Iterable[Row]) -> list[Section]:
     return made
 
 
-KINDS = ("exact", "exhaustive", "sampled", "sequential")
+KINDS = ("exact", "exhaustive", "sampled", "sequential", "timing")
 
 
 def titles_of(rows: Iterable[Row]) -> list[str]:
@@ -194,7 +224,7 @@ def footer(report: Report) -> str:
     """Return what stands under the table: errors, how the confidence was shared, and what no verdict says."""
     errors = [f"{row.attack}, {row.mechanism}: {row.error}\n" for row in report.rows if row.error]
     errors += [f"{row.attack}, {row.mechanism}: warning: {told}\n" for row in report.rows for told in row.warnings]
-    judged = sum(row.sampled is not None or row.sequential is not None for row in report.rows)
+    judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
     return "".join(errors) + (

@@ -100,7 +100,40 @@ class SequentialEvidence:
     looks: tuple[tuple[int, float], ...]
 
 
-Evidence = ExactEvidence | SampledEvidence | SequentialEvidence
+@dataclass(frozen=True, slots=True)
+class TimingEvidence:
+    """From measurements of single draws, the world of each chosen by a coin. Times are in seconds.
+
+    verdict: of the claim, had it been made for the pair (outcome, time). detected: whether the worlds differ at all, by
+    the exact sign test, p at most 1 − confidence. Both, and `advantage_lower`, hold whatever timings depend on, each at
+    the confidence stated. difference (in − out) and ratio (in/out): of the medians, 95 %
+    block-bootstrap intervals. slower_in: the share of pairs, ties left out, in which `in` took longer. needed: how many
+    measurements show an attacker the difference, with at most one error in twenty either way. welch_t: the largest in
+    size, and its p-value for independent measurements, all tests paid for. threshold: the event is a longer time;
+    event_in, event_out: how often it happened in the three quarters of the measurements that did not fix it.
+    """
+
+    verdict: Verdict
+    confidence: float
+    measurements: int
+    median_in: float
+    median_out: float
+    difference: Interval
+    ratio: Interval
+    detected: bool
+    sign_p: float
+    slower_in: float
+    needed: Interval
+    welch_t: float
+    welch_p: float
+    threshold: float
+    event_in: float
+    event_out: float
+    advantage_lower: float
+    log_e_value: float
+
+
+Evidence = ExactEvidence | SampledEvidence | SequentialEvidence | TimingEvidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +167,7 @@ class Row:
     error: str | None = None
     channel: str | None = None
     warnings: tuple[str, ...] = ()  # what a reader of the verdicts has to know
-    timing: None = None
+    timing: TimingEvidence | None = None
     exact: ExactEvidence | None = None
     exhaustive: ExactEvidence | None = None
     sampled: SampledEvidence | None = None
@@ -144,7 +177,7 @@ class Row:
     @property
     def violated(self) -> bool:
         """Whether any kind of evidence says VIOLATED."""
-        kinds = (self.exact, self.exhaustive, self.sampled, self.sequential)
+        kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
         return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
 
     @property

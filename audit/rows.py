@@ -14,7 +14,7 @@ import numpy as np
 
 from attacks import catalogue
 from attacks.attack import Attack, Cost
-from audit import channels, exact, exhaustive, learning, sampled, sequential, workers
+from audit import channels, exact, exhaustive, learning, sampled, sequential, timing, workers
 from audit.environment import environment
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, Sketch
 from mechanisms.bits import BitSource
@@ -75,10 +75,10 @@ def crossings(
 
 
 def _taken(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
-    if mechanism.takes is None:
-        return True
     try:
-        return all(mechanism.takes(data, attack.parameters) for data in attack.worlds())
+        if attack.channel == "time" and planned_runs(Crossing(attack, mechanism), 1) == 0:
+            return False  # too slow to be timed
+        return mechanism.takes is None or all(mechanism.takes(data, attack.parameters) for data in attack.worlds())
     except Exception:  # worlds that cannot be built: their row will say so
         return True
 
@@ -89,14 +89,25 @@ def planned_runs(crossing: Crossing, runs: int) -> int:
     return runs if mechanism.runs is None else min(runs, mechanism.runs(attack.worlds()[0], attack.parameters))
 
 
-def examine(crossing: Crossing, *, seed: int, runs: int, alpha: float, look: Look | None = None) -> Row:
+def examine(
+    crossing: Crossing,
+    *,
+    seed: int,
+    runs: int,
+    alpha: float,
+    look: Look | None = None,
+    seconds: float = timing.SECONDS,
+) -> Row:
     """Return the row of one crossing. What goes wrong becomes the row's error; the other rows do not notice.
 
     alpha is this row's own share. runs is a wish: the member's own bound may be less, and 0 means that nothing is
     sampled. look, where given, asks for runs until the claim is decided, and sees the evidence after every batch.
+    seconds: what a row that the clock decides may take; then runs are measurements of both worlds.
     """
     attack, mechanism = crossing.attack, crossing.seen
     try:
+        if attack.channel == "time":
+            return _timed(attack, mechanism, (seed, planned_runs(crossing, runs), alpha), seconds)
         return _examine(attack, mechanism, (seed, planned_runs(crossing, runs), alpha), look)
     except Exception as error:
         return _row(attack, mechanism, None, error=f"{type(error).__name__}: {error}")
@@ -106,10 +117,7 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, look: Look 
     seed, runs, alpha = plan
     if runs and look is None:  # else until_decided learns it, on a share of its own runs
         attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
-    worlds = attack.worlds()
-    if not family(attack.family).adjacent(attack.parameters, *worlds):
-        raise ValueError("the attack's worlds are not adjacent: no claim covers them")
-    claim = mechanism.claim(attack.parameters, *worlds)
+    worlds, claim = _claimed(attack, mechanism)
     laws = sampled.both_laws(mechanism, attack, worlds)
     return _row(
         attack,
@@ -124,6 +132,21 @@ def _examine(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, look: Look 
     )
 
 
+def _timed(attack: AnyAttack, mechanism: AnyMechanism, plan: Plan, seconds: float) -> Row:
+    seed, runs, alpha = plan
+    _, claim = _claimed(attack, mechanism)
+    times = timing.observe(mechanism, attack, seed=seed, measurements=max(runs, timing.LEAST), seconds=seconds)
+    shown = timing.judge(times, claim, alpha, seed)
+    return _row(attack, mechanism, claim, timing=shown, sketch=timing.sketch(times))
+
+
+def _claimed(attack: AnyAttack, mechanism: AnyMechanism) -> tuple[tuple[Any, Any], Claim]:
+    worlds = attack.worlds()
+    if not family(attack.family).adjacent(attack.parameters, *worlds):
+        raise ValueError("the attack's worlds are not adjacent: no claim covers them")
+    return worlds, mechanism.claim(attack.parameters, *worlds)
+
+
 def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evidence: Any) -> Row:
     return Row(
         attack=attack.name,
@@ -136,7 +159,7 @@ def _row(attack: AnyAttack, mechanism: AnyMechanism, claim: Claim | None, **evid
         event=None if attack.event is None else attack.event.to_json(),
         claim=claim,
         advantage_allowed=None if claim is None else claim.advantage_allowed,
-        reproducible=mechanism.seeded,
+        reproducible=mechanism.seeded and attack.channel != "time",
         channel=attack.channel,
         **evidence,
     )
@@ -204,8 +227,14 @@ def examine_all(
         rows = _in_processes(tasks, done)
     else:
         rows = list(_in_this_process(counted, seed, share, done, look))
-    rows += _in_this_process(clocked, seed, share, done, look)  # now, with nothing beside them
+    seconds = timing.SECONDS / max(1, sum(_parts(crossing) for crossing, _ in clocked))
+    rows += _in_this_process(clocked, seed, share, done, look, seconds)  # now, with nothing beside them
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), tuple(rows))
+
+
+def _parts(crossing: Crossing) -> int:
+    """Return how many parts of the seconds a row takes: more where there is something to be seen."""
+    return 2 if crossing.mechanism.name in crossing.attack.breaks else 1
 
 
 def _plan(crossing: Crossing, runs: int) -> int:
@@ -221,10 +250,11 @@ def _in_this_process(
     share: float,
     done: Callable[[], None],
     look: Callable[[Crossing, SequentialEvidence], None] | None,
+    seconds: float = timing.SECONDS,
 ) -> Iterator[Row]:
     for crossing, plan in planned:
         seen = None if look is None else partial(look, crossing)
-        yield examine(crossing, seed=seed, runs=plan, alpha=share, look=seen)
+        yield examine(crossing, seed=seed, runs=plan, alpha=share, look=seen, seconds=seconds * _parts(crossing))
         done()
 
 

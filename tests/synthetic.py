@@ -1,13 +1,15 @@
-"""Mechanisms whose law is known by construction, to audit the auditor with."""
+"""Mechanisms whose law is known by construction, to audit the auditor with, and clocks."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attacks.attack import Attack, index_statistic
 from attacks.events import OneOf
+from audit.timing import Times
 from mechanisms.bits import BitSource
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
@@ -36,3 +38,30 @@ def leaking(name: str, leak: float, claimed: Claim) -> Mechanism[int, None, int]
 
 def attack_on_one_bit(worlds: Callable[[], tuple[int, int]] = lambda: (1, 0)) -> Attack[int, None, int]:
     return Attack("one-bit", "synthetic", worlds, None, OneOf((1,)), index_statistic, (), "by construction", "one bit")
+
+
+def clocked(seed: int, measurements: int, extra: float = 0.0, slow: float = 0.0, period: int = 0) -> Times:
+    """Return the times of a busy machine: speed that drifts and remembers, and interruptions.
+
+    extra: what a draw of `in` takes longer, in units of one of `out`. slow: how much longer every period-th takes.
+    """
+    random = np.random.default_rng(seed)
+    speed = np.exp(autoregressive(random, measurements, 0.95, 0.2))
+    drift = 1 + 0.3 * np.linspace(0, 1, measurements) ** 2
+    interrupted = np.where(random.random(measurements) < 0.01, 1 + random.pareto(1.5, measurements), 1.0)
+    regular = np.ones(measurements)
+    if period:
+        regular[::period] += slow
+    is_in = random.random(measurements) < 0.5
+    noise = 10_000 * speed * drift * interrupted * regular
+    return Times((noise * np.where(is_in, 1 + extra, 1.0)).astype(np.int64), is_in)
+
+
+def autoregressive(random: np.random.Generator, count: int, memory: float, spread: float) -> NDArray[np.float64]:
+    """Return an AR(1) series in its stationary law: mean 0, standard deviation `spread`."""
+    from scipy.signal import lfilter
+
+    shocks = random.normal(0, spread * math.sqrt(1 - memory**2), count)
+    shocks[0] = random.normal(0, spread)
+    series: NDArray[np.float64] = lfilter([1.0], [1.0, -memory], shocks)
+    return series

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from attacks.attack import Attack, named
-from attacks.boundary import last_added, last_positive
+from attacks.boundary import last_added, last_normal, last_positive
 from attacks.catalogue import ATTACKS
 from attacks.events import Between, OffGrid, OneOf, Refuses
 from attacks.rounded_addition import rounded_addition
+from attacks.subnormal_time import subnormal_time
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
 from mechanisms import exponential_naive
@@ -81,6 +82,21 @@ def test_a_name_tells_what_is_not_the_default() -> None:
     assert zero_rounding().name == "zero-rounding"
     assert zero_rounding(epsilon=1.0, float_type=np.float32).name == "zero-rounding@epsilon=1.0,float_type=float32"
     assert named("a", b=(1, 1)) == "a"
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+def test_one_unit_of_utility_makes_every_weight_subnormal(kind: type) -> None:
+    attack = subnormal_time(outcomes=3, float_type=kind)
+    with_alice, without = (
+        exponential_naive.weights(data, attack.parameters.epsilon, float_type=kind) for data in attack.worlds()
+    )
+    assert (without >= np.finfo(kind).tiny).all()
+    assert ((with_alice > 0) & (with_alice < np.finfo(kind).tiny)).all()
+
+
+def test_the_last_utility_with_a_normal_weight() -> None:
+    assert last_normal(1.0, np.float64) == 1416
+    assert [int(data[0]) for data in subnormal_time().worlds()] == [1417, 1416]
 
 
 def test_the_last_utility_with_a_positive_weight() -> None:

@@ -3,16 +3,22 @@
 import json
 import os
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from numpy.typing import NDArray
 
-from audit import curves, figures
+from audit import curves, exhaustive, figures
 from audit.__main__ import main
 from audit.curves import PLANS
 from audit.figures import Plan, Series, Timings
+from mechanisms import exponential_base2
+from mechanisms.bits import BitSource
+from mechanisms.exponential import Limits
 
 PNG = b"\x89PNG"
 
@@ -104,6 +110,32 @@ def test_a_picture_can_be_made_again_from_its_numbers(measured: list[Timings]) -
     again = figures.from_json(figures.to_json(measured, seed=1))
     assert again == measured
     assert figures.to_png(again[0]).startswith(PNG)
+
+
+@pytest.mark.parametrize("minimum", [1, 2])
+def test_the_advantage_of_counting_bits_is_that_of_every_string_of_bits(minimum: int) -> None:
+    limits = Limits(0, 1, 2)
+    size = exponential_base2.working_precision(curves.ETA, limits)
+
+    def draw(data: NDArray[np.int64], bits: BitSource) -> object:
+        return exponential_base2.sample(data, curves.ETA, bits, 1, limits=limits, minimum_tries=minimum)
+
+    law_in, law_out = (
+        exhaustive.bits_consumed(partial(draw, data), depth=minimum * size)
+        for data in (np.array([0, 1]), np.array([1, 1]))
+    )
+    assert law_out.probability(minimum * size) == (1, 1)
+    assert law_in.rest == curves.tries_advantage(minimum, outcomes=2)
+
+
+def test_the_advantages_of_figure_9() -> None:
+    assert curves.tries_advantage(1) == Fraction(255, 512)
+    assert curves.tries_advantage(9) > Fraction(1, 1000) > curves.tries_advantage(10)
+    plan = next(plan for plan in PLANS if plan.advantage is not None)
+    assert plan.name == "figure-9-tries"
+    timings = figures.measure(tiny(plan), rounds=1, seed=1)
+    assert timings.advantage == tuple(0.498046875**minimum for minimum in range(1, 5))
+    assert figures.to_png(timings).startswith(PNG)
 
 
 def test_the_command_writes_pictures_and_numbers_and_prints_exponents(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from mechanisms.families import absent, family, member, members
 Rows = dict[tuple[str, str], Row]
 
 ALPHA = 1e-6
+PROVED = [attack for attack in ATTACKS if attack.channel != "time"]  # a clock proves nothing: no test rests on one
 SAMPLED_ONLY = {
     "laplace-naive-float64",
     "laplace-rounded",
@@ -43,7 +44,7 @@ def sampled(row: Row) -> SampledEvidence:
     return row.sampled
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", PROVED, ids=lambda attack: attack.name)
 def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> None:
     left_out = {one.name for one in absent(family(attack.family))}
     for name in attack.breaks:
@@ -64,7 +65,7 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
         assert sampled(row).advantage[0] <= (exact(row).advantage or 0) <= sampled(row).advantage[1]
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", PROVED, ids=lambda attack: attack.name)
 def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any], rows: Rows) -> None:
     twins = [one for one in members(family(attack.family)) if one.exact and not one.variant_of]
     exact_twins = [one.name for one in twins if one.name not in attack.breaks]

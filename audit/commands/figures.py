@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     help="Order of the measurements. Times differ all the same: draws take cryptographic bits.",
 )
 def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -> None:
-    """Measure the processor time of one draw, and draw it as Figures 4 to 7 of Ilvento 2020.
+    """Measure the processor time of one draw, and draw it as Figures 4 to 7 and 9 of Ilvento 2020.
 
     \b
     figure-4-outcomes     against the size of the outcome space
     figure-5-precision    base 2 with theoretical and with empirical precision
     figure-6-range        against the range of the utilities
     figure-7-granularity  Laplace noise, against the fineness of its grid
+    figure-9-tries        base 2 with a minimum of tries, and what the number of random bits tells
 
     All members are timed in one run, in turn, in an order shuffled for every round; a first draw is discarded. A draw
     begins with the data: weights are part of it, the working precision is not (it is public, and cached).

@@ -1,0 +1,330 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Side channels
+#
+# *The outcome is private to the last bit. How long it took is not part of the proof.*
+#
+# **The question.** A claim of $\varepsilon$-differential privacy is about *outcomes*. Who waits for the outcome sees
+# more: how long it took, how much randomness the machine used up, whether it failed. Put the claim to the pair
+# (outcome, what was seen) and ask again: is
+# $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E]$$
+# for every event $E$ about the *pair*?
+#
+# **Two kinds of channel.** Tries, bits and passes of a loop can be *counted*, and then there is nothing to measure:
+# the law of the pair is computed, as that of outcomes was. Time can only be *measured*, on a machine that does other
+# things, too.
+
+# %% [markdown]
+# ## Change me
+#
+# The times below are those of the machine that ran this last, and other each time; everything else is exact.
+
+# %%
+SEED = 1  # governs draws, and the order of measurements
+SECONDS = 1.5  # for each row that a clock decides
+MINIMA = (1, 2, 4, 8, 10, 16, 32)  # tries, at the least
+
+# %%
+import math
+from fractions import Fraction
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import Markdown, display
+
+from attacks.geometric_trials import geometric_trials
+from attacks.rejection_time import rejection_time
+from attacks.subnormal_time import subnormal_time
+from audit import channels, curves, exact, exhaustive, figures, timing
+from audit.pictures import IN, OUT, side_by_side
+from audit.render import to_markdown
+from audit.report import Verdict
+from audit.rows import Crossing, examine
+from mechanisms import exponential_base2
+from mechanisms.bits import seeded_bits
+from mechanisms.exponential import Limits
+from mechanisms.families import member
+from mechanisms.law import image
+from mechanisms.privacy import Eta
+
+plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+
+
+def bars(axes, law_in, law_out, labels, values):
+    """Both worlds' laws of a count, side by side."""
+    for law, colour, label, shift in ((law_in, IN, labels[0], -0.2), (law_out, OUT, labels[1], 0.2)):
+        heights = [float(law.probability(value)[0]) for value in values]
+        axes.bar(np.array(values) + shift, heights, width=0.38, color=colour, label=label)
+    axes.set(ylabel="probability", xticks=values, xlim=(min(values) - 1, max(values) + 1))
+
+
+# %% [markdown]
+# ## 1. Tries
+#
+# Ilvento's mechanism chooses an index with probability exactly $w_i/T$, without ever dividing (her Algorithm 2): take
+# $2^k \ge T$, draw a candidate below $2^k$, and **try again** where it is not below $T$.
+#
+# Her Figure 9: 256 outcomes, $\eta = 1$. With Alice all utilities are 1, so $T = 256/2 = 128$, a power of two, and no
+# candidate is ever rejected. Without her one utility is 0: $T = 128.5$, candidates come from $[0, 256)$, and each is
+# accepted with probability $p = 257/512$. Outcomes tell hardly anything. Tries?
+
+# %%
+rejection = rejection_time()
+by_tries = channels.traced(member("exponential-base2"), "tries")
+pairs = [by_tries.law(data, rejection.parameters) for data in rejection.worlds()]
+tries = [image(law, lambda pair: pair[1]) for law in pairs]
+
+_, axes = plt.subplots(figsize=(9, 3.5), layout="constrained")
+bars(axes, *tries, ("with Alice, T = 128", "without, T = 128.5"), range(1, 9))
+axes.set_xlabel("tries")
+axes.legend(frameon=False)
+plt.show()
+
+claim = by_tries.claim(rejection.parameters, *rejection.worlds())
+found = exact.compare(*pairs, claim)
+advantage = tries[0].probability(1)[0] - tries[1].probability(1)[0]
+assert advantage == Fraction(255, 512) == curves.tries_advantage(1)
+assert found.verdict is Verdict.VIOLATED
+print(f"advantage of whoever counts tries: {advantage} = {float(advantage):.4f}")
+print(f"the claim, ε = {claim.epsilon:.4f}, would allow {claim.advantage_allowed:.4f}; but the loss is {found.epsilon}")
+
+# %% [markdown]
+# A second try is *proof* that Alice is not there, and no budget covers a proof. The verdict is not about the size of
+# the advantage.
+#
+# **It does not take a large budget.** Two outcomes, utilities $(m, m)$ or $(m-1, m)$, and $m$ chosen so that $2B^m$
+# lies just below 1. Then one total is just below a power of two, and the other just above it:
+
+# %%
+tiny = Eta((1 << 15) - 1, 15, 1)
+base, m = tiny.base, 22_713
+assert 2 * base**m <= 1 < 2 * base ** (m - 1)
+totals = 2 * base**m, base ** (m - 1) + base**m
+assert 1 < totals[1] < 2
+rejected = [1 - total / 2**power for total, power in zip(totals, (0, 1), strict=True)]
+print(f"ε = 2η·ln 2 = {2 * tiny.nats:.2g}: outcomes tell at most {math.tanh(tiny.nats):.1e}")
+print(f"rejected with probability {float(rejected[0]):.6f} or {float(rejected[1]):.6f}")
+print(f"advantage of whoever counts tries: {float(rejected[1] - rejected[0]):.5f}")
+assert 0.49998 < rejected[1] - rejected[0] < 0.5
+
+# %% [markdown]
+# ## 2. At least $k$ tries
+#
+# The repair (Proposition 3.8): always make $k$ tries, keep the first candidate that was accepted. The count tells
+# something only when all $k$ were rejected, with probability $(1-p)^k$: below 0.001 from $k = 10$ on. It is paid for
+# with time. Left: the channel that can be counted, exactly. Right: the same draws under a clock (the processor's,
+# medians and quartiles), which is what Figure 9 shows.
+
+# %%
+plan = curves.PLANS[-1]
+measured = figures.measure(plan, rounds=7, seed=SEED)
+_, (left, right) = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
+figures.draw_advantage(left, measured)
+figures.draw(right, measured)
+plt.show()
+for minimum in MINIMA:
+    print(f"k = {minimum:>2}: advantage {float(curves.tries_advantage(minimum)):.2e}")
+assert curves.tries_advantage(10) < Fraction(1, 1000) < curves.tries_advantage(9)
+
+# %% [markdown]
+# The right side would have needed many measurements to say what the left side proves. That is why this project counts
+# what can be counted. The other repair is a sampler **without rejection**: `exponential-exact` takes one word and
+# decides, and needs another with probability below $256 \cdot 2^{-64}$, whatever the data.
+#
+# ## 3. Bits
+#
+# Algorithm 4 draws one bit at a time and stops as soon as one outcome is left: it saves bits, and tells how
+# concentrated the weights are. Two worlds of the *same* total weight, walked through every string of bits, on the code
+# as it is:
+
+# %%
+FLAT, STEEP, ETA = np.array([1, 1, 1, 1]), np.array([0, 1, 2, 2]), Eta(1, 1, 1)
+LIMITS = Limits(0, 2, 4)
+
+
+def walked(data, sampler):
+    """The law of the bits of one draw."""
+
+    def draw(bits):
+        return int(exponential_base2.sample(data, ETA, bits, 1, limits=LIMITS, sampler=sampler)[0])
+
+    return exhaustive.bits_consumed(draw, depth=exponential_base2.working_precision(ETA, LIMITS))
+
+
+_, both = plt.subplots(1, 2, figsize=(13, 3.5), layout="constrained", sharey=True)
+for axes, sampler in zip(both, ("bit-by-bit", "all-bits"), strict=True):
+    laws = walked(FLAT, sampler), walked(STEEP, sampler)
+    values = sorted({*laws[0].atoms, *laws[1].atoms})
+    bars(axes, *laws, ("weights ½, ½, ½, ½", "weights 1, ½, ¼, ¼"), values)
+    axes.set(title=sampler, xlabel="bits")
+    difference = sum(abs(laws[0].probability(one)[0] - laws[1].probability(one)[0]) for one in values) / 2
+    print(f"{sampler}: bits {values}, advantage {difference}")
+    assert difference == (Fraction(3, 4) if sampler == "bit-by-bit" else 0)
+both[0].legend(frameon=False)
+plt.show()
+
+# %% [markdown]
+# Taking all bits at once costs more randomness, and says nothing.
+#
+# ## 4. Trials that give the noise away
+#
+# Noise by the textbook: count coin tosses until one fails. That many is the magnitude of the noise, and then comes a
+# sign. Whoever counts the passes of that loop (a clock does, roughly) subtracts: from the output $o$ and $s$ passes,
+# the true value is $o - (s-1)\gamma$ or $o + (s-1)\gamma$ (Jin et al. 2021).
+
+# %%
+counting = geometric_trials()
+grid = 2.0**counting.parameters.grid
+_, both = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained", sharex=True)
+for axes, name in zip(both, ("laplace-textbook", "laplace-fixed-work"), strict=True):
+    by_steps = channels.traced(member(name), "steps")
+    for data, colour, world, marker in zip(counting.worlds(), (IN, OUT), ("in", "out"), ("o", "x"), strict=True):
+        drawn = by_steps.sample(data, counting.parameters, seeded_bits(SEED, name, world), 300)
+        outputs, steps = np.array(drawn, dtype=float).T
+        axes.plot(outputs, steps, marker, color=colour, alpha=0.5, label=f"{world}: the count is {data}")
+        if name == "laplace-textbook":
+            told = np.mean(np.abs(outputs - data) == (steps - 1) * grid)
+            print(f"{world}: output and steps leave two values, one of them the truth, in {told:.0%} of the draws")
+            assert told > 0.9
+        else:
+            assert len(set(steps)) == 1
+    axes.set(title=name, xlabel="output", ylabel="passes of the loop", xlim=(-12, 13))
+both[0].set_ylim(0, 15)
+both[0].legend(frameon=False)
+plt.show()
+
+# %% [markdown]
+# Each world has its own V, and a point on one of them names the world. (Points above a V are draws of $-0$, which is
+# drawn anew.) At $\varepsilon = 0.1$ the outputs alone would tell next to nothing. On the right the same noise with
+# **fixed work**: always the same number of trials, however early they fail, and a probability of failure that is
+# bounded, and part of the claim.
+#
+# ## 5. Time
+#
+# A processor may take longer over some *numbers*. Floats below $2^{-1022}$ are *subnormal*, and many processors hand
+# them to a slow path (Andrysco et al. 2015). Naive weights for 100,000 outcomes, $\varepsilon = 1$: all utilities
+# 1416, so that every weight is $e^{-708}$, a normal float; or all 1417, $e^{-708.5}$, a subnormal one. The law of
+# outcomes is uniform in both worlds.
+
+# %%
+subnormal = subnormal_time()
+rows = [
+    examine(Crossing(subnormal, member(name)), seed=SEED, runs=2_000, alpha=0.01, seconds=SECONDS)
+    for name in ("exponential-naive-float64", "exponential-exact")
+]
+display(Markdown(to_markdown(rows)))
+display(side_by_side(rows, "100,000 outcomes, all of one utility"))
+for row in rows:
+    shown = row.timing
+    print(f"{row.mechanism}: {shown.measurements} measurements, ratio of medians", end=" ")
+    print(f"{shown.median_in / shown.median_out:.3f}, 95 % within [{shown.ratio[0]:.3f}, {shown.ratio[1]:.3f}]")
+
+# %% [markdown]
+# Where the first ratio is near 1, this processor is not slow on subnormals, and the row says so. Where it is 2 to 4,
+# **one** draw tells the worlds apart, and the verdict is VIOLATED: of the claim, had it been made for the pair
+# (outcome, time).
+#
+# **How a clock can be made to lie.** Here is equal code on a machine where every other call takes longer, because of
+# what the one before left in the caches. Measured in turn, in, out, in, out, it looks like a leak. The order is
+# therefore ours: a coin for each measurement.
+
+
+# %%
+class EveryOther:
+    """A clock, and code that takes no notice of its data."""
+
+    def __init__(self):
+        self.now, self.calls, self.noise = 0, 0, np.random.default_rng(SEED)
+
+    def draw(self, data):
+        self.calls += 1
+        self.now += 10_000 + 300 * (self.calls % 2) + int(self.noise.integers(500))
+
+
+def under(coins):
+    machine = EveryOther()
+    times = timing.measure(machine.draw, (1, 0), coins, 2_000, clock=lambda: machine.now)
+    return timing.judge(times, claim, alpha=0.01, seed=SEED)
+
+
+class InTurn:
+    """No coin at all."""
+
+    def words(self, count, width):
+        return np.arange(count) % 2
+
+
+for order, coins in (("in turn", InTurn()), ("by coins", seeded_bits(SEED))):
+    shown = under(coins)
+    print(f"{order}: worlds differ: {shown.detected}, p = {shown.sign_p:.1g}")
+    assert shown.detected is (order == "in turn")
+
+# %% [markdown]
+# Coins of ours make one statement exact, whatever the machine does: *if the data do not matter, then of two
+# measurements in a row with different worlds, which of them is `in` is again a fair coin*. So the number of pairs in
+# which `in` was slower is binomial. Times may drift, remember, come in bursts: the test does not care. (Welch's t,
+# which `dudect` made the custom, takes measurements for independent; it is shown beside, and no verdict rests on it.)
+#
+# ## 6. What a clock can show, and what it cannot
+#
+# Figure 9's two worlds once more, now with a clock:
+
+# %%
+rows = [
+    examine(Crossing(rejection, member(name)), seed=SEED, runs=20_000, alpha=0.01, seconds=SECONDS)
+    for name in ("exponential-base2", "exponential-base2-ten-tries", "exponential-exact")
+]
+display(Markdown(to_markdown(rows, ["mechanism", "timing", "time in/out", "worlds differ", "needed", "runs"])))
+
+# %% [markdown]
+# Read a row from the left.
+#
+# - **timing** is the verdict on the claim. VIOLATED: some threshold on the time is too likely in one world, by a bet
+#   against the claim that is fair whatever timings depend on. NOT REFUTED says nothing in favour.
+# - **worlds differ** is no verdict. A difference that the claim allows is not a violation, and sound mechanisms may
+#   differ by that much.
+# - **needed**: how many measurements an attacker needs to see the difference, being wrong once in twenty. "over 1,000":
+#   so few do not suffice, and whether any number does was not seen.
+#
+# And what no row says: that nothing leaks. A network adds noise, and patience removes it; a cache, a branch predictor,
+# a power line are other clocks. Ten tries hide the *count*; the comparisons, the weights and their sums still take
+# what they take. The way out is work that does not depend on the data, and a channel that can be counted to prove it
+# on.
+
+# %% [markdown]
+# ## Exercises
+#
+# **1.** How many tries, at the least, until Figure 9's count tells less than $2^{-40}$? What about the two outcomes at
+# $\varepsilon = 6.1 \cdot 10^{-5}$?
+#
+# **2.** A draw takes 30 µs, a leak makes it 30.1 µs in one world, and the machine's noise has a standard deviation of
+# 1 µs. In what share of pairs is the leaking world slower? How many measurements does the attacker need?
+
+# %% [markdown]
+# <details><summary><b>Solutions</b></summary>
+#
+# 1: $(255/512)^k < 2^{-40}$ from $k = 40$ on: the chance of rejection is just below one half, and so it is with two
+# outcomes, at any budget. It is never above: $T > 2^{k-1}$.
+#
+# 2: the difference of two times has mean 0.1 and standard deviation $\sqrt 2$, so the share is $\Phi(0.1/\sqrt2)$. For
+# an attacker with a second to spare that is nothing.
+#
+# </details>
+
+# %%
+from audit.timing_statistics import signs_needed
+
+assert curves.tries_advantage(40) < Fraction(1, 2**40) < curves.tries_advantage(39)
+share = (1 + math.erf(0.1 / math.sqrt(2) / math.sqrt(2))) / 2
+print(f"share {share:.4f}: {2 * signs_needed(share):,.0f} measurements, {2 * signs_needed(share) * 30e-6:.2f} seconds")
