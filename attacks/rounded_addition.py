@@ -49,5 +49,5 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         (f"exponential-naive-{kind}",),
         SOURCE,
         "with Alice each of many additions to the running sum rounds down to nothing; without her, up to a whole unit",
-        cost=Cost.DEFAULT if outcomes > COSTLY else Cost.QUICK,
+        cost=Cost.FULL if outcomes > COSTLY else Cost.QUICK,
     )

@@ -67,11 +67,17 @@ def crossings(
         for mechanism in everyone:
             named = mechanism.name in mechanisms
             foreign = bool(mechanism.package) and (named or (attack.cost is Cost.QUICK and attack.channel is None))
-            telling = mechanism.name in order or foreign or (mechanism.exact and not mechanism.variant_of)
+            telling = mechanism.name in order or foreign or _must_resist(attack, mechanism)
             asked = (everything and not mechanism.variant_of) or (named and bool(mechanism.variant_of))
             if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
                 found.append(Crossing(attack, mechanism))
     return found
+
+
+def _must_resist(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
+    """Return whether it is an exact member; through a channel, one that says what its traces tell."""
+    says = attack.channel is None or mechanism.trace_law is not None
+    return mechanism.exact and not mechanism.variant_of and says
 
 
 def _taken(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
