@@ -17,7 +17,7 @@ from mechanisms.interface import Family
 from mechanisms.privacy import Claim, require_positive
 
 INT64 = 1 << 63
-WORDS = 1 << 22  # that members which draw one for every outcome take in half a second
+WORDS = 1 << 20  # that members which draw one for every outcome take in half a second
 RUNS_MIN = 1_000
 
 Utilities = NDArray[Any]  # int64 or float64, shape (outcomes,)
