@@ -1,0 +1,110 @@
+"""Bounds on the hockey-stick divergence δ(ε) = Σ(A − e^ε·B)₊ of many runs, from tilted convolution powers.
+
+At a tilt λ, an error E of the tilted masses costs at most E·e^(r·K − λε)·sup_{x ≥ 0} e^(−λx)(1 − e^−x), K the logarithm of
+the moment of e^(λ·loss): with E = 1 that is the moments accountant's bound at the order 1 + λ
+(Canonne, Kamath, Steinke 2020, Proposition 12).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from audit.buckets import ROUNDING, Buckets
+from audit.convolution import SUMS, UNIT, Floats, Tilted, merge, power, split
+
+EXPONENT_MAX = 600.0  # of e that stays a float, with room for what it is multiplied by
+LEAST = 1e-300  # more than all that underflows
+LOG2 = math.log(2)
+
+Bound = Callable[[float], float]
+
+
+def at_some_run(chance: float, runs: int) -> float:
+    """Return 1 − (1 − chance)^runs."""
+    return 1.0 if chance >= 1 else -math.expm1(runs * math.log1p(-chance))
+
+
+def conversion(tilt: float) -> float:
+    """Return ln sup_{x ≥ 0} e^(−λx)·(1 − e^−x) for λ > 0: what a unit of tilted mass above ε can add to δ(ε)."""
+    return -tilt * math.log1p(1 / tilt) - math.log1p(tilt)
+
+
+def log_moment(one: Buckets, tilt: float) -> float:
+    """Return ln Σ upper·e^(λ·loss), the finite part: λ times the Rényi divergence of order 1 + λ, of the upper pair."""
+    positive = one.upper > 0
+    if not positive.any():
+        return 0.0
+    exponents = tilt * one.losses[positive] + np.log(one.upper[positive])
+    largest = float(exponents.max())
+    return largest + math.log(float(np.exp(exponents - largest).sum()))
+
+
+@lru_cache(maxsize=16)
+def _powers(one: Buckets, runs: int, tilt: float) -> tuple[float, Tilted, Tilted]:
+    """Return c, and the powers of both kinds of masses tilted by e^(λ·loss − c)."""
+    constant = log_moment(one, tilt)
+    exponents = tilt * one.losses - constant
+    weights = np.exp(np.minimum(exponents, EXPONENT_MAX))  # less than it only where there is no mass
+    relative = one.error + ROUNDING + 4 * (np.abs(tilt * one.losses) + abs(constant)) * UNIT
+    upper, lower = (
+        Tilted(tilt, one.width, one.first, rows * weights, (rows * weights * relative).sum(axis=1) * SUMS + LEAST)
+        for rows in (one.upper[None, :], one.lower)
+    )
+    return constant, power(upper, runs, one.count, split), power(lower, runs, one.count, merge)
+
+
+def _logarithms(made: Tilted, runs: int, constant: float, losses: Floats) -> tuple[Floats, Floats]:
+    """Return ln(true mass/tilted mass) at some losses, and bounds on the errors of these logarithms."""
+    known = runs * constant + made.shift * LOG2
+    error = 4 * (abs(runs * constant) + abs(made.shift) + np.abs(made.tilt * losses)) * UNIT + ROUNDING
+    return known - made.tilt * losses, error
+
+
+def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
+    """Return the function of ε that bounds δ(ε) from above. At any λ it is sound."""
+    constant, made, _ = _powers(one, runs, tilt)
+    losses, masses = made.losses, made.masses[0]
+    logarithms, errors = _logarithms(made, runs, constant, losses)
+    beyond = at_some_run(one.infinite, runs) * (1 + ROUNDING)
+
+    def bound(epsilon: float) -> float:
+        reached = epsilon - runs * one.excess * (1 + ROUNDING)
+        near = losses > reached - made.width  # a loss may lie above ε, and its float below
+        slack = errors[near] + 4 * (np.abs(losses[near]) + abs(reached)) * UNIT
+        with np.errstate(over="ignore"):
+            weights = np.exp(logarithms[near])
+            parts = weights * masses[near] * (np.maximum(0.0, -np.expm1(reached - losses[near])) + slack)
+            at, error = _logarithms(made, runs, constant, np.array([reached]))
+            lost = float(made.errors[0] * np.exp(at + error + conversion(tilt))[0])
+        return min(1.0, (beyond + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING))
+
+    return bound
+
+
+def lower_bound(one: Buckets, runs: int, tilt: float) -> Bound:
+    """Return the function of ε that bounds δ(ε) from below: what the best event proves that takes indices from some k on.
+
+    Any event is sound. The errors of its masses are no more than e^(−λ·loss) at its least index allows.
+    """
+    constant, _, made = _powers(one, runs, tilt)
+    losses, (own, other) = made.losses, made.masses
+    logarithms, errors = _logarithms(made, runs, constant, losses)
+    certain = at_some_run(one.distinguishing, runs) * (1 - ROUNDING)
+
+    def bound(epsilon: float) -> float:
+        usable = (logarithms < EXPONENT_MAX) & (epsilon - losses < EXPONENT_MAX)
+        if not usable.any():
+            return certain
+        weights, ratios = np.exp(logarithms[usable]), np.exp(epsilon - losses[usable])
+        gained, paid = weights * own[usable], weights * ratios * other[usable]
+        slack = errors[usable] + 4 * (np.abs(losses[usable]) + epsilon) * UNIT
+        proved = np.maximum(0.0, gained - paid - slack * (gained + paid))
+        lost = weights * (made.errors[0] + ratios * made.errors[1]) * (1 + 4 * slack)
+        from_here = np.cumsum(proved[::-1])[::-1] * (1 - len(proved) * UNIT)
+        return min(1.0, (certain + max(0.0, float((from_here - lost * SUMS).max()))) * (1 - ROUNDING))
+
+    return bound
