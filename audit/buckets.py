@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.convolution import LIBRARY, UNIT, Floats
+from audit.convolution import LEAST, LIBRARY, UNIT, Floats
 
 NEGLIGIBLE = 2.0**-100  # A's mass that the grid need not reach
 ROUNDING = 4 * LIBRARY * UNIT  # relative, of anything made of two library calls and a few operations
 LOSS_MAX = 700.0  # nats: e^700 is a float. Beyond, a loss counts as infinite, at a cost below e^−700·e^ε
 FINEST = 2.0**-20  # of the largest loss: a width below which nothing is gained
+LEAST_WIDTH = 2.0**-40  # nats: some buckets of it are more than a loss of 0 may be rounded up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +78,7 @@ class Grid:
         """Return the finest grid of `count` losses from bottom to top, with top on the grid where it is positive."""
         require_count(count)
         bottom, top = max(bottom, -LOSS_MAX), min(top, LOSS_MAX)
-        width = max((top - bottom) / (count - 4), max(abs(top), abs(bottom)) * FINEST, 2.0**-60)
+        width = max((top - bottom) / (count - 4), max(abs(top), abs(bottom)) * FINEST, LEAST_WIDTH)
         if top > width:
             width = top / math.floor(top / width)
         first = math.floor(bottom / width) - 1
@@ -108,8 +109,10 @@ def filled(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: f
     places = np.clip(np.rint(proved / grid.width), grid.first, grid.last).astype(np.int64) - grid.first
     size = grid.last - grid.first + 1
     # Any atom may be counted in any bucket: that is post-processing. The nearest loses the least.
-    lower = np.array([np.bincount(places, weights=masses[shared], minlength=size) for masses in (a.low, b.high)])
+    rows = [np.bincount(places, weights=masses[shared], minlength=size) for masses in (a.low, b.high)]
+    lower = np.array(rows, dtype=np.float64)
     lower[1] *= np.exp(grid.width * np.arange(grid.first, grid.last + 1))
+    lower[:, lower[0] < LEAST] = 0.0
     crowd = 4 * int(np.bincount(places, minlength=1).max())  # atoms summed up in one bucket of either kind
     furthest = max(abs(grid.first), abs(grid.last)) * grid.width
     return Buckets(
@@ -152,5 +155,6 @@ def _split(losses: Floats, masses: Floats, grid: Grid) -> tuple[Floats, float]:
     at = np.maximum(places[inside], grid.first).astype(np.int64) - grid.first
     size = grid.last - grid.first + 1
     upper = np.bincount(at, weights=(masses * (1 - shares))[inside], minlength=size)
-    upper += np.bincount(at + 1, weights=(masses * shares)[inside], minlength=size)
-    return upper, math.fsum(masses[~inside])
+    upper = upper + np.bincount(at + 1, weights=(masses * shares)[inside], minlength=size)
+    beyond = math.fsum(masses[~inside]) + math.fsum(upper[upper < LEAST])
+    return np.where(upper < LEAST, 0.0, upper), beyond

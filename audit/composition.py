@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 
 from audit import exact
 from audit.buckets import Buckets, Grid, Masses, filled
-from audit.convolution import Floats
-from audit.hockey_stick import EXPONENT_MAX, at_some_run, conversion, log_moment, lower_bound, upper_bound
+from audit.convolution import EXPONENT_MAX, Floats
+from audit.hockey_stick import at_some_run, conversion, log_moment, lower_bound, upper_bound
 from mechanisms.law import Law
 from mechanisms.privacy import require_nonnegative
 

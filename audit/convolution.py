@@ -22,6 +22,8 @@ UNIT = 2.0**-53
 LIBRARY = 16  # units in which exp, expm1, log of a float may err: numpy documents at most 4 units in the last place
 LEVEL = 16 * UNIT  # of the error of a transform, for each doubling of its length: see `_transform_error`
 SUMS = 1 + 2.0**-30  # error bounds are sums of positive floats themselves: this is more than their own rounding
+EXPONENT_MAX = 600.0  # of e that stays a float, with room for what it is multiplied by
+LEAST = 1e-300  # a mass below that does not compose: tilted by e^690 at the most it is still a float
 TRIMMED = 0.25  # of a product's transform error: tails together lighter than that are cut off
 
 
@@ -76,7 +78,7 @@ def product(one: Tilted, other: Tilted, count: int, coarsen: Coarsen) -> Tilted:
     transforms = _transform_error(length) * math.sqrt(columns) * (sum_one * root_other + root_one * sum_other)
     errors = transforms + one.errors * sum_other + other.errors * sum_one + one.errors * other.errors
     made = Tilted(one.tilt, one.width, one.first + other.first, masses, errors * SUMS, one.shift + other.shift)
-    made = _trimmed(_scaled(made), TRIMMED * float(transforms.max() / masses.sum(axis=1).max()))
+    made = scaled(_trimmed(made, TRIMMED * float(transforms.max())))
     while made.masses.shape[1] > count:
         made = coarsen(made)
     return made
@@ -97,10 +99,10 @@ def _norms(masses: Floats) -> tuple[Floats, Floats]:
     return masses.sum(axis=1) * SUMS, np.sqrt((masses * masses).sum(axis=1)) * SUMS
 
 
-def _scaled(made: Tilted) -> Tilted:
+def scaled(made: Tilted) -> Tilted:
     """Return the same with a largest sum between 1/2 and 1: a power of 2 is moved into the shift, without rounding."""
-    exponent = math.frexp(float(made.masses.sum(axis=1).max()))[1]
-    masses, errors = np.ldexp(made.masses, -exponent), np.ldexp(made.errors, -exponent)
+    exponent = math.frexp(float(made.masses.sum(axis=1).max()))[1]  # 0 where there are none
+    masses, errors = np.ldexp(made.masses, -exponent), np.ldexp(made.errors, -exponent) + LEAST  # for what underflows
     return Tilted(made.tilt, made.width, made.first, masses, errors, made.shift + exponent)
 
 
@@ -123,7 +125,7 @@ def split(fine: Tilted) -> Tilted:
     A's world goes up by the share 1/(1 + e^−width). Source: Doroshenko et al. 2022, "Connect the Dots".
     """
     even, odd, first = _pairs(fine, fine.first // 2 * 2)
-    shrunk, grown = math.exp(-fine.width), math.exp(fine.tilt * fine.width)
+    shrunk, grown = math.exp(-fine.width), _exponential(fine.tilt * fine.width)
     up, down = grown / (1 + shrunk), shrunk / (1 + shrunk) / grown
     masses = np.zeros((len(even), even.shape[1] + 1))
     masses[:, :-1] = even + odd * down
@@ -138,9 +140,9 @@ def merge(fine: Tilted) -> Tilted:
     stored times e^loss.
     """
     even, odd, first = _pairs(fine, (fine.first + 1) // 2 * 2 - 1)
-    grown = np.exp((fine.tilt + np.arange(len(even))) * fine.width)
-    # Here `even` holds the places 2j − 1, which come first.
-    return _coarser(fine, (first + 1), even * grown[:, None] + odd, np.maximum(1.0, grown))
+    grown = np.array([_exponential((fine.tilt + row) * fine.width) for row in range(len(even))])
+    # Here `even` holds the indices 2j − 1, which come first.
+    return _coarser(fine, first + 1, even * grown[:, None] + odd, np.maximum(1.0, grown))
 
 
 def _pairs(fine: Tilted, start: int) -> tuple[Floats, Floats, int]:
@@ -155,4 +157,10 @@ def _coarser(fine: Tilted, first: int, masses: Floats, growth: Floats) -> Tilted
     """Return the coarser vector: errors grow no more than masses can, and each product adds its rounding."""
     rounding = (2 * abs(fine.tilt + 1) * fine.width + 4 * LIBRARY) * UNIT
     errors = (fine.errors * growth + rounding * masses.sum(axis=1)) * SUMS
-    return Tilted(fine.tilt, 2 * fine.width, first, masses, errors, fine.shift)
+    return scaled(Tilted(fine.tilt, 2 * fine.width, first, masses, errors, fine.shift))
+
+
+def _exponential(exponent: float) -> float:
+    if exponent > EXPONENT_MAX:
+        raise OverflowError(f"a tilt by e^{exponent:g} a step cannot be kept in floats")
+    return math.exp(exponent)

@@ -13,11 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from audit.buckets import ROUNDING, Buckets
-from audit.convolution import SUMS, UNIT, Floats, Tilted, merge, power, split
+from audit.buckets import LOSS_MAX, ROUNDING, Buckets
+from audit.convolution import EXPONENT_MAX, SUMS, UNIT, Floats, Tilted, merge, power, scaled, split
 
-EXPONENT_MAX = 600.0  # of e that stays a float, with room for what it is multiplied by
-LEAST = 1e-300  # more than all that underflows
 LOG2 = math.log(2)
 
 Bound = Callable[[float], float]
@@ -35,26 +33,33 @@ def conversion(tilt: float) -> float:
 
 def log_moment(one: Buckets, tilt: float) -> float:
     """Return ln Σ upper·e^(λ·loss), the finite part: λ times the Rényi divergence of order 1 + λ, of the upper pair."""
-    positive = one.upper > 0
+    return _log_sum(one.upper, tilt * one.losses)
+
+
+def _log_sum(masses: Floats, exponents: Floats) -> float:
+    positive = masses > 0
     if not positive.any():
         return 0.0
-    exponents = tilt * one.losses[positive] + np.log(one.upper[positive])
+    exponents = exponents[positive] + np.log(masses[positive])
     largest = float(exponents.max())
     return largest + math.log(float(np.exp(exponents - largest).sum()))
 
 
 @lru_cache(maxsize=16)
 def _powers(one: Buckets, runs: int, tilt: float) -> tuple[float, Tilted, Tilted]:
-    """Return c, and the powers of both kinds of masses tilted by e^(λ·loss − c)."""
-    constant = log_moment(one, tilt)
+    """Return c, and the powers of both kinds of masses tilted by e^(λ·loss − c); λ is halved while it is too large."""
+    constant = _log_sum(np.maximum(one.upper, one.lower[0]), tilt * one.losses)
     exponents = tilt * one.losses - constant
-    weights = np.exp(np.minimum(exponents, EXPONENT_MAX))  # less than it only where there is no mass
+    weights = np.exp(np.minimum(exponents, LOSS_MAX))  # more than that only where there is no mass
     relative = one.error + ROUNDING + 4 * (np.abs(tilt * one.losses) + abs(constant)) * UNIT
     upper, lower = (
-        Tilted(tilt, one.width, one.first, rows * weights, (rows * weights * relative).sum(axis=1) * SUMS + LEAST)
+        scaled(Tilted(tilt, one.width, one.first, rows * weights, (rows * weights * relative).sum(axis=1) * SUMS))
         for rows in (one.upper[None, :], one.lower)
     )
-    return constant, power(upper, runs, one.count, split), power(lower, runs, one.count, merge)
+    try:
+        return constant, power(upper, runs, one.count, split), power(lower, runs, one.count, merge)
+    except OverflowError:
+        return _powers(one, runs, tilt / 2)
 
 
 def _logarithms(made: Tilted, runs: int, constant: float, losses: Floats) -> tuple[Floats, Floats]:
@@ -73,13 +78,13 @@ def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
 
     def bound(epsilon: float) -> float:
         reached = epsilon - runs * one.excess * (1 + ROUNDING)
-        near = losses > reached - made.width  # a loss may lie above ε, and its float below
+        near = (losses > reached - made.width) & (masses > 0)  # a loss may lie above ε, and its float below
         slack = errors[near] + 4 * (np.abs(losses[near]) + abs(reached)) * UNIT
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # a bound of ∞ is a bound of 1
             weights = np.exp(logarithms[near])
             parts = weights * masses[near] * (np.maximum(0.0, -np.expm1(reached - losses[near])) + slack)
             at, error = _logarithms(made, runs, constant, np.array([reached]))
-            lost = float(made.errors[0] * np.exp(at + error + conversion(tilt))[0])
+            lost = float(np.exp(at + error + conversion(made.tilt) + math.log(made.errors[0]))[0])
         return min(1.0, (beyond + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING))
 
     return bound
