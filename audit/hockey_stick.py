@@ -85,7 +85,8 @@ def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
             parts = weights * masses[near] * (np.maximum(0.0, -np.expm1(reached - losses[near])) + slack)
             at, error = _logarithms(made, runs, constant, np.array([reached]))
             lost = float(np.exp(at + error + conversion(made.tilt) + math.log(made.errors[0]))[0])
-        return min(1.0, (beyond + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING))
+        total = (beyond + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING)
+        return min(1.0, math.nextafter(total, 1.0))  # what underflowed was not 0
 
     return bound
 
