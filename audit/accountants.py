@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from audit.composition import HALVINGS, Composition
+from audit.composition import Composition, boundary
 from audit.convolution import EXPONENT_MAX, Floats
 from audit.hockey_stick import at_some_run, conversion, log_moment
 from mechanisms.privacy import require_nonnegative, require_positive
@@ -74,10 +74,4 @@ def kairouz_oh_viswanath_epsilon(epsilon: float, delta: float, runs: int, at: fl
     require_positive("at", at)
     if at_some_run(delta, runs) > at:
         return math.inf
-    low, high = 0.0, runs * epsilon
-    if kairouz_oh_viswanath(epsilon, delta, runs, low) <= at:
-        return low
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if kairouz_oh_viswanath(epsilon, delta, runs, middle) > at else (low, middle)
-    return high
+    return boundary(lambda some: kairouz_oh_viswanath(epsilon, delta, runs, some) > at, (runs + 1) * epsilon)[1]

@@ -1,4 +1,4 @@
-"""The masses of a pair of worlds in buckets of their losses: what is read, rounded outwards, before anything composes."""
+"""The masses of a pair of worlds in buckets of their losses: rounded outwards as they are read."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Buckets:
     """A pair of worlds (A, B) on the losses width·i nats, i = first, first + 1, …; the factor f is e^width.
 
     upper: masses in A's world of a pair that tells more, beside `infinite` (at most), the mass of an infinite loss: the
-    distinguishing events and the ∞ bucket. lower: row 0 the masses in A's world of a pair that tells less, row 1 those in
-    B's times e^(width·i), beside `distinguishing` (at least). All masses within a relative `error`.
+    distinguishing events and the ∞ bucket. lower: of a pair that tells less, row 0 the masses in A's world, row 1 those
+    in B's times e^(width·i), beside `distinguishing` (at least). All masses within a relative `error`.
     count: the most buckets of a composition. excess: nats by which losses of `upper` may lie above the grid.
     """
 
@@ -74,13 +74,17 @@ class Grid:
         return cls(width, max(-(count // 2), -reach), min(count - count // 2 - 1, reach))
 
     @classmethod
-    def reaching(cls, bottom: float, top: float, count: int) -> Grid:
-        """Return the finest grid of `count` losses from bottom to top, with top on the grid where it is positive."""
+    def reaching(cls, bottom: float, top: float, count: int, *, aligned: bool = False) -> Grid:
+        """Return the finest grid of `count` losses from bottom to top.
+
+        aligned: with top, where it is positive, at a power of 2, so that it stays on the grid while the factor is
+        squared: many mechanisms have an atom there, and one as far below 0.
+        """
         require_count(count)
         bottom, top = max(bottom, -LOSS_MAX), min(top, LOSS_MAX)
         width = max((top - bottom) / (count - 4), max(abs(top), abs(bottom)) * FINEST, LEAST_WIDTH)
-        if top > width:
-            width = top / math.floor(top / width)
+        if aligned and top > width:
+            width = math.ldexp(top, -math.floor(math.log2(top / width)))
         first = math.floor(bottom / width) - 1
         return cls(width, first, first + count - 1)
 
@@ -137,14 +141,14 @@ def _reached(losses: Floats, masses: Floats, count: int) -> Grid:
     last = len(losses) - 1
     bottom = min(last, int(np.searchsorted(np.cumsum(weights), NEGLIGIBLE)))
     top = last - min(last, int(np.searchsorted(np.cumsum(weights[::-1]), NEGLIGIBLE)))
-    return Grid.reaching(float(ascending[bottom]), float(ascending[max(bottom, top)]), count)
+    return Grid.reaching(float(ascending[bottom]), float(ascending[max(bottom, top)]), count, aligned=True)
 
 
 def _split(losses: Floats, masses: Floats, grid: Grid) -> tuple[Floats, float]:
     """Return the masses of atoms split between the neighbours on the grid, and what lies above it.
 
-    The upper neighbour gets (1 − e^−t)/(1 − e^−width) of an atom t above the lower: A's masses stay, and B's too. Shares
-    are rounded up, as if losses were a little larger: that pair tells more still.
+    The upper neighbour gets (1 − e^−t)/(1 − e^−width) of an atom t above the lower: A's masses stay, and B's too.
+    Shares are rounded up, as if losses were a little larger: that pair tells more still.
     """
     losses = losses + ROUNDING * (1 + np.abs(losses))  # up, by more than everything here is rounded
     places = np.floor(losses / grid.width)

@@ -34,13 +34,13 @@ def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
 def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT) -> Composition:
     """Return one release with Laplace noise; with a truncation T ≥ 1, of noise given that it lies within ±T.
 
-    The loss is (2x − 1)/s between the values 0 and 1, and ±1/s beside them. Between, x has in A's world a mass of
-    ½e^((x−1)/s) below it, so a bucket from loss l to l + h has ½e^((l − 1/s)/2)·(e^(h/2) − 1), and e^−l times its mirror
-    image in B's. Truncated noise has distinguishing events beyond T on one side.
+    The loss is (2x − 1)/s between the values 0 and 1, and ±1/s beside them. Between, A's world has ½e^((x−1)/s) below
+    x, so a bucket from loss l to l + h holds ½e^((l−1/s)/2)·(e^(h/2) − 1); in B's world it holds what its mirror image
+    holds in A's. Truncated noise has distinguishing events beyond T on one side.
     """
     require_positive("scale", scale)
     most = 1 / scale
-    half = max(1, (count - 8) // 2)
+    half = 1 << (max(2, (count - 8) // 2).bit_length() - 1)  # a power of 2: see Grid.reaching
     width = most / half
     starts = width * np.arange(-half, half)
     grow = math.expm1(width / 2)
@@ -66,7 +66,7 @@ def gaussian(sigma: float, *, count: int = COUNT) -> Composition:
     require_positive("sigma", sigma)
     middle, reach = 0.5 / sigma**2, TAIL / sigma
     grid = Grid.reaching(middle - reach, middle + reach, count)
-    losses = grid.width * np.arange(grid.first, grid.last + 1)
+    losses: Floats = grid.width * np.arange(grid.first, grid.last + 1, dtype=np.float64)
     edges = sigma * losses + 0.5 / sigma  # of x/σ
     a, b = _normal(edges - 1 / sigma), _normal(edges)
     # An edge off by its rounding has a loss off by that over σ.
@@ -88,8 +88,8 @@ def subsampled_gaussian(
     if direction not in ("in", "out"):
         raise ValueError(f"direction must be 'in' or 'out', got {direction!r}")
     sign = 1 if direction == "in" else -1
-    extremes = [_mixture_loss(x, sigma, probability) for x in (-TAIL, TAIL + 1 / sigma)]
-    grid = Grid.reaching(*sorted(sign * loss for loss in extremes), count)
+    extremes = [sign * _mixture_loss(x, sigma, probability) for x in (-TAIL, TAIL + 1 / sigma)]
+    grid = Grid.reaching(min(extremes), max(extremes), count)
     losses = sign * grid.width * np.arange(grid.first, grid.last + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = sigma * np.log1p(np.expm1(losses) / probability) + 0.5 / sigma
@@ -110,16 +110,20 @@ def subsampled_gaussian(
 def _mixture_loss(x: float, sigma: float, probability: float) -> float:
     """Return ln(1 − q + q·e^(x/σ − 1/(2σ²)))."""
     exponent = x / sigma - 0.5 / sigma**2
-    return max(exponent + math.log(probability), 0.0) if exponent > LOSS_MAX else math.log1p(probability * math.expm1(exponent))
+    return (
+        max(exponent + math.log(probability), 0.0)
+        if exponent > LOSS_MAX
+        else math.log1p(probability * math.expm1(exponent))
+    )
 
 
 def _normal(edges: Floats) -> Masses:
     """Return the standard normal masses below, between and above ascending edges, shape (edges + 1,).
 
-    Gauss-Legendre on pieces of width w ≤ 1/(|x| + 4): with |φ^(2m)| ≤ (|x| + √(2m))^(2m)·φ, φ's largest value on a piece
-    within e of its least, m = 8 nodes leave a relative remainder below e·(8!)^4/(17·16!^3) < 2^−70. (Derivatives are
-    Hermite polynomials, E(x + iZ)^k, so Minkowski's inequality bounds them.) What lies beyond an edge x > 0 weighs at
-    most e^(−x²/2)/2.
+    Gauss-Legendre on pieces of width w ≤ 1/(|x| + 4): |φ^(2m)| ≤ (|x| + √(2m))^(2m)·φ, and φ's largest value on a piece
+    is within a factor e of its least, so m = 8 nodes leave a relative remainder below e·8!^4/(17·16!^3) < 2^−70.
+    (Derivatives are Hermite polynomials, E(x + iZ)^k, so Minkowski's inequality bounds them.) What lies beyond an edge
+    x > 0 weighs at most e^(−x²/2)/2.
     """
     widths, largest = np.diff(edges), np.maximum(np.abs(edges[1:]), np.abs(edges[:-1]))
     pieces = np.maximum(1, np.ceil(widths * (largest + math.sqrt(2 * NODES)))).astype(np.int64)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from mechanisms.privacy import Zcdp
 POINTS = 33  # of a curve
 LEAST_DRAWN = 1e-12  # of δ: where a curve ends
 STATED = tuple(10.0**-place for place in range(2, 17, 2))  # the δ of one run at which Kairouz-Oh-Viswanath may start
-STYLES = {  # colours that colour-blind readers tell apart
+STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart
     "buckets": {"color": "#0072b2", "linewidth": 2.0},
     "Kairouz–Oh–Viswanath": {"color": "#009e73", "linestyle": "--"},
     "Rényi": {"color": "#d55e00", "linestyle": "-."},
@@ -52,7 +53,10 @@ class Subject:
         """Claims (ε, δ) of one run, each of which holds: what Kairouz-Oh-Viswanath may start from."""
         certain = max(one.one.infinite for one in self.directions)
         stated = [(self.epsilon(1, delta)[1], delta) for delta in STATED if delta > certain]
-        return (*((epsilon, delta) for epsilon, delta in stated if math.isfinite(epsilon)), (self.largest_loss(), certain))
+        return (
+            *((epsilon, delta) for epsilon, delta in stated if math.isfinite(epsilon)),
+            (self.largest_loss(), certain),
+        )
 
     def other_deltas(self, runs: int, epsilon: float) -> dict[str, float]:
         """Return what the other accountants say of δ(ε) of so many runs, by their names."""
@@ -97,7 +101,7 @@ def epsilon_lines(subject: Subject, delta: float, runs: int) -> list[Line]:
 
 
 def picture(lines: Sequence[Line], title: str, axis: str, value: str, *, logarithmic: bool) -> bytes:
-    """Return a PNG: the bounds as a band between two lines, the other accountants above. logarithmic: the x axis too."""
+    """Return a PNG: both bounds with a band between them, and the other accountants. logarithmic: the x axis too."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -8,13 +8,13 @@ Source: Sommer, Meiser, Mohammadi 2019, "Privacy Loss Classes"; Meiser, Mohammad
 The errors that the publication keeps with each bucket are met in another way, to second order in the width and from
 both sides alike:
 
-- *Real error*, what B's mass of a bucket has beyond f^−i times A's. Here B's mass is itself kept. To tell only the sum of
-  the runs' bucket indices is post-processing, so the convolution powers of both rows *are* a pair that tells less, and
-  their hockey-stick divergence is a lower bound. Indices need no rounding direction, and no shift is counted.
+- *Real error*, what B's mass of a bucket has beyond f^−i times A's. Here B's mass is itself kept. To tell only the sum
+  of the runs' bucket indices is post-processing, so the convolution powers of both rows *are* a pair that tells less,
+  and their hockey-stick divergence is a lower bound. Indices need no rounding direction, and no shift is counted.
 - *Virtual error*, for the other side. Here an atom between two buckets is split between both, such that its masses in
   both worlds stay what they are (Doroshenko et al. 2022, "Connect the Dots"): a pair that tells more, with no error.
-- The ∞ bucket holds only what lies beyond the first grid. Later overflow is cut off and counted as an error, which costs
-  less: see audit/convolution.py, which bounds every rounding after this module's.
+- The ∞ bucket holds only what lies beyond the first grid. Later overflow is cut off and counted as an error, which
+  costs less: see audit/convolution.py, which bounds every rounding after the first.
 
 How wide [low, up] is: the buckets' share is about (width/σ)²·log₂ r of δ, for a standard deviation σ of one run's loss,
 as long as the factor is squared every other time. The floats' share is at most r·10^-12·√count of the moments
@@ -53,8 +53,8 @@ def buckets(
 ) -> Composition:
     """Return one run of a mechanism whose worlds A and B are two probability vectors over the same atoms, or two laws.
 
-    Floats are the rationals that they are; their sum may differ from 1 by 10^-9. count: the most buckets. factor: f > 1;
-    where not given, the least with which they reach all finite losses. Of δ, this is the direction Σ(p − e^ε·q)₊.
+    Floats are the rationals that they are; their sum may differ from 1 by 10^-9. count: the most buckets. factor: f, at
+    first; where not given, the least that lets them reach all finite losses. δ is that of one direction, Σ(p − e^ε·q)₊.
 
     >>> four = buckets([0.6, 0.3, 0.1], [0.3, 0.5, 0.2], count=1_000, factor=1.01).compose(4)
     >>> low, up = four.delta(0.5)
@@ -87,11 +87,14 @@ def _of_laws(law_in: Law[Any], law_out: Law[Any]) -> tuple[Masses, Masses]:
     one = exact.directions(law_in, law_out)[0].narrow()
 
     def masses(sides: tuple[NDArray[Any], NDArray[Any]], alone: tuple[Fraction, Fraction], rest: Fraction) -> Masses:
-        low, high = ([Fraction(int(n * mass), one.denominator) for n, mass in zip(one.count, side, strict=True)] for side in sides)
+        low, high = (
+            [Fraction(int(n * mass), one.denominator) for n, mass in zip(one.count, side, strict=True)]
+            for side in sides
+        )
         return Masses(_rounded([*low, alone[0], Fraction(0)], down=True), _rounded([*high, alone[1], rest], down=False))
 
     own = Fraction(one.alone_low, one.denominator), Fraction(one.alone_high, one.denominator)
-    # Where A's law alone names atoms, B has at most its rest; where none does, A has at most its own, and B maybe nothing.
+    # On atoms that A's law alone names B has at most its rest; on what no law names A has its rest, and B perhaps 0.
     a = masses((one.low, one.high), own, one.rest)
     return a, masses((one.other_low, one.other_high), (Fraction(0), one.other_rest), Fraction(1))
 
@@ -135,14 +138,14 @@ class Composition:
         tilt = _tilt(self, lambda tilt, moment: (self.runs * moment + conversion(tilt) - log_left) / tilt)
         lower, upper = lower_bound(self.one, self.runs, tilt), upper_bound(self.one, self.runs, tilt)
         reach = self.runs * float(np.abs(self.one.losses).max()) + 1.0
-        low = _boundary(lambda epsilon: lower(epsilon) > delta, reach)[0]
+        low = boundary(lambda epsilon: lower(epsilon) > delta, reach)[0]
         if upper(reach) > delta:
             return low, math.inf
-        return low, _boundary(lambda epsilon: upper(epsilon) > delta, reach)[1]
+        return low, boundary(lambda epsilon: upper(epsilon) > delta, reach)[1]
 
 
-def _boundary(above: Callable[[float], bool], reach: float) -> tuple[float, float]:
-    """Return ε with above(ε), or 0, and ε without, next to each other, where the predicate changes on [0, reach]."""
+def boundary(above: Callable[[float], bool], reach: float) -> tuple[float, float]:
+    """Return neighbours low ≤ high on [0, reach] with above(low) and not above(high); (0, 0) or (∞, ∞) without any."""
     if not above(0.0):
         return 0.0, 0.0
     if above(reach):
@@ -155,7 +158,7 @@ def _boundary(above: Callable[[float], bool], reach: float) -> tuple[float, floa
 
 
 def _tilt(self: Composition, cost: Callable[[float, float], float]) -> float:
-    """Return λ ≥ 0 near the least cost(λ, log moment). Any λ is sound; the moments accountant's best is the sharpest."""
+    """Return λ near the least cost(λ, log moment). Any λ is sound; the moments accountant's best is the sharpest."""
     from scipy.optimize import minimize_scalar
 
     spread = max(1e-12, float(np.ptp(self.one.losses)))
@@ -165,4 +168,4 @@ def _tilt(self: Composition, cost: Callable[[float, float], float]) -> float:
         method="bounded",
         options={"xatol": 0.5 / TILTS},
     )
-    return 2.0 ** (round(TILTS * float(found.x) / math.log(2)) / TILTS)
+    return float(2.0 ** (round(TILTS * float(found.x) / math.log(2)) / TILTS))

@@ -1,10 +1,10 @@
 """Convolution powers of masses on a grid of losses, with a bound on everything that rounding does to them.
 
-The fast Fourier transform errs by about 2^-53 of the *largest* masses, and what matters lies far out in a tail. So masses
-are tilted first: multiplied by e^(λ·loss), λ such that the losses asked about are the likeliest, which a convolution
-does not notice. One number bounds all errors then, in the sum of absolute values (L1) of the tilted masses: the
-transforms', the tails' that are cut off, every rounding's. A privacy bound never suffers by more than that number times
-what the moments accountant would promise at the order λ.
+The fast Fourier transform errs by about 2^-53 of the *largest* masses, and what matters lies far out in a tail. So
+masses are tilted first: multiplied by e^(λ·loss), with λ such that the losses asked about are the likeliest, which
+convolution does not notice. Then one number bounds all errors, in the sum of absolute values (L1) of the tilted masses:
+the transforms', the tails' that are cut off, every rounding's. A privacy bound never suffers by more than that number
+times what the moments accountant would promise at the order 1 + λ.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def product(one: Tilted, other: Tilted, count: int, coarsen: Coarsen) -> Tilted:
 def _transform_error(length: int) -> float:
     """Return ρ with ‖computed x⋆y − x⋆y‖₂ ≤ ρ·(‖x‖₁‖y‖₂ + ‖x‖₂‖y‖₁) for a convolution by transforms of this length.
 
-    A transform of 2^k floats errs by at most k·η·‖result‖₂ with η ≈ 7.7 units, for twiddle factors within 2 (Higham 2002,
-    Theorem 24.2); passes of radix 4 and real input only save operations, and we allow LEVEL, twice η. The forward errors
-    meet spectra below ‖·‖₁ and the backward one ‖x⋆y‖₂ ≤ ‖x‖₁‖y‖₂: 3/2 of ρ/2 in sum, and the rest of ρ is left for the
-    products of spectra (4 units) and the errors' own product.
+    A transform of 2^k floats errs by at most k·η·‖result‖₂ with η ≈ 7.7 units, for twiddle factors within 2 (Higham
+    2002, Theorem 24.2); passes of radix 4 and real input only save operations, and LEVEL is twice η. Forward errors
+    meet spectra below ‖·‖₁, the backward one ‖x⋆y‖₂ ≤ ‖x‖₁‖y‖₂: together 3/2 of ρ/2. The rest of ρ is left for the
+    products of spectra (4 units) and of the errors themselves.
     """
     return 2 * LEVEL * max(1, length.bit_length() - 1)
 

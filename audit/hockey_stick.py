@@ -1,7 +1,7 @@
 """Bounds on the hockey-stick divergence δ(ε) = Σ(A − e^ε·B)₊ of many runs, from tilted convolution powers.
 
-At a tilt λ, an error E of the tilted masses costs at most E·e^(r·K − λε)·sup_{x ≥ 0} e^(−λx)(1 − e^−x), K the logarithm of
-the moment of e^(λ·loss): with E = 1 that is the moments accountant's bound at the order 1 + λ
+At a tilt λ, an error E of the tilted masses costs at most E·e^(r·K − λε)·sup_{x ≥ 0} e^(−λx)(1 − e^−x), where K is the
+logarithm of the moment of e^(λ·loss): with E = 1 that is the moments accountant's bound at the order 1 + λ
 (Canonne, Kamath, Steinke 2020, Proposition 12).
 """
 
@@ -74,27 +74,27 @@ def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
     constant, made, _ = _powers(one, runs, tilt)
     losses, masses = made.losses, made.masses[0]
     logarithms, errors = _logarithms(made, runs, constant, losses)
-    beyond = at_some_run(one.infinite, runs) * (1 + ROUNDING)
+    certain = at_some_run(one.infinite, runs) * (1 + ROUNDING)
 
     def bound(epsilon: float) -> float:
         reached = epsilon - runs * one.excess * (1 + ROUNDING)
         near = (losses > reached - made.width) & (masses > 0)  # a loss may lie above ε, and its float below
-        slack = errors[near] + 4 * (np.abs(losses[near]) + abs(reached)) * UNIT
+        beyond_it = np.maximum(0.0, -np.expm1(reached - losses[near])) * (1 + ROUNDING)
+        beyond_it += 4 * (np.abs(losses[near]) + abs(reached)) * UNIT
         with np.errstate(over="ignore"):  # a bound of ∞ is a bound of 1
-            weights = np.exp(logarithms[near])
-            parts = weights * masses[near] * (np.maximum(0.0, -np.expm1(reached - losses[near])) + slack)
+            parts = np.exp(logarithms[near]) * masses[near] * beyond_it * (1 + errors[near])
             at, error = _logarithms(made, runs, constant, np.array([reached]))
             lost = float(np.exp(at + error + conversion(made.tilt) + math.log(made.errors[0]))[0])
-        total = (beyond + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING)
+        total = (certain + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING)
         return min(1.0, math.nextafter(total, 1.0))  # what underflowed was not 0
 
     return bound
 
 
 def lower_bound(one: Buckets, runs: int, tilt: float) -> Bound:
-    """Return the function of ε that bounds δ(ε) from below: what the best event proves that takes indices from some k on.
+    """Return the function of ε that bounds δ(ε) from below, by the best event that takes indices from some k on.
 
-    Any event is sound. The errors of its masses are no more than e^(−λ·loss) at its least index allows.
+    Any event is sound, and any λ. The errors of its masses are no more than e^(−λ·loss) at its least index allows.
     """
     constant, _, made = _powers(one, runs, tilt)
     losses, (own, other) = made.losses, made.masses
@@ -107,9 +107,9 @@ def lower_bound(one: Buckets, runs: int, tilt: float) -> Bound:
             return certain
         weights, ratios = np.exp(logarithms[usable]), np.exp(epsilon - losses[usable])
         gained, paid = weights * own[usable], weights * ratios * other[usable]
-        slack = errors[usable] + 4 * (np.abs(losses[usable]) + epsilon) * UNIT
-        proved = np.maximum(0.0, gained - paid - slack * (gained + paid))
-        lost = weights * (made.errors[0] + ratios * made.errors[1]) * (1 + 4 * slack)
+        slack = 4 * (np.abs(losses[usable]) + epsilon) * UNIT + ROUNDING
+        proved = np.maximum(0.0, gained - paid - slack * paid - 4 * UNIT * gained) * (1 - errors[usable])
+        lost = weights * (made.errors[0] + ratios * made.errors[1] * (1 + slack)) * (1 + errors[usable])
         from_here = np.cumsum(proved[::-1])[::-1] * (1 - len(proved) * UNIT)
         return min(1.0, (certain + max(0.0, float((from_here - lost * SUMS).max()))) * (1 - ROUNDING))
 
