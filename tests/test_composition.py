@@ -4,7 +4,9 @@ import itertools
 import math
 import random
 import time
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -226,7 +228,7 @@ def test_what_lies_outside_a_law_counts_against_it() -> None:
     assert buckets(longer, open_ended).delta(0.0)[1] >= 0.2
 
 
-PLD_CASES = {
+PLD_CASES: dict[str, tuple[Callable[[int], Composition], float]] = {
     "three atoms": (lambda count: buckets(A, B, count=count), 0.01),
     "gaussian": (lambda count: gaussian(10.0, count=count), 1e-3),
     "laplace": (lambda count: laplace(200.0, count=count), 1e-4),
@@ -240,7 +242,7 @@ def test_no_wider_than_privacy_loss_distributions(case: str, runs: int) -> None:
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason="pip install dp-accounting")
     made, interval = PLD_CASES[case]
 
-    def of(pessimistic: bool) -> object:
+    def of(pessimistic: bool) -> Any:
         options = {"pessimistic_estimate": pessimistic, "value_discretization_interval": interval}
         if case == "gaussian":
             one = pld.from_gaussian_mechanism(10.0, use_connect_dots=pessimistic, **options)
@@ -252,10 +254,10 @@ def test_no_wider_than_privacy_loss_distributions(case: str, runs: int) -> None:
         return one.self_compose(runs)._pmf_remove
 
     below, above = of(False), of(True)
-    composed = made(max(8, above.size))  # type: ignore[attr-defined]
+    composed = made(max(8, above.size))
     epsilon = 0.5 * composed.compose(runs).epsilon(1e-6)[1]
     low, up = composed.compose(runs).delta(epsilon)
-    theirs = [one.get_delta_for_epsilon(epsilon) for one in (below, above)]  # type: ignore[attr-defined]
+    theirs = [one.get_delta_for_epsilon(epsilon) for one in (below, above)]
     assert low <= theirs[1] * (1 + 1e-9)
     assert up >= theirs[0] * (1 - 1e-9)
     assert up - low <= theirs[1] - theirs[0]
