@@ -5,30 +5,39 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from attacks.attack import Attack
-from audit import exact, sampled
+from audit import accountants, exact, sampled
 from audit.comparison import Subject
 from audit.composition import COUNT, buckets
 from audit.report import Verdict
 from audit.rows import AnyMechanism, Crossing, crossings
 from mechanisms.privacy import Claim
 
-RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the picture
-FLOOR = 1e-16  # what is drawn of a bound below that
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-AnyAttack = Attack[object, object, object]
+RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the picture
+COLUMNS = 3  # of the picture's panels
+
+AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compounded:
-    """A member under an attack: bounds on δ(r·ε), which no r runs that keep the claim can exceed 1 − (1 − δ)^r by."""
+    """A member under an attack, and (low, up) at each of RUNS.
+
+    beyond: of δ(r·ε), which for r runs that keep the claim is at most 1 − (1 − δ)^r. advantage: of δ(0), by which the
+    best event after r runs is likelier in one world than in the other.
+    """
 
     attack: str
     mechanism: str
     exact: bool
     claim: Claim
-    bounds: tuple[tuple[float, float], ...]  # (low, up) at each of RUNS
+    beyond: tuple[tuple[float, float], ...]
+    advantage: tuple[tuple[float, float], ...]
 
 
 def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count: int = COUNT) -> Subject | None:
@@ -70,34 +79,43 @@ def _compounded(one: Crossing, count: int) -> Compounded | None:
     if subject is None:
         return None
     claim = one.mechanism.claim(one.attack.parameters, *one.attack.worlds())
-    bounds = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
-    return Compounded(one.attack.name, one.mechanism.name, one.mechanism.exact, claim, bounds)
+    beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
+    advantage = tuple(subject.delta(runs, 0.0) for runs in RUNS)
+    return Compounded(one.attack.name, one.mechanism.name, one.mechanism.exact, claim, beyond, advantage)
 
 
 def picture(rows: Sequence[Compounded]) -> bytes:
-    """Return a PNG: for broken members what is certain at least, for their exact twins what is possible at most."""
+    """Return a PNG, a panel an attack: the advantage that is certain, the twin's, and what the claim allows."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(11, 5), layout="constrained")
-        axes = figure.subplots()
-        shades = [row for row in rows if not row.exact]
-        for row in rows:
-            if row.exact:
-                ups = [max(FLOOR, up) for _, up in row.bounds]
-                axes.plot(RUNS, ups, color="#0072b2", marker="D", markersize=4, linewidth=1.2, alpha=0.6)
-            else:
-                place = shades.index(row) / max(1, len(shades) - 1)
-                colour = (0.84, 0.15 + 0.5 * place, 0.1 * place)
-                lows = [max(FLOOR, low) for low, _ in row.bounds]
-                axes.plot(RUNS, lows, color=colour, marker="s", markersize=5, label=f"{row.attack}: {row.mechanism}")
-        axes.plot([], [], color="#0072b2", marker="D", markersize=4, label="exact twins, at most")
-        axes.set_xscale("log", base=2)
-        axes.set(yscale="log", xlabel="runs r", ylabel="δ(r·ε)", title="What r runs show beyond r times the claim")
-        axes.set_ylim(FLOOR / 2, 2)
-        axes.grid(color="0.92")
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=9)
+    attacks = list(dict.fromkeys(row.attack for row in rows))
+    height = -(-len(attacks) // COLUMNS)
+    with rc_context({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(4 * COLUMNS, 2.7 * height + 0.4), layout="constrained")
+        panels = figure.subplots(height, COLUMNS, squeeze=False, sharey=True).ravel()
+        for panel, attack in zip(panels, attacks, strict=False):
+            _draw(panel, [row for row in rows if row.attack == attack])
+        panels[0].legend(fontsize=9, loc="lower right")
+        for panel in panels[len(attacks) :]:
+            panel.set_axis_off()
+        figure.suptitle("The advantage of an attacker who sees r runs")
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=110)
     return stream.getvalue()
+
+
+def _draw(panel: Axes, rows: Sequence[Compounded]) -> None:
+    claim = rows[0].claim
+    allowed = [accountants.kairouz_oh_viswanath(claim.epsilon, claim.delta, runs, 0.0) for runs in RUNS]
+    panel.fill_between(RUNS, 0, allowed, color="0.92", label="the claim allows")
+    for row in rows:
+        if row.exact:
+            panel.plot(RUNS, [up for _, up in row.advantage], color="#0072b2", linestyle="--", label="exact twin")
+        else:
+            panel.plot(RUNS, [low for low, _ in row.advantage], color="#d55e00", marker="s", markersize=4)
+    panel.plot([], [], color="#d55e00", marker="s", markersize=4, label="broken")
+    panel.set_xscale("log", base=2)
+    panel.set_title(f"{rows[0].attack}, ε = {claim.epsilon:g}", fontsize=10)
+    panel.set_xlabel("runs r")
+    panel.set_ylim(0, 1.05)

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from attacks.catalogue import attack
 from audit import compounding
 from audit.__main__ import main
+from audit.accountants import kairouz_oh_viswanath
 
 PNG = b"\x89PNG"
 
@@ -65,9 +66,13 @@ def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["compose-leaks.png"]
     broken, twin = compounding.compounded([attack("rounded-addition-float16")])
     assert (broken.exact, twin.exact) == (False, True)
-    for runs, (low, _) in zip(compounding.RUNS, broken.bounds, strict=True):
+    for runs, (low, _) in zip(compounding.RUNS, broken.beyond, strict=True):
         assert low == pytest.approx(1 - 0.5**runs, rel=1e-9)
-    assert max(up for _, up in twin.bounds) < 1e-12
+    assert max(up for _, up in twin.beyond) < 1e-12
+    for runs, (low, _), (_, up) in zip(compounding.RUNS, broken.advantage, twin.advantage, strict=True):
+        allowed = kairouz_oh_viswanath(0.02, 0.0, runs, 0.0)
+        assert up <= allowed + 1e-4
+        assert low > allowed or allowed > 0.99
     assert broken.mechanism in result.stdout
     assert twin.mechanism in result.stdout
 

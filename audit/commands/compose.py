@@ -144,11 +144,11 @@ def _leak_table(rows: Sequence[Compounded], width: int | None) -> Table:
     for row in rows:
         if row.exact:
             made.add_row(
-                "", f"{row.mechanism} (exact)", f"{row.claim.epsilon:g}", *(f"≤ {up:.0e}" for _, up in row.bounds)
+                "", f"{row.mechanism} (exact)", f"{row.claim.epsilon:g}", *(f"≤ {up:.0e}" for _, up in row.beyond)
             )
             made.add_section()
         else:
-            lows = (f"{low:.6f}" for low, _ in row.bounds)
+            lows = (f"{low:.6f}" for low, _ in row.beyond)
             made.add_row(row.attack, row.mechanism, f"{row.claim.epsilon:g}", *lows)
     return made
 
