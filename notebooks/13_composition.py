@@ -126,8 +126,8 @@ print(f"the bounds lie within {max((up - low) / truth):.1%} of each other, down 
 # %% [markdown]
 # ## ε against the number of runs
 #
-# Losses have a mean and a spread. The mean of $r$ runs grows like $r$, but it is small, near $\varepsilon^2/2$ a run; the
-# spread is larger, and grows like $\sqrt r$. A few runs cost what they add up to, many cost far less.
+# Losses have a mean and a spread. The mean of $r$ runs grows like $r$, but it is small, near $\varepsilon^2/2$ a run;
+# the spread is larger, and grows like $\sqrt r$. A few runs cost what they add up to, many cost far less.
 
 # %%
 counts = [1 << power for power in range(19)]
@@ -174,7 +174,7 @@ for row in rows:
 axes.set_xscale("log", base=2)
 axes.set_xlabel("runs r")
 axes.set_ylabel("the attacker's advantage")
-axes.legend()
+axes.legend(loc="center")
 plt.show()
 
 # %% [markdown]
