@@ -16,9 +16,9 @@ both sides alike:
 - The ∞ bucket holds only what lies beyond the first grid. Later overflow is cut off and counted as an error, which
   costs less: see audit/convolution.py, which bounds every rounding after the first.
 
-How wide [low, up] is: the buckets' share is about (width/σ)²·log₂ r of δ, where σ is the standard deviation of one run's
-loss, because the factor is squared every other time. The floats' share is about r·10^-12 of the moments accountant's
-bound, whatever δ is.
+How wide [low, up] is: the buckets' share is about (width/σ)²·log₂ r of δ, for a standard deviation σ of one run's loss,
+because the factor is squared every other time. The floats' share is about r·10^-12 of the moments accountant's bound,
+whatever δ is.
 """
 
 from __future__ import annotations
