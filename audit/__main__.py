@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 import click
 
+from audit.commands.compose import compose
 from audit.commands.figures import figures
 from audit.commands.list import list_command
 from audit.commands.run import run
@@ -29,6 +30,7 @@ main.add_command(run)
 main.add_command(list_command)
 main.add_command(figures)
 main.add_command(vectors)
+main.add_command(compose)
 
 
 def entry() -> None:

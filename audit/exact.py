@@ -75,7 +75,7 @@ def compare(
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
     """
     law_in, law_out = _multiplied(law_in, law_out, event)
-    both = _directions(law_in, law_out)
+    both = directions(law_in, law_out)
     claimed, budget = Fraction(claim.delta), Fraction(claim.epsilon)
     lowest, highest = exp_bounds(budget)
     proved = max(direction.at_least(highest) for direction in both)
@@ -143,7 +143,7 @@ def curve(
     law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    both = [direction.narrow() for direction in _directions(*_multiplied(law_in, law_out, None))]
+    both = [direction.narrow() for direction in directions(*_multiplied(law_in, law_out, None))]
     bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
     lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
     upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]
@@ -151,7 +151,7 @@ def curve(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Direction:
+class Direction:
     """One world against the other, over a common denominator: bounds for the atoms that both laws name, grouped."""
 
     count: NDArray[Any]
@@ -165,7 +165,7 @@ class _Direction:
     rest: Fraction
     other_rest: Fraction
 
-    def narrow(self) -> _Direction:
+    def narrow(self) -> Direction:
         """Return the same over 2^CURVE_BITS, rounded outwards where that is shorter: a long curve stays affordable."""
         if self.denominator.bit_length() <= CURVE_BITS:
             return self
@@ -206,7 +206,7 @@ class _Direction:
 
 
 @lru_cache(maxsize=1)
-def _directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Direction, _Direction]:
+def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Direction]:
     paired = pair(law_in, law_out)
     same = law_in.denominator == law_out.denominator
     scale_in, scale_out = (1, 1) if same else (law_out.denominator, law_in.denominator)
@@ -216,9 +216,9 @@ def _directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Direction, _Direc
 
     def direction(
         own: _Bounds, other: _Bounds, alone: NDArray[np.bool_], rest: Fraction, rest_other: Fraction
-    ) -> _Direction:
+    ) -> Direction:
         alone_low, alone_high = (int(np.dot(count[alone], bound[alone])) for bound in own)
-        return _Direction(
+        return Direction(
             count=count[~alone],
             low=own[0][~alone],
             high=own[1][~alone],

@@ -255,7 +255,7 @@ def test_a_curve_from_narrowed_masses_is_that_of_the_masses(form: Callable[[Law[
     law_in, law_out = form(huge(1)), form(huge(2))
     epsilons = [0.0, 0.1, 0.5]
     lower, upper = exact.curve(law_in, law_out, epsilons)
-    both = exact._directions(law_in, law_out)
+    both = exact.directions(law_in, law_out)
     for epsilon, low, high in zip(epsilons, lower, upper, strict=True):
         least, most = exp_bounds(Fraction(epsilon), 400)
         assert low == pytest.approx(float(max(one.at_least(most) for one in both)), rel=1e-14)
@@ -266,7 +266,7 @@ def test_masses_are_narrowed_outwards() -> None:
     whole = 3**400
     law_in = exact_law(range(3), [1, 2, 3], [whole // 7, whole // 3, whole - whole // 7 - whole // 3], whole)
     law_out = exact_law(range(2), [1, 2], [whole // 5, whole - whole // 5], whole)
-    for wide in exact._directions(law_in, law_out):
+    for wide in exact.directions(law_in, law_out):
         narrow = wide.narrow()
         assert narrow.denominator == 1 << exact.CURVE_BITS
         for name, sign in (("low", 1), ("other_low", 1), ("high", -1), ("other_high", -1)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.shared import file_mistakes, out_option, print_table, progress
+from audit.commands.shared import file_mistakes, known, out_option, print_table, progress
 from audit.commands.target import SEARCH, Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
@@ -157,9 +157,9 @@ def _chosen(names: Sequence[str], family_name: str | None, cost: Cost, channels:
     from mechanisms.families import family
 
     for name in names:
-        _known(attack, name, "--attack")
+        known(attack, name, "--attack")
     if family_name is not None:
-        _known(family, family_name, "--family")
+        known(family, family_name, "--family")
     wanted = [one for one in ATTACKS if one.name in names or (not names and one.cost <= cost)]
     return [one for one in wanted if family_name in (None, one.family) and (one.channel is not None or not channels)]
 
@@ -168,15 +168,8 @@ def _checked(names: Sequence[str]) -> Sequence[str]:
     from mechanisms.families import member
 
     for name in names:
-        _known(member, name, "--mechanism")
+        known(member, name, "--mechanism")
     return names
-
-
-def _known(find: Callable[[str], object], name: str, option: str) -> None:
-    try:
-        find(name)
-    except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint=option) from None
 
 
 def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool) -> Report:

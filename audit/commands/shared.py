@@ -37,6 +37,14 @@ def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
     )
 
 
+def known(find: Callable[[str], object], name: str, option: str) -> None:
+    """Turn a name that is not known into one line and exit code 2."""
+    try:
+        find(name)
+    except LookupError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint=option) from None
+
+
 @contextmanager
 def file_mistakes() -> Iterator[None]:
     """Turn an error of the file system into one line and exit code 2."""

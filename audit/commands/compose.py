@@ -1,0 +1,167 @@
+"""audit compose: what many runs of a mechanism cost, and what many runs of a broken one give away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.commands.composed import composed
+from audit.commands.shared import file_mistakes, known, out_option, print_table, progress
+from audit.commands.target import finite
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from audit.comparison import Line, Subject
+    from audit.compounding import Compounded
+
+RUNS = 1_024
+LINES = 9  # of the table of δ(ε)
+FILES = ("compose-delta.png", "compose-epsilon.png", "compose-leaks.png")
+POSITIVE = click.FloatRange(0, min_open=True)
+
+
+@click.command()
+@click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
+@click.option("--mechanism", metavar="NAME", help="Compose this member's exact laws in the worlds of one --attack.")
+@click.option(
+    "--gaussian", type=POSITIVE, callback=finite, metavar="σ", help="Compose Gaussian noise of this deviation."
+)
+@click.option(
+    "--sampling",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    callback=finite,
+    metavar="q",
+    help="With --gaussian: a step of DP-SGD, in which a record takes part with this probability.",
+)
+@click.option("--laplace", type=POSITIVE, callback=finite, metavar="SCALE", help="Compose Laplace noise.")
+@click.option(
+    "--truncation", type=click.FloatRange(1), callback=finite, metavar="T", help="With --laplace: noise within ±T."
+)
+@click.option("--response", type=POSITIVE, callback=finite, metavar="ε", help="Compose randomized response.")
+@click.option(
+    "--file",
+    "recorded",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Compose a recorded pair: {"in": […], "out": […]}, probabilities, or integers that are counts.',
+)
+@click.option("--runs", type=click.IntRange(1, 1 << 30), default=RUNS, show_default=True, help="Runs r.")
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=1e-6,
+    show_default=True,
+    callback=finite,
+    help="The δ at which ε is told.",
+)
+@click.option(
+    "--buckets",
+    "count",
+    type=click.IntRange(8, 1 << 24),
+    default=10_000,
+    show_default=True,
+    help="The more, the nearer the bounds lie to each other; they are sound with any.",
+)
+@out_option("Folder for the pictures; an earlier run's are replaced.")
+def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: float, out: Path, **options: Any) -> None:
+    """Bound what many runs of a mechanism cost, from below and above, and compare with other accountants.
+
+    \b
+      audit compose --gaussian 10 --runs 4096
+      audit compose --laplace 200 --truncation 2500
+      audit compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
+      audit compose --attack grid-precision --mechanism laplace-exact
+    With no mechanism: a leak compounds. For every member that an exact law convicts, δ(r·ε) for r = 1 to 2^18 runs,
+    beside an exact twin's: what shows beyond r times its claim. Attacks that take seconds need --attack.
+
+    Scales are in units of the sensitivity. Both bounds are certified; the other accountants are rounded to nearest.
+    """
+    from audit import output
+
+    subject = composed(attacks, mechanism, **options)
+    with file_mistakes():
+        output.prepare(out)
+    drawn = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
+    with file_mistakes():
+        output.write(out, drawn, FILES)
+    click.echo(f"pictures: {', '.join(str(out / name) for name in drawn)}", err=True)
+
+
+def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
+    """Print both tables; return both pictures."""
+    from audit.comparison import POINTS, delta_lines, epsilon_lines, picture
+
+    with progress("composing", 2) as done:
+        curve = delta_lines(subject, runs)
+        done()
+        growth = epsilon_lines(subject, delta, runs)
+        done()
+    told = f"{subject.name}: {runs:,} runs"
+    some = curve[:: (POINTS - 1) // (LINES - 1)]
+    print_table(partial(_table, f"δ(ε), {told}", "ε", some))
+    print_table(partial(_table, f"ε(δ) at δ = {delta:g}, {subject.name}", "runs", growth))
+    return {
+        FILES[0]: picture(curve, told, "ε (nats)", "δ(ε)", logarithmic=False),
+        FILES[1]: picture(growth, f"{subject.name}: ε at δ = {delta:g}", "runs r", "ε (nats)", logarithmic=True),
+    }
+
+
+def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
+    """Print what the runs of broken members add up to; return the picture."""
+    from attacks.attack import Cost
+    from attacks.catalogue import ATTACKS, attack
+    from audit.compounding import compounded, picture
+
+    for name in names:
+        known(attack, name, "--attack")
+    chosen = [one for one in ATTACKS if one.name in names or (not names and one.cost is Cost.QUICK)]
+    with progress("composing", len(chosen)) as done:
+        rows = compounded(chosen, count=count, done=done)
+    if not rows:
+        raise click.UsageError("no exact law convicts a member under these attacks")
+    print_table(partial(_leak_table, rows))
+    return {FILES[2]: picture(rows)}
+
+
+def _table(title: str, axis: str, lines: Sequence[Line], width: int | None) -> Table:
+    made = _empty(title, [axis, "low", "up", *lines[0].others])
+    for line in lines:
+        at = f"{line.at:,}" if isinstance(line.at, int) else f"{line.at:.6g}"
+        made.add_row(at, _number(line.low), _number(line.up), *map(_number, line.others.values()))
+    return made
+
+
+def _leak_table(rows: Sequence[Compounded], width: int | None) -> Table:
+    from audit.compounding import RUNS as STEPS
+
+    made = _empty(
+        "δ(r·ε): what shows beyond r times the claim", ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
+    )
+    for row in rows:
+        if row.exact:
+            made.add_row(
+                "", f"{row.mechanism} (exact)", f"{row.claim.epsilon:g}", *(f"≤ {up:.0e}" for _, up in row.beyond)
+            )
+            made.add_section()
+        else:
+            lows = (f"{low:.6f}" for low, _ in row.beyond)
+            made.add_row(row.attack, row.mechanism, f"{row.claim.epsilon:g}", *lows)
+    return made
+
+
+def _empty(title: str, columns: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, justify="left" if column in ("attack", "mechanism") else "right")
+    return made
+
+
+def _number(value: float) -> str:
+    return "∞" if value == float("inf") else f"{value:.7g}"

@@ -1,0 +1,121 @@
+"""A leak compounds: what many runs of a broken member give an attacker, beside what its exact twin gives."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from attacks.attack import Attack
+from audit import accountants, exact, sampled
+from audit.comparison import Subject
+from audit.composition import COUNT, buckets
+from audit.report import Verdict
+from audit.rows import AnyMechanism, Crossing, crossings
+from mechanisms.privacy import Claim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the picture
+COLUMNS = 3  # of the picture's panels
+
+AnyAttack = Attack[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compounded:
+    """A member under an attack, and (low, up) at each of RUNS.
+
+    beyond: of δ(r·ε), which for r runs that keep the claim is at most 1 − (1 − δ)^r. advantage: of δ(0), by which the
+    best event after r runs is likelier in one world than in the other.
+    """
+
+    attack: str
+    mechanism: str
+    exact: bool
+    claim: Claim
+    beyond: tuple[tuple[float, float], ...]
+    advantage: tuple[tuple[float, float], ...]
+
+
+def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count: int = COUNT) -> Subject | None:
+    """Return one run of a member under an attack from its exact laws, or None where it has none."""
+    laws = sampled.both_laws(mechanism, attack, attack.worlds())
+    if laws is None:
+        return None
+    return Subject(name, (buckets(*laws, count=count), buckets(*laws[::-1], count=count)))
+
+
+def compounded(
+    attacks: Sequence[AnyAttack], *, count: int = COUNT, done: Callable[[], None] = lambda: None
+) -> list[Compounded]:
+    """Return, for every member that its exact law convicts, what its runs add up to, each followed by an exact twin.
+
+    The twin is the first exact member of the family with a law. done() is called for every attack.
+    """
+    found = []
+    for attack in attacks:
+        met = crossings([attack])
+        broken = [one for one in met if not one.mechanism.exact and _violated(one)]
+        twins = [one for one in met if one.mechanism.exact]
+        found += [made for one in broken if (made := _compounded(one, count)) is not None]
+        if broken:
+            found += [made for made in (_compounded(one, count) for one in twins) if made is not None][:1]
+        done()
+    return found
+
+
+def _violated(one: Crossing) -> bool:
+    worlds = one.attack.worlds()
+    laws = sampled.both_laws(one.mechanism, one.attack, worlds)
+    claim = one.mechanism.claim(one.attack.parameters, *worlds)
+    return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
+
+
+def _compounded(one: Crossing, count: int) -> Compounded | None:
+    subject = both_directions(one.mechanism.name, one.mechanism, one.attack, count)
+    if subject is None:
+        return None
+    claim = one.mechanism.claim(one.attack.parameters, *one.attack.worlds())
+    beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
+    advantage = tuple(subject.delta(runs, 0.0) for runs in RUNS)
+    return Compounded(one.attack.name, one.mechanism.name, one.mechanism.exact, claim, beyond, advantage)
+
+
+def picture(rows: Sequence[Compounded]) -> bytes:
+    """Return a PNG, a panel an attack: the advantage that is certain, the twin's, and what the claim allows."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    attacks = list(dict.fromkeys(row.attack for row in rows))
+    height = -(-len(attacks) // COLUMNS)
+    with rc_context({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(4 * COLUMNS, 2.7 * height + 0.4), layout="constrained")
+        panels = figure.subplots(height, COLUMNS, squeeze=False, sharey=True).ravel()
+        for panel, attack in zip(panels, attacks, strict=False):
+            _draw(panel, [row for row in rows if row.attack == attack])
+        panels[0].legend(fontsize=9, loc="lower right")
+        for panel in panels[len(attacks) :]:
+            panel.set_axis_off()
+        figure.suptitle("The advantage of an attacker who sees r runs")
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=110)
+    return stream.getvalue()
+
+
+def _draw(panel: Axes, rows: Sequence[Compounded]) -> None:
+    claim = rows[0].claim
+    allowed = [accountants.kairouz_oh_viswanath(claim.epsilon, claim.delta, runs, 0.0) for runs in RUNS]
+    panel.fill_between(RUNS, 0, allowed, color="0.92", label="the claim allows")
+    for row in rows:
+        if row.exact:
+            panel.plot(RUNS, [up for _, up in row.advantage], color="#0072b2", linestyle="--", label="exact twin")
+        else:
+            panel.plot(RUNS, [low for low, _ in row.advantage], color="#d55e00", marker="s", markersize=4)
+    panel.plot([], [], color="#d55e00", marker="s", markersize=4, label="broken")
+    panel.set_xscale("log", base=2)
+    panel.set_title(f"{rows[0].attack}, ε = {claim.epsilon:g}", fontsize=10)
+    panel.set_xlabel("runs r")
+    panel.set_ylim(0, 1.05)
