@@ -45,7 +45,8 @@ def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count
     laws = sampled.both_laws(mechanism, attack, attack.worlds())
     if laws is None:
         return None
-    return Subject(name, (buckets(*laws, count=count), buckets(*laws[::-1], count=count)))
+    law_in, law_out = exact.multiplied(*laws)
+    return Subject(name, (buckets(law_in, law_out, count=count), buckets(law_out, law_in, count=count)))
 
 
 def compounded(
@@ -69,16 +70,16 @@ def compounded(
 
 def _violated(one: Crossing) -> bool:
     worlds = one.attack.worlds()
-    laws = sampled.both_laws(one.mechanism, one.attack, worlds)
-    claim = one.mechanism.claim(one.attack.parameters, *worlds)
+    laws = sampled.both_laws(one.seen, one.attack, worlds)
+    claim = one.seen.claim(one.attack.parameters, *worlds)
     return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
 
 
 def _compounded(one: Crossing, count: int) -> Compounded | None:
-    subject = both_directions(one.mechanism.name, one.mechanism, one.attack, count)
+    subject = both_directions(one.mechanism.name, one.seen, one.attack, count)
     if subject is None:
         return None
-    claim = one.mechanism.claim(one.attack.parameters, *one.attack.worlds())
+    claim = one.seen.claim(one.attack.parameters, *one.attack.worlds())
     beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
     advantage = tuple(subject.delta(runs, 0.0) for runs in RUNS)
     return Compounded(one.attack.name, one.mechanism.name, one.mechanism.exact, claim, beyond, advantage)

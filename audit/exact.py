@@ -74,7 +74,7 @@ def compare(
     VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
     """
-    law_in, law_out = _multiplied(law_in, law_out, event)
+    law_in, law_out = multiplied(law_in, law_out, event)
     both = directions(law_in, law_out)
     claimed, budget = Fraction(claim.delta), Fraction(claim.epsilon)
     lowest, highest = exp_bounds(budget)
@@ -124,9 +124,10 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
     return int(apart.max()) * one.rate
 
 
-def _multiplied(
-    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], event: Event | None
+def multiplied(
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], event: Event | None = None
 ) -> tuple[Law[Any], Law[Any]]:
+    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at."""
     if isinstance(law_in, Law) and isinstance(law_out, Law):
         return law_in, law_out
     if not (isinstance(law_in, Product) and isinstance(law_out, Product)):
@@ -143,7 +144,7 @@ def curve(
     law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    both = [direction.narrow() for direction in directions(*_multiplied(law_in, law_out, None))]
+    both = [direction.narrow() for direction in directions(*multiplied(law_in, law_out))]
     bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
     lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
     upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]
