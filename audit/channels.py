@@ -20,8 +20,8 @@ from mechanisms.law import Law, image
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
-DRAWS = 2_000  # at the most: each is a call of its own
-DRAWS_LEAST = 1_000  # fewer convict of little that the law does not show
+DRAWS = 1_000  # at the most: each is a call of its own
+DRAWS_LEAST = 500  # fewer convict of little that the law does not show
 BITS = 1 << 24  # random bits of each world at the most: what a draw costs, roughly, whoever draws
 
 

@@ -106,7 +106,8 @@ def test_a_row_is_violated_by_any_kind_of_evidence(report: Report) -> None:
     violated = [row for row in report.rows if row.violated]
     assert all(_verdicts(row) & {Verdict.VIOLATED} for row in violated)
     assert not any(_verdicts(row) & {Verdict.VIOLATED} for row in report.rows if row not in violated)
-    assert {row.mechanism for row in violated}.isdisjoint({"exponential-base2"})
+    on_outcomes = {row.mechanism for row in violated if row.channel is None}
+    assert on_outcomes.isdisjoint({"exponential-base2"})
 
 
 def _verdicts(row: Row) -> set[Verdict]:
