@@ -72,9 +72,8 @@ def columns(row: Row) -> dict[str, str]:
         "mechanism": row.mechanism if row.package is None else f"{row.mechanism} ({row.package})",
         "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
         "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
-        "sampled": "–" if sampled is None else str(sampled.verdict),
+        "sampled": "–" if (runs := sampled or row.timing) is None else str(runs.verdict),  # a clock's runs, too
         "sequential": "–" if row.sequential is None else str(row.sequential.verdict),
-        "timing": "–" if row.timing is None else str(row.timing.verdict),
         "claimed ε": _claimed(row),
         "loss ε": short(None if exact is None else exact.epsilon),
         "δ at ε": short(None if exact is None else exact.delta),
@@ -181,7 +180,7 @@ def sections(rows: Iterable[Row]) -> list[Section]:
     return made
 
 
-KINDS = ("exact", "exhaustive", "sampled", "sequential", "timing")
+KINDS = ("exact", "exhaustive", "sampled", "sequential")
 
 
 def titles_of(rows: Iterable[Row]) -> list[str]:

@@ -285,12 +285,12 @@ rows = [
     examine(Crossing(rejection, member(name)), seed=SEED, runs=20_000, alpha=0.01, seconds=SECONDS)
     for name in ("exponential-base2", "exponential-base2-ten-tries", "exponential-exact")
 ]
-display(Markdown(to_markdown(rows, ["mechanism", "timing", "time in/out", "worlds differ", "needed", "runs"])))
+display(Markdown(to_markdown(rows, ["mechanism", "sampled", "time in/out", "worlds differ", "needed", "runs"])))
 
 # %% [markdown]
 # Read a row from the left.
 #
-# - **timing** is the verdict on the claim. VIOLATED: some threshold on the time is too likely in one world, by a bet
+# - **sampled** is the verdict on the claim. VIOLATED: some threshold on the time is too likely in one world, by a bet
 #   against the claim that is fair whatever timings depend on. NOT REFUTED says nothing in favour.
 # - **worlds differ** is no verdict. A difference that the claim allows is not a violation, and sound mechanisms may
 #   differ by that much.

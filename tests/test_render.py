@@ -111,7 +111,7 @@ def test_a_row_is_violated_by_any_kind_of_evidence(report: Report) -> None:
 
 
 def _verdicts(row: Row) -> set[Verdict]:
-    return {evidence.verdict for evidence in (row.exact, row.exhaustive, row.sampled) if evidence is not None}
+    return {evidence.verdict for evidence in (row.exact, row.exhaustive, row.sampled, row.timing) if evidence}
 
 
 def _text(report: Report, width: int | None) -> str:

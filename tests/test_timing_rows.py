@@ -99,7 +99,7 @@ def test_a_leak_is_a_violation_and_a_difference_is_not(row: Row) -> None:
     assert large.violated
     assert not small.violated
     cells = [render.columns(one) for one in (large, small)]
-    assert [one["timing"] for one in cells] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
+    assert [one["sampled"] for one in cells] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
     assert all(one["worlds differ"].startswith("yes, p = ") for one in cells)
     assert cells[0]["time in/out"].startswith(("2.9", "3"))
     assert cells[1]["runs"] == "4,000"
