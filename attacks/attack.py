@@ -22,7 +22,7 @@ class Cost(IntEnum):
 
     QUICK = 1
     DEFAULT = 2  # a row takes seconds
-    FULL = 3  # a row takes seconds, and another attack of the default run shows the same
+    FULL = 3  # it adds seconds, and a newcomer learns nothing more from it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

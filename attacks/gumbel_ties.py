@@ -52,5 +52,5 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         ("noisy-max-naive-float32",),
         SOURCE,
         "two groups of equal scores, the second better by ε/2 without Alice: noises tie, and ties go to the first",
-        cost=Cost.DEFAULT,
+        cost=Cost.FULL,
     )

@@ -169,5 +169,5 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
         SOURCE,
         "1 against 0: the last bits of an output tell from which of them noise in floats can have reached it",
         fixes=("laplace-snapping",),
-        cost=Cost.QUICK if kind == "float64" else Cost.DEFAULT if epsilon == 1 else Cost.FULL,
+        cost=Cost.QUICK if kind == "float64" else Cost.FULL,
     )

@@ -23,14 +23,15 @@ WORTH_WORKERS = 4  # pictures from which starting processes pays
 FEW = 8  # outcomes up to which each is a bar
 BINS = 80  # of cells that are not equally wide
 TAIL_LEFT_OUT = 0.0005  # of the mass, on either side of the bins: it is drawn in the outermost
+COLUMNS = 3  # of a picture, unless more members are broken: those that resist look alike
 LINE = 45  # characters over a picture
 LEAST_DRAWN = 1e-20
 
 
 def of_report(report: Report) -> dict[str, bytes]:
-    """Return a PNG for each attack, by file name."""
+    """Return a PNG for each attack, by file name: every member that it breaks, and some that resist it."""
     groups = {
-        attack: [row for row in rows if row.sketch is not None]
+        attack: _telling([row for row in rows if row.sketch is not None])
         for attack, rows in groupby(report.rows, key=lambda row: row.attack)
     }
     groups = {attack: rows for attack, rows in groups.items() if rows}
@@ -40,6 +41,12 @@ def of_report(report: Report) -> dict[str, bytes]:
         with workers.pool(len(groups)) as pool:
             drawn = list(pool.map(to_png, groups.keys(), groups.values()))
     return {f"{attack}.png": png for attack, png in zip(groups, drawn, strict=True)}
+
+
+def _telling(rows: Sequence[Row]) -> list[Row]:
+    left = COLUMNS - sum(row.violated for row in rows)
+    resisting = [row for row in rows if not row.violated][: max(left, 1)]
+    return [row for row in rows if row.violated or row in resisting]
 
 
 def to_png(attack: str, rows: Sequence[Row]) -> bytes:
@@ -52,6 +59,7 @@ def to_png(attack: str, rows: Sequence[Row]) -> bytes:
 def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) -> Figure:
     """Return a figure with a column for each row: both worlds and, where asked, the curve δ(ε) below."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullLocator
 
     width, height = 4.6 * len(rows), 5.8 if curves else 3.7
     figure = Figure(figsize=(width, height))
@@ -61,7 +69,7 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     edges = {"left": 0.75 / width, "right": 1 - 0.1 / width, "bottom": 0.5 / height, "top": 1 - 0.8 / height}
     figure.subplots_adjust(**edges, wspace=0.06, hspace=0.3)
     for column, row in zip(axes.T, rows, strict=True):
-        column[0].set_title(_headline(row), fontsize=10)
+        column[0].set_title(_headline(row), fontsize=10, y=1.0)  # matplotlib would lay out every tick to find a place
         if row.sketch is not None:
             if row.timing is not None:
                 draw_times(column[0], row.sketch)
@@ -74,6 +82,10 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     if axes[0, 0].get_yscale() == "log":
         bottom, top = axes[0, 0].get_ylim()
         axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 2))
+    for axis in (panel.yaxis for panel in axes.ravel()):
+        axis.set_minor_locator(NullLocator())  # most of the time goes into ticks
+    for axis in (panel.yaxis for panel in axes[:, 1:].ravel()):
+        axis.set_visible(False)
     axes[0, 0].set_ylabel("probability")
     lawful = rows[0].sketch is not None and rows[0].sketch.curve is not None
     axes[-1, 0].set_ylabel("δ(ε)" if curves and lawful else "probability")

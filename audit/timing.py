@@ -46,7 +46,7 @@ from mechanisms.bits import BitSource, seeded_bits
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
 
-SECONDS = 4.0  # for all rows of a report that the clock decides
+SECONDS = 3.0  # for all rows of a report that the clock decides
 BATCH = 16  # measurements prepared at a time; two batches are the warm-up
 LEAST = 32  # measurements, below which nothing is looked at
 TRAINING = 4  # the first of so many parts of the measurements fixes the event
