@@ -72,7 +72,8 @@ def that_matter(weighing: Weighing) -> NDArray[np.int64] | None:
     """Return the indices of the outcomes that matter, ascending; None as soon as they turn out to be more than few."""
     utilities, limit = weighing.utilities, weighing.limit()
     if len(utilities) <= SMALL:
-        return (utilities <= limit).nonzero()[0]
+        matter: NDArray[np.bool_] = utilities <= limit
+        return matter.nonzero()[0]
     found, count = [], 0
     for start in range(0, len(utilities), SEARCHED):
         here = (utilities[start : start + SEARCHED] <= limit).nonzero()[0]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil
-from typing import NamedTuple
+from math import ceil, inf
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,8 @@ class Scale:
     rate: Rate
     table: NDArray[np.float64] | None  # B^0, B^1, …, and 0 for everything beyond
     slope: float  # nats per unit of utility
-    extent: int | float  # the largest distance that matters: all outcomes beyond it weigh too little together
+    extent: np.int64 | np.float64  # the largest distance that matters: all beyond it weigh too little together
+    headroom: np.int64 | np.float64  # the largest utility to which it can be added
     error: int  # of each weight, in units of 2^−53
 
 
@@ -134,13 +135,19 @@ def scale_of(rate: Eta | float, sensitivity: float, kind: str, size_bits: int) -
     if isinstance(rate, Eta):
         size = reach(rate, size_bits) + 1
         if size <= TABLE_MAX:
-            return Scale(rate, power_table(rate, size), 0.0, size - 1, power_error(size))
+            return Scale(rate, power_table(rate, size), 0.0, *_room(size - 1), power_error(size))
     exact_rate = rate if isinstance(rate, Eta) else budget_rate(rate, sensitivity)
     if not SLOPE_MIN <= nats(exact_rate)[0] <= SLOPE_MAX:
         raise ValueError(f"rate = {rate} at sensitivity = {sensitivity} lies outside 2^-1000 to 2^1000 nats a unit")
     slope, largest = float(nats(exact_rate)[0]), 0.7 * (TAIL_BITS + size_bits) + 1  # 0.7 > ln 2
-    extent = largest / slope if kind == "f" else min(ceil(largest / Fraction(slope)), INT64_MAX)
-    return Scale(exact_rate, None, slope, extent, EXPONENTIAL_ERROR + exponent_error(largest))
+    error = EXPONENTIAL_ERROR + exponent_error(largest)
+    if kind == "f":
+        return Scale(exact_rate, None, slope, np.float64(largest / slope), np.float64(inf), error)
+    return Scale(exact_rate, None, slope, *_room(min(ceil(largest / Fraction(slope)), INT64_MAX)), error)
+
+
+def _room(extent: int) -> tuple[np.int64, np.int64]:
+    return np.int64(extent), np.int64(INT64_MAX - 1 - extent)
 
 
 def budget_rate(epsilon: float, sensitivity: float) -> Fraction:
@@ -151,16 +158,18 @@ def budget_rate(epsilon: float, sensitivity: float) -> Fraction:
 
 
 class Weighing(NamedTuple):
-    """A vector of utilities, and how to weigh it."""
+    """A vector of utilities, and how to weigh it.
+
+    best: the least of them, as the number of numpy's that it is: Python's integers take longer at 0 than at 1.
+    """
 
     utilities: Utilities
-    best: int | float
+    best: Any  # np.int64 or np.float64
     scale: Scale
 
-    def limit(self) -> int | float:
+    def limit(self) -> Any:
         """Return the largest utility that matters."""
-        limit = self.best + self.scale.extent
-        return limit if isinstance(limit, float) else min(limit, INT64_MAX - 1)
+        return np.minimum(self.best, self.scale.headroom) + self.scale.extent
 
     def weigh(self, utilities: Utilities) -> NDArray[np.float64]:
         """Return the weights of some of the utilities, relative to the best, each within its error or 0."""
@@ -168,16 +177,19 @@ class Weighing(NamedTuple):
         if table is not None:
             if self.best < 0:  # a difference might overflow
                 utilities = np.minimum(utilities, self.limit() + 1)
-            return table.take(utilities - int(self.best), mode="clip")
+            distances: NDArray[np.int64] = utilities - self.best
+            return table.take(distances, mode="clip")
         with np.errstate(over="ignore"):  # a distance of ∞ weighs 0
             exponents = _distances(utilities, self.best)
             exponents *= self.scale.slope
         return exponential(exponents)
 
 
-def _distances(utilities: Utilities, best: int | float) -> NDArray[np.float64]:
+def _distances(utilities: Utilities, best: Any) -> NDArray[np.float64]:
     """Return u − best as floats, rounded once: of integers it is exact modulo 2^64, and never negative."""
+    differences: NDArray[np.float64]
     if utilities.dtype.kind == "f":
-        differences: NDArray[np.float64] = utilities - best
+        differences = utilities - best
         return differences
-    return (utilities.view(np.uint64) - np.array(best, dtype=np.int64).view(np.uint64)).astype(np.float64)
+    differences = (utilities.view(np.uint64) - best.view(np.uint64)).astype(np.float64)
+    return differences

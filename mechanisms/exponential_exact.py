@@ -68,7 +68,7 @@ def sample(
         raise ValueError(f"n must not be negative, got {n}")
     vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
     scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
-    weighing = Weighing(vector, np.minimum.reduce(vector).item(), scale)
+    weighing = Weighing(vector, np.minimum.reduce(vector), scale)
     if n == 1:
         return np.array([_draw_one(weighing, bits, constant_work)], dtype=np.int64)
     return _draw_many(weighing, bits, n, constant_work)

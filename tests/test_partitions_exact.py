@@ -170,6 +170,7 @@ class Prepared:
     """A source of given words, a row of them for every row of a list, and of no more."""
 
     word_bits = 64
+    steps = 0
 
     def __init__(self, words: list[int]) -> None:
         self.prepared = words
