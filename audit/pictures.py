@@ -75,13 +75,11 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
                 draw_times(column[0], row.sketch)
             else:
                 draw_worlds(column[0], row.sketch)
-                if row.channel is not None:
-                    column[0].set_xlabel(row.channel)
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":
         bottom, top = axes[0, 0].get_ylim()
-        axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 2))
+        axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 9))  # room for a mark at 1, and no tick above it
     for axis in (panel.yaxis for panel in axes.ravel()):
         axis.set_minor_locator(NullLocator())  # most of the time goes into ticks
     for axis in (panel.yaxis for panel in axes[:, 1:].ravel()):
@@ -107,21 +105,26 @@ def _headline(row: Row) -> str:
 
 def draw_worlds(axes: Axes, sketch: Sketch) -> None:
     """Draw both worlds: the law as a line, the sample as dots. A world without a line there cannot land there."""
-    ends = sketch.edges
+    ends, absent = sketch.edges, "refused" if sketch.axis == "outcome" else "none"
+    names = [absent if np.isneginf(end) else f"{end:.10g}" for end in ends[: FEW + 1]]
     pairs = {"sampled": sketch.sampled, "law": sketch.law}
     if not any(masses.any() for pair in pairs.values() if pair is not None for masses in pair):
         return
     if len(ends) > FEW and not np.allclose(np.diff(ends), ends[1] - ends[0]):
         ends, pairs = _binned(ends, pairs)
+        if len(ends) == 2:  # next to all of the mass has one value
+            names = [absent, "a number"] if np.isneginf(ends[0]) else [f"{ends[0]:.10g} or less", "more"]
     for name, pair in pairs.items():
         for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
             _steps(axes, ends, masses, colour, f"{world}, {name}", filled=name == "sampled")
+    if len(ends) <= FEW:
+        axes.set_xticks(range(len(ends)), names)
     everything = np.concatenate([masses for pair in pairs.values() if pair is not None for masses in pair])
     positive = everything[everything > 0]
     if positive.max() > 50 * positive.min():
         axes.set_yscale("log")
     whole = np.array_equal(ends, np.round(ends))
-    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole else "outcome")
+    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole and sketch.axis == "outcome" else sketch.axis)
 
 
 def draw_times(axes: Axes, sketch: Sketch) -> None:
@@ -139,7 +142,7 @@ def _binned(
     total = np.sum(given, axis=0)
     shares = np.cumsum(total) / total.sum()
     low, high = (ends[np.searchsorted(shares, share)] for share in (TAIL_LEFT_OUT, 1 - TAIL_LEFT_OUT))
-    grid = np.linspace(low, high, BINS) if np.isfinite(low) and low < high else np.array([0.0, 1.0])
+    grid = np.linspace(low, high, BINS) if np.isfinite(low) and low < high else np.array([low, np.inf])
     bins = np.minimum(np.searchsorted(grid, ends), len(grid) - 1)
     summed = {
         name: None if pair is None else (_sums(bins, pair[0], len(grid)), _sums(bins, pair[1], len(grid)))
@@ -160,7 +163,6 @@ def _steps(
         places = np.arange(len(ends)) + (-0.2 if colour == IN else 0.2)
         style: dict[str, Any] = {"color": colour, "alpha": 0.35} if filled else {"color": "none", "edgecolor": colour}
         axes.bar(places, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
-        axes.set_xticks(range(len(ends)), ["refused" if np.isneginf(end) else f"{end:.10g}" for end in ends])
     elif filled:
         axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
     else:
@@ -179,7 +181,8 @@ def draw_event(axes: Axes, evidence: SampledEvidence) -> None:
         axes.bar(place, high, width=0.5, color=colour, alpha=0.35)
         axes.plot([place, place], [low, high], color=colour, linewidth=3)
         offset = (0, -14) if high > 0.9 else (0, 3)
-        axes.annotate(f"{(low + high) / 2:.4f}", (place, high), offset, textcoords="offset points", ha="center")
+        told = f"{(low + high) / 2:.4f}" if low else f"at most {high:.2g}"
+        axes.annotate(told, (place, high), offset, textcoords="offset points", ha="center")
     axes.set_xticks([0, 1], ["in", "out"])
     axes.set_xlabel("the event, sampled (there is no law)")
 

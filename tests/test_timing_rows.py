@@ -132,3 +132,10 @@ def test_a_clock_of_one_tick_is_still_json(row: Row) -> None:
     assert steady.timing is not None
     assert steady.timing.welch_t == -math.inf
     assert json.loads(documents.to_json(reported(steady)))["rows"][0]["timing"]["welch_t"] == "-inf"
+
+
+def test_a_narrow_table_keeps_what_is_allowed_before_a_ratio_that_few_rows_have(row: Row) -> None:
+    counted = examine(Crossing(zero_rounding(), NAIVE), seed=1, runs=100, alpha=0.05)
+    titles = [column.header for column in render.table(reported(counted, row), 100).columns]
+    assert "allowed" in titles
+    assert "time in/out" not in titles
