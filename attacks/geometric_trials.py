@@ -22,7 +22,7 @@ SOURCE = "Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete sampler
 DESCRIPTION = (
     "a count of 1 with Alice, 0 without her: the output and the number of trials leave two values, one of them true"
 )
-AXIS = "steps that the output does not explain (negative; −8: or more)"
+AXIS = "unexplained steps, × −1 (−8: or more)"
 
 BOUND = 64.0  # what exact members clamp to, 6 standard deviations of the usual Gaussian
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import workers
-from audit.report import Pair, Report, Row, SampledEvidence, Sketch
+from audit.report import Pair, Report, Row, SampledEvidence, Sketch, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ TAIL_LEFT_OUT = 0.0005  # of the mass, on either side of the bins: it is drawn i
 COLUMNS = 3  # of a picture, unless more members are broken: those that resist look alike
 LINE = 45  # characters over a picture
 LEAST_DRAWN = 1e-20
+LEAST_SEEN = 0.03  # a δ that can be told from 0 on an axis from 0 to 1
 
 
 def of_report(report: Report) -> dict[str, bytes]:
@@ -80,6 +81,8 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     if axes[0, 0].get_yscale() == "log":
         bottom, top = axes[0, 0].get_ylim()
         axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 9))  # room for a mark at 1, and no tick above it
+    if curves:
+        _magnify(axes[1, 0], rows)
     for axis in (panel.yaxis for panel in axes.ravel()):
         axis.set_minor_locator(NullLocator())  # most of the time goes into ticks
     for axis in (panel.yaxis for panel in axes[:, 1:].ravel()):
@@ -89,6 +92,20 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     axes[-1, 0].set_ylabel("δ(ε)" if curves and lawful else "probability")
     axes[0, 0].legend(fontsize=8, markerscale=2)
     return figure
+
+
+def _magnify(axes: Axes, rows: Sequence[Row]) -> None:
+    """Make the axis of δ logarithmic, down to the least that matters, where a violation could not be seen on it."""
+    broken = [row for row in rows if row.exact is not None and row.exact.verdict is Verdict.VIOLATED]
+    deltas = [row.exact.delta for row in broken if row.exact is not None]
+    if not deltas or min(deltas) >= LEAST_SEEN:
+        return
+    claimed = [row.claim.delta for row in broken if row.claim is not None and row.claim.delta > 0]
+    least = min(deltas + claimed) / 10
+    axes.set_yscale("symlog", linthresh=least)
+    axes.set_ylim(-least / 3, 2)
+    places = range(0, int(-np.log10(least)), 1 + int(-np.log10(least)) // FEW)
+    axes.set_yticks([0, *(10.0**-place for place in places)])
 
 
 def _headline(row: Row) -> str:

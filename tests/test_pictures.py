@@ -7,7 +7,7 @@ import pytest
 
 from attacks.catalogue import attack
 from audit import pictures
-from audit.report import Sketch
+from audit.report import Row, Sketch
 from audit.rows import Crossing, examine
 from mechanisms.families import member
 
@@ -33,6 +33,17 @@ def test_a_key_that_is_not_released_is_no_refusal(mechanism: str) -> None:
     assert next(label.get_text() for label in panel.get_xticklabels()) == "none"
 
 
+def test_a_violation_too_small_for_the_axis_is_seen_on_a_logarithmic_one() -> None:
+    uniform, zero = (
+        pictures.side_by_side([_row(*pair)], curves=True).axes[1]
+        for pair in (("uniform-floor", "threshold-naive-float32"), ("zero-rounding", "exponential-naive-float64"))
+    )
+    assert (uniform.get_yscale(), zero.get_yscale()) == ("symlog", "linear")
+    claimed, leaked = 1e-10, 2.0**-25
+    low, up = (uniform.transData.transform((1, delta))[1] for delta in (claimed, leaked))
+    assert up - low > 0.1 * uniform.bbox.height
+
+
 def test_next_to_all_of_the_mass_on_one_value_keeps_its_name() -> None:
     edges = np.array([5.0, *range(7, 16)])
     masses = np.array([0.99991, *[0.00001] * 9])
@@ -42,8 +53,11 @@ def test_next_to_all_of_the_mass_on_one_value_keeps_its_name() -> None:
 
 
 def _drawn(name: str, mechanism: str) -> Any:
-    row = examine(Crossing(attack(name), member(mechanism)), seed=1, runs=200, alpha=0.05)
-    return pictures.side_by_side([row]).axes[0]
+    return pictures.side_by_side([_row(name, mechanism)]).axes[0]
+
+
+def _row(name: str, mechanism: str) -> Row:
+    return examine(Crossing(attack(name), member(mechanism)), seed=1, runs=200, alpha=0.05)
 
 
 def _panel() -> Any:
