@@ -292,8 +292,9 @@ for name in ("sparse-vector-naive", "sparse-vector-exact"):
 #
 # The same idea without a threshold: put noise on every score, and name the largest. With Gumbel noise, $-\ln(-\ln U)$,
 # that *is* the exponential mechanism, in real numbers. In float32 $U$ is one of $2^{24}$ points, and the largest of
-# $k = 2^{20}$ noises is one of the few dozen greatest that there are: in the picture, all of them. So two groups of $k$
-# equal scores *tie*, with probability $\tanh(k/2^{25}) = 0.0312$, and `argmax` gives a tie to whoever comes first.
+# $k = 2^{20}$ noises is, with probability 98 %, one of the 64 greatest that there are: those in the picture. So two
+# groups of $k$ equal scores *tie*, with probability $\tanh(k/2^{25}) = 0.0312$, and `argmax` gives a tie to whoever
+# comes first.
 #
 # Without Alice the scores of the second group are better by $10^{-4}$, less than these noises lie apart: every tie is
 # its own. A claim of $\varepsilon = 2\cdot10^{-4}$ allows an advantage of $\tanh(\varepsilon/2) = 10^{-4}$.
