@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.attack import Attack, first_positive, named
+from attacks.attack import FIRST_POSITIVE, Attack, first_positive, named
 from attacks.events import OneOf
 from mechanisms.sparse_vector import Answers, SparseVectorParameters
 
@@ -36,4 +36,5 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
         ("sparse-vector-naive",),
         SOURCE,
         "2^62 − 257 with Alice, 2^62 − 256 without, threshold 2^62: as floats 512 below it and on it; noise is lost",
+        axis=FIRST_POSITIVE,
     )

@@ -35,6 +35,7 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
         ("laplace-naive-float64",),
         SOURCE,
         "2^60 + 129 with Alice, 2^60 + 128 without: as float64 they are 256 apart, and noise is lost beside them",
+        axis="outcome − 2^60",
     )
 
 

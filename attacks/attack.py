@@ -31,7 +31,8 @@ class Attack(Generic[D, P, O]):
 
     name is unique. worlds() builds the adjacent data (in, out) when asked. breaks names the members that the attack
     must break, fixes those that people reach for instead and that resist it; exact members must always resist.
-    statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures.
+    statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures; axis says there
+    what they are. Empty: outcomes, or the channel's counts.
     channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing. Event
     and statistic are then about the pairs, and exact members must resist but for those that `breaks` names.
     """
@@ -48,6 +49,7 @@ class Attack(Generic[D, P, O]):
     fixes: tuple[str, ...] = ()
     cost: Cost = Cost.QUICK
     channel: Channel | None = None
+    axis: str = ""
 
 
 def require_outcomes(outcomes: int, least: int = 2) -> None:
@@ -70,6 +72,9 @@ def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return outcomes that are numbers as floats, a tuple's first number, and −∞ for a refusal."""
     values = numbers(outcomes)
     return values if isinstance(outcomes, np.ndarray) else np.where(np.isnan(values), -np.inf, values)
+
+
+FIRST_POSITIVE = "answers ⊥ before the first ⊤"  # its axis
 
 
 def first_positive(outcomes: Outcomes) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.attack import Attack, first_positive, named, require_outcomes
+from attacks.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
 from attacks.events import OneOf
 from mechanisms.sparse_vector import Answers, SparseVectorParameters
 
@@ -36,6 +36,7 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
         ("sparse-vector-clamped-noise",),
         SOURCE,
         "a query that is answered ⊥ by the largest noise alone; without Alice it lies one higher, and by none",
+        axis=FIRST_POSITIVE,
     )
 
 
@@ -57,4 +58,5 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
         ("sparse-vector-unclamped",),
         SOURCE,
         f"{queries} queries, all 0 with Alice and all 1 without: each ⊥ adds to the loss, where ρ cannot grow any more",
+        axis=FIRST_POSITIVE,
     )

@@ -22,6 +22,7 @@ SOURCE = "Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete sampler
 DESCRIPTION = (
     "a count of 1 with Alice, 0 without her: the output and the number of trials leave two values, one of them true"
 )
+AXIS = "unexplained steps, × −1 (−8: or more)"
 
 BOUND = 64.0  # what exact members clamp to, 6 standard deviations of the usual Gaussian
 
@@ -47,6 +48,7 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
         DESCRIPTION,
         ("laplace-fixed-work",),
         channel="steps",
+        axis=AXIS,
     )
 
 
@@ -64,4 +66,5 @@ def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
         SOURCE,
         DESCRIPTION,
         channel="steps",
+        axis=AXIS,
     )

@@ -50,6 +50,7 @@ def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         ("partitions-naive-float16",),
         SOURCE,
         "a list far from the data is met by one uniform or by none: one world can show it, the other cannot",
+        axis="first count",
     )
 
 

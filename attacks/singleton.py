@@ -51,4 +51,5 @@ def singleton(
         source,
         description,
         cost=cost,
+        axis="value released for her key",
     )

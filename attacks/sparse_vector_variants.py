@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.attack import Attack, first_positive, named, require_outcomes
+from attacks.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
 from attacks.events import OneOf
 from mechanisms.sparse_vector import Answers, SparseVectorParameters
 
@@ -98,4 +98,5 @@ def _attack(
         (breaks,),
         SOURCE,
         f"{description}; ({m} × 0, {c} × 1) with Alice, ({m} × 1, {c} × 0) without",
+        axis=FIRST_POSITIVE,
     )

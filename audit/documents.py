@@ -6,6 +6,7 @@ import base64
 import json
 import math
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 from audit.render import KINDS, columns, footer, sections, titles_of
@@ -106,16 +107,21 @@ def _number(value: float) -> float | str:
     return ("inf" if value > 0 else "-inf") if math.isinf(value) else value
 
 
+def _kind(channel: str | None) -> str:
+    return "outcomes" if channel is None else "times" if channel == "time" else "counts"
+
+
 def to_html(report: Report, drawn: dict[str, bytes]) -> str:
     """Return one self-contained page: the table, and under it the pictures."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined)
-    made = [
+    made: list[dict[str, Any]] = [
         {
             "heading": section.heading,
             "title": section.title,
             "attack": section.rows[0].attack,
+            "channel": section.rows[0].channel,
             "description": section.rows[0].description,
             "source": section.rows[0].source,
             "rows": [columns(row) for row in section.rows],
@@ -124,9 +130,15 @@ def to_html(report: Report, drawn: dict[str, bytes]) -> str:
         for section in sections(report.rows)
         for name in [f"{section.rows[0].attack}.png"]
     ]
+    # What is counted and what is timed have columns of their own: one table would be too wide for a screen.
+    parts = [
+        (titles_of(row for row in report.rows if _kind(row.channel) == kind), part)
+        for kind, group in groupby(made, key=lambda section: _kind(section["channel"]))
+        for part in [list(group)]
+    ]
     return environment.get_template("report.html.jinja").render(
         report=report,
-        titles=titles_of(report.rows),
+        parts=parts,
         sections=made,
         kinds=KINDS,
         footer=footer(report),

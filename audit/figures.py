@@ -208,8 +208,12 @@ def to_png(timings: Timings) -> bytes:
         else:
             axes = figure.subplots()
         draw(axes, timings)
-        note = f"median of {timings.rounds} rounds, band: quartiles\n"
-        note += "" if timings.advantage else "power laws: of the larger sizes"
+        rounds = f"median of {timings.rounds} rounds,"
+        note = f"{rounds} band: quartiles\npower laws: of the larger sizes"
+        if timings.advantage:  # the axes leave less room
+            note = f"{rounds}\nband: quartiles"
+            for panel in (beside, axes):
+                panel.locator_params(axis="x", integer=True)  # no halves of a try
         figure.text(0.99, 0.02, note, ha="right", color="0.4")
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=110)

@@ -200,4 +200,5 @@ def _attack(mechanism: AnyMechanism, parameters: Any, pair: Neighbours) -> AnyAt
         (),
         "Ding, Wang, Wang, Zhang, Kifer 2018 (CCS): patterns of neighbouring inputs",
         f"{pair.name}, with an event learned on runs that judge nothing",
+        axis="first number of the outcome",
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import workers
-from audit.report import Pair, Report, Row, SampledEvidence, Sketch
+from audit.report import Pair, Report, Row, SampledEvidence, Sketch, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ TAIL_LEFT_OUT = 0.0005  # of the mass, on either side of the bins: it is drawn i
 COLUMNS = 3  # of a picture, unless more members are broken: those that resist look alike
 LINE = 45  # characters over a picture
 LEAST_DRAWN = 1e-20
+LEAST_SEEN = 0.03  # a δ that can be told from 0 on an axis from 0 to 1
 
 
 def of_report(report: Report) -> dict[str, bytes]:
@@ -75,13 +76,13 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
                 draw_times(column[0], row.sketch)
             else:
                 draw_worlds(column[0], row.sketch)
-                if row.channel is not None:
-                    column[0].set_xlabel(row.channel)
             if curves:
                 draw_curve(column[1], row)
     if axes[0, 0].get_yscale() == "log":
         bottom, top = axes[0, 0].get_ylim()
-        axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 2))
+        axes[0, 0].set_ylim(max(bottom, LEAST_DRAWN), min(top, 9))  # room for a mark at 1, and no tick above it
+    if curves:
+        _magnify(axes[1, 0], rows)
     for axis in (panel.yaxis for panel in axes.ravel()):
         axis.set_minor_locator(NullLocator())  # most of the time goes into ticks
     for axis in (panel.yaxis for panel in axes[:, 1:].ravel()):
@@ -91,6 +92,20 @@ def side_by_side(rows: Sequence[Row], title: str = "", *, curves: bool = False) 
     axes[-1, 0].set_ylabel("δ(ε)" if curves and lawful else "probability")
     axes[0, 0].legend(fontsize=8, markerscale=2)
     return figure
+
+
+def _magnify(axes: Axes, rows: Sequence[Row]) -> None:
+    """Make the axis of δ logarithmic, down to the least that matters, where a violation could not be seen on it."""
+    broken = [row for row in rows if row.exact is not None and row.exact.verdict is Verdict.VIOLATED]
+    deltas = [row.exact.delta for row in broken if row.exact is not None]
+    if not deltas or min(deltas) >= LEAST_SEEN:
+        return
+    claimed = [row.claim.delta for row in broken if row.claim is not None and row.claim.delta > 0]
+    least = min(deltas + claimed) / 10
+    axes.set_yscale("symlog", linthresh=least)
+    axes.set_ylim(-least / 3, 2)
+    places = range(0, int(-np.log10(least)), 1 + int(-np.log10(least)) // FEW)
+    axes.set_yticks([0, *(10.0**-place for place in places)])
 
 
 def _headline(row: Row) -> str:
@@ -107,21 +122,26 @@ def _headline(row: Row) -> str:
 
 def draw_worlds(axes: Axes, sketch: Sketch) -> None:
     """Draw both worlds: the law as a line, the sample as dots. A world without a line there cannot land there."""
-    ends = sketch.edges
+    ends, absent = sketch.edges, "refused" if sketch.axis == "outcome" else "none"
+    names = [absent if np.isneginf(end) else f"{end:.10g}" for end in ends[: FEW + 1]]
     pairs = {"sampled": sketch.sampled, "law": sketch.law}
     if not any(masses.any() for pair in pairs.values() if pair is not None for masses in pair):
         return
     if len(ends) > FEW and not np.allclose(np.diff(ends), ends[1] - ends[0]):
         ends, pairs = _binned(ends, pairs)
+        if len(ends) == 2:  # next to all of the mass has one value
+            names = [absent, "a number"] if np.isneginf(ends[0]) else [f"{ends[0]:.10g} or less", "more"]
     for name, pair in pairs.items():
         for colour, world, masses in zip((IN, OUT), ("in", "out"), pair or (), strict=False):
             _steps(axes, ends, masses, colour, f"{world}, {name}", filled=name == "sampled")
+    if len(ends) <= FEW:
+        axes.set_xticks(range(len(ends)), names)
     everything = np.concatenate([masses for pair in pairs.values() if pair is not None for masses in pair])
     positive = everything[everything > 0]
     if positive.max() > 50 * positive.min():
         axes.set_yscale("log")
     whole = np.array_equal(ends, np.round(ends))
-    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole else "outcome")
+    axes.set_xlabel("outcome (−1: refused)" if ends[0] == -1 and whole and sketch.axis == "outcome" else sketch.axis)
 
 
 def draw_times(axes: Axes, sketch: Sketch) -> None:
@@ -139,7 +159,7 @@ def _binned(
     total = np.sum(given, axis=0)
     shares = np.cumsum(total) / total.sum()
     low, high = (ends[np.searchsorted(shares, share)] for share in (TAIL_LEFT_OUT, 1 - TAIL_LEFT_OUT))
-    grid = np.linspace(low, high, BINS) if np.isfinite(low) and low < high else np.array([0.0, 1.0])
+    grid = np.linspace(low, high, BINS) if np.isfinite(low) and low < high else np.array([low, np.inf])
     bins = np.minimum(np.searchsorted(grid, ends), len(grid) - 1)
     summed = {
         name: None if pair is None else (_sums(bins, pair[0], len(grid)), _sums(bins, pair[1], len(grid)))
@@ -160,7 +180,6 @@ def _steps(
         places = np.arange(len(ends)) + (-0.2 if colour == IN else 0.2)
         style: dict[str, Any] = {"color": colour, "alpha": 0.35} if filled else {"color": "none", "edgecolor": colour}
         axes.bar(places, np.nan_to_num(visible), width=0.38, label=label, linewidth=1.5, **style)
-        axes.set_xticks(range(len(ends)), ["refused" if np.isneginf(end) else f"{end:.10g}" for end in ends])
     elif filled:
         axes.plot(ends, visible, ".", color=colour, alpha=0.35, markersize=4, label=label)
     else:
@@ -179,7 +198,8 @@ def draw_event(axes: Axes, evidence: SampledEvidence) -> None:
         axes.bar(place, high, width=0.5, color=colour, alpha=0.35)
         axes.plot([place, place], [low, high], color=colour, linewidth=3)
         offset = (0, -14) if high > 0.9 else (0, 3)
-        axes.annotate(f"{(low + high) / 2:.4f}", (place, high), offset, textcoords="offset points", ha="center")
+        told = f"{(low + high) / 2:.4f}" if low else f"at most {high:.2g}"
+        axes.annotate(told, (place, high), offset, textcoords="offset points", ha="center")
     axes.set_xticks([0, 1], ["in", "out"])
     axes.set_xlabel("the event, sampled (there is no law)")
 

@@ -27,10 +27,10 @@ DISPENSABLE = (
     "ε ≥",
     "sampled advantage",
     "visible below ε",
+    "time in/out",
     "exhaustive",
     "claimed ε",
     "allowed",
-    "time in/out",
     "advantage",
     "loss ε",
 )

@@ -144,6 +144,7 @@ class Sketch:
     sampled: Pair | None  # (in, out), each of shape (cells,)
     law: Pair | None
     curve: Pair | None  # (ε, δ)
+    axis: str = "outcome"  # what is in the cells
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,8 @@ def _sampled(
         evidence = sampled.judge(counts, claim, alpha, masses, sampled.row_seed(seed, attack, mechanism))
     shares = None if counts is None else (counts[0].cells / runs, counts[1].cells / runs)
     seen = shares is not None or masses is not None
-    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve) if seen else None}
+    axis = attack.axis or attack.channel or "outcome"
+    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve, axis) if seen else None}
 
 
 def examine_all(

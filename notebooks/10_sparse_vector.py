@@ -47,10 +47,11 @@ from IPython.display import Markdown, display
 
 from attacks.absorbed_threshold import absorbed_threshold
 from attacks.clamped_noise import clamped_noise, finite_threshold
+from attacks.gumbel_ties import gumbel_ties
 from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
 from audit import exact
 from audit.pictures import IN, OUT
-from mechanisms import sparse_vector_exact
+from mechanisms import exponential_exact, noisy_max_naive, permute_and_flip, sparse_vector_exact
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 from mechanisms.privacy import Eta
@@ -285,7 +286,64 @@ for name in ("sparse-vector-naive", "sparse-vector-exact"):
 
 # %% [markdown]
 # The exact member subtracts the threshold first, as integers, and then −257 and −256 are as alike as they should be.
+
+# %% [markdown]
+# ## Noisy max: a million ties
 #
+# The same idea without a threshold: put noise on every score, and name the largest. With Gumbel noise, $-\ln(-\ln U)$,
+# that *is* the exponential mechanism, in real numbers. In float32 $U$ is one of $2^{24}$ points, and the largest of
+# $k = 2^{20}$ noises is, with probability 98 %, one of the 64 greatest that there are: those in the picture. So two
+# groups of $k$ equal scores *tie*, with probability $\tanh(k/2^{25}) = 0.0312$, and `argmax` gives a tie to whoever
+# comes first.
+#
+# Without Alice the scores of the second group are better by $10^{-4}$, less than these noises lie apart: every tie is
+# its own. A claim of $\varepsilon = 2\cdot10^{-4}$ allows an advantage of $\tanh(\varepsilon/2) = 10^{-4}$.
+
+# %%
+attack = gumbel_ties()
+for name in ("noisy-max-naive-float32", "exponential-exact", "permute-and-flip"):
+    _, evidence = judged(attack, name)
+    print(f"{name:24} {evidence.verdict:9} advantage {evidence.advantage:.6f}, loss {evidence.epsilon:.6f}")
+    if name == "noisy-max-naive-float32":
+        assert evidence.verdict == "VIOLATED"
+        assert abs(evidence.advantage - math.tanh(2**20 / 2**25)) < 1e-4
+    else:
+        assert evidence.verdict == "HOLDS"
+        assert evidence.advantage < 1e-4
+
+top = np.arange((1 << 24) - 64, 1 << 24)
+noises = noisy_max_naive.gumbel(top, float_type=np.float32, uniform_bits=24)
+share = np.diff((np.append(top, 1 << 24) / 2**24) ** 2**20)
+_, axes = plt.subplots(figsize=(10, 3.6))
+axes.vlines(noises, 0, share, color="black", linewidth=2)
+axes.set_xlabel("the largest of $2^{20}$ float32 Gumbel noises (the 64 greatest there are)")
+axes.set_ylabel("probability")
+plt.show()
+
+# %% [markdown]
+# **Permute-and-flip** goes through the outcomes in random order and flips a coin for each, heads with probability
+# $2^{-\eta(u - u_{\min})}$; the first heads wins. It is noisy max with *exponential* noise, promises the same as the
+# exponential mechanism, and never errs more. Dyadic coins are flipped exactly, and as no noise is compared with
+# another, nothing can tie.
+
+# %%
+eta, spread = Eta(3, 2, 1), np.arange(12)
+errors = {"exponential mechanism": [], "permute-and-flip": []}
+for others in spread.tolist():
+    utilities = [0] + [others] * 9
+    for name, module in (("exponential mechanism", exponential_exact), ("permute-and-flip", permute_and_flip)):
+        law = module.law(utilities, eta)
+        errors[name].append(sum(law.probability(at)[0] * utility for at, utility in enumerate(utilities)))
+assert all(flip <= weighed for weighed, flip in zip(*errors.values(), strict=True))
+_, axes = plt.subplots(figsize=(10, 3.6))
+for (name, error), colour in zip(errors.items(), (OUT, IN), strict=True):
+    axes.plot(spread, [float(one) for one in error], "o-", color=colour, linewidth=2, label=name)
+axes.set_xlabel("utility of nine outcomes (the tenth has 0, the best)")
+axes.set_ylabel("expected utility, exactly")
+axes.legend()
+plt.show()
+
+# %% [markdown]
 # ## Exercises
 #
 # **1.** Is the gap free? `sparse-vector-exact-gap` also tells how far above the noisy threshold a query was: the last

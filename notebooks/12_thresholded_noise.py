@@ -154,7 +154,7 @@ if installed("opendp"):
 # ## The page, with its floor and without
 #
 # OpenDP computes $1 - (1 - t)^{\Delta_0}$ in floats rounded towards safety, and next to 1 floats are $2^{-53}$ apart.
-# So no $\delta$ is below $2^{-53}$ a key. That is safe, and sometimes 65 orders of magnitude too much.
+# So no $\delta$ is below $2^{-53}$ a key. That is safe, and sometimes more than 70 orders of magnitude too much.
 
 
 # %%

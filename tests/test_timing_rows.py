@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from attacks.rejection_time import rejection_time
+from attacks.rejection_tries import rejection_tries
 from attacks.subnormal_time import subnormal_time
 from attacks.zero_rounding import zero_rounding
 from audit import documents, pictures, render, rows, timing
@@ -132,3 +133,23 @@ def test_a_clock_of_one_tick_is_still_json(row: Row) -> None:
     assert steady.timing is not None
     assert steady.timing.welch_t == -math.inf
     assert json.loads(documents.to_json(reported(steady)))["rows"][0]["timing"]["welch_t"] == "-inf"
+
+
+def test_a_narrow_table_keeps_what_is_allowed_before_a_ratio_that_few_rows_have(row: Row) -> None:
+    counted = examine(Crossing(zero_rounding(), NAIVE), seed=1, runs=100, alpha=0.05)
+    titles = [column.header for column in render.table(reported(counted, row), 100).columns]
+    assert "allowed" in titles
+    assert "time in/out" not in titles
+
+
+def test_a_page_has_a_table_each_for_outcomes_counts_and_times(row: Row) -> None:
+    base2 = member("exponential-base2")
+    counted = [
+        examine(Crossing(one, base2), seed=1, runs=100, alpha=0.05) for one in (zero_rounding(), rejection_tries())
+    ]
+    outcomes, counts, times = documents.to_html(reported(*counted, row), {}).split("<table>")[1:]
+    assert "<th>visible below ε</th>" in counts
+    assert "<th>time in/out</th>" in times
+    assert not any("<th>visible below ε</th>" in one for one in (outcomes, times))
+    assert not any("<th>time in/out</th>" in one for one in (outcomes, counts))
+    assert "<table>" not in documents.to_html(reported(), {})
