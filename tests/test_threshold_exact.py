@@ -137,7 +137,48 @@ def test_released_integers_saturate_at_their_types_limits() -> None:
         down: Any = ThresholdParameters("laplace", 3.0, -20, values)  # type: ignore[arg-type]
         drawn = threshold_exact.sample({"b": -(2**bits)}, down, seeded_bits(1), 400)
         assert min(one[0][1] for one in drawn) == -(2**bits)
+        # Far from the limit too, where sums are int64 and minus the least one is none.
+        usual, mirrored = (
+            threshold_exact.sample({"b": sign * 50}, one, seeded_bits(1), 400) for sign, one in ((1, given), (-1, down))
+        )
+        assert mirrored == [tuple((key, -number) for key, number in items) for items in usual]
         assert threshold_exact.sample({"b": 0}, ThresholdParameters("laplace", 3.0, 20, limit=25), seeded_bits(1), 9)
+
+
+@pytest.mark.parametrize(
+    ("eta", "threshold", "value"),
+    [(Eta(2**32 - 12345, 32), 20, 0), (Eta(3, 2), 500, 0), (Eta(1, 1), 1200, 1), (Eta(5, 3, 7), 30, -9)],
+)
+def test_laws_in_base_2_are_exact_for_rates_and_tails_of_many_digits(eta: Eta, threshold: int, value: int) -> None:
+    given, base = ThresholdParameters("laplace", eta, threshold, limit=threshold + 3), eta.base
+    part = threshold_exact.law({"a": value}, given).part("a")
+    expected: dict[Any, Fraction] = {
+        threshold + more: (1 - base) * base ** (threshold + more - value) / (1 + base) for more in range(3)
+    }
+    expected[threshold + 3] = base ** (threshold + 3 - value) / (1 + base)
+    expected |= {None: 1 - sum(expected.values())}
+    assert {atom: part.probability(atom) for atom in part.atoms} == {
+        atom: (probability, probability) for atom, probability in expected.items()
+    }
+
+
+def test_laws_of_rates_with_too_many_digits_are_enclosures() -> None:
+    eta = Eta(2**32 - 12345, 32)
+    given = ThresholdParameters("laplace", eta, 600, limit=601)
+    part = threshold_exact.law({"a": 0}, given).part("a")
+    (low, high), exact_tail = part.probability(601), eta.base**601 / (1 + eta.base)
+    assert 0 <= exact_tail - low <= high - low < Fraction(1, 1 << 180)
+    assert exact_tail <= high
+
+
+def test_gaussian_noise_of_many_steps_has_no_law_and_says_so_at_once() -> None:
+    with pytest.raises(NoLawError, match="more than 512 steps"):
+        threshold_exact.law({"a": 5}, ThresholdParameters("gaussian", 1e18, 20, limit=30))
+
+
+def test_very_many_keys_that_pass_for_certain_are_claimed_at_once() -> None:
+    claim = threshold_exact.privacy(ThresholdParameters("laplace", 1e10, 20), (10**9, 1e9, 1))
+    assert claim == Claim(0.1, 1.0)
 
 
 def test_scales_beyond_64_bits() -> None:
