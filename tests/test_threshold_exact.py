@@ -156,7 +156,7 @@ def test_laws_in_base_2_are_exact_for_rates_and_tails_of_many_digits(eta: Eta, t
         threshold + more: (1 - base) * base ** (threshold + more - value) / (1 + base) for more in range(3)
     }
     expected[threshold + 3] = base ** (threshold + 3 - value) / (1 + base)
-    expected |= {None: 1 - sum(expected.values())}
+    expected[None] = 1 - sum(expected.values(), Fraction(0))
     assert {atom: part.probability(atom) for atom in part.atoms} == {
         atom: (probability, probability) for atom, probability in expected.items()
     }
