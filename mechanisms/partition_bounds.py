@@ -76,8 +76,8 @@ def within_distance(data: ArrayLike, distance: int) -> Bounds:
     >>> [bound.tolist() for bound in within_distance([4, 2, 2], 2)]
     [[2, 1, 0], [6, 4, 3]]
     """
-    if distance < 0:
-        raise ValueError(f"distance must not be negative, got {distance}")
+    if not 0 <= distance <= COUNT_MAX:  # so that no sum of as many wraps around
+        raise ValueError(f"distance must lie between 0 and {COUNT_MAX}, got {distance}")
     counts = as_frequencies(data)
     before = np.append(0, np.cumsum(counts))
     here = np.arange(len(counts))
