@@ -130,7 +130,8 @@ def weight_beyond(total: int, eta: Eta, distance: int) -> Fraction:
         return Fraction(isqrt(value << 64) + 1, 1 << 32)
 
     first = total + distance + 1
-    ratio = eta.base * Fraction(first + 2, first + 1) * exp_bounds(PARTITIONS * (root(first + 1) - root(first)))[1]
+    below = root(first) - Fraction(1, 1 << 32)  # at most √first, so that no ratio is understated
+    ratio = eta.base * Fraction(first + 2, first + 1) * exp_bounds(PARTITIONS * (root(first + 1) - below))[1]
     if ratio >= 1:
         return Fraction(1)
     lightest = exp_bounds(PARTITIONS * root(first))[1] * (first + 1) * eta.base ** (distance + 1)

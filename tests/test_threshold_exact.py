@@ -224,6 +224,8 @@ def test_a_million_keys_in_seconds() -> None:
         ({"a": float("inf")}, "float32", "value must be a finite number, got inf"),
         ({"a": 1.5}, "int64", "value must be an integer for int64 values, got 1.5"),
         ({"a": True}, "int32", "value must be a finite number, got True"),
+        ({"a": Fraction(1, 1 << 1075)}, "float64", "value must be a multiple of 2"),
+        ({"a": Fraction(1, 3)}, "float32", "as every float is, got Fraction"),
     ],
 )
 def test_values_that_are_none(data: Any, values: Any, message: str) -> None:
