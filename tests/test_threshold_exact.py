@@ -17,7 +17,9 @@ from mechanisms import discrete, refined, threshold_exact
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError
+from mechanisms.law import Law
 from mechanisms.privacy import Claim, Eta
+from mechanisms.product import Product
 from mechanisms.threshold import ThresholdParameters
 from mechanisms.thresholding import Rounded
 from tests.walks import assert_within_the_law, one_draw
@@ -196,6 +198,19 @@ def test_noise_in_a_far_cell_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refined, "WIDE", 1)
     assert threshold_exact.sample({"a": 0, "b": 9}, given, seeded_bits(1), 500) == usual
     assert any(usual)
+
+
+def test_a_value_many_cells_from_the_threshold_is_decided() -> None:
+    """2^2097 cells of the noise: no int64 holds the cell of a sum that just passes."""
+    given = ThresholdParameters("laplace", 5e-324, 1.0, "float64")
+    assert threshold_exact.sample({"a": 1e308, "b": -1e308}, given, seeded_bits(1), 2) == 2 * [(("a", 1e308),)]
+
+
+def test_what_the_parts_of_a_product_leave_open_stays_open() -> None:
+    half_open: Law[Any] = Law([None, 1], [1, 2], [1, 1], [1, 1], 4, Fraction(1, 2))
+    both = Product({"a": half_open, "b": half_open}).on(["a", "b"])
+    assert both.rest == Fraction(3, 4)
+    assert both.probability((("a", 1),)) == (Fraction(1, 16), Fraction(1, 16))
 
 
 def test_the_order_of_the_keys_does_not_matter() -> None:
