@@ -208,3 +208,18 @@ def test_no_more_steps_are_taken_than_the_last_draw_needs() -> None:
     """T is 2^62 here: whoever counts to it hangs."""
     drawn = private_selection_naive.sample([3], 1.0, seeded_bits(1), 9, stop=Fraction(1, 2), steps=1 << 62)
     assert drawn.shape == (9, 2)
+
+
+def test_of_equal_scores_the_first_candidates_is_kept() -> None:
+    """Every score is 0: the second of two candidates is released only where it alone was drawn, 1/4 + 1/16 + 1/32."""
+
+    def draw(bits: BitSource) -> tuple[int, int]:
+        equal: Any = partial(np.zeros, dtype=np.int64)
+        ((candidate, score),) = private_selection.sample(
+            lambda candidate, draws: equal(draws), 2, bits, 1, stop=Fraction(1, 2), steps=3
+        ).tolist()
+        return candidate, score
+
+    walked = exhaustive.law(draw, depth=5, word_bits=1)
+    assert walked.rest == 0
+    assert walked.probability((1, 0)) == (Fraction(11, 32), Fraction(11, 32))
