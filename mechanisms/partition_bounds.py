@@ -76,8 +76,8 @@ def within_distance(data: ArrayLike, distance: int) -> Bounds:
     >>> [bound.tolist() for bound in within_distance([4, 2, 2], 2)]
     [[2, 1, 0], [6, 4, 3]]
     """
-    if distance < 0:
-        raise ValueError(f"distance must not be negative, got {distance}")
+    if not 0 <= distance <= COUNT_MAX:  # so that no sum of as many wraps around
+        raise ValueError(f"distance must lie between 0 and {COUNT_MAX}, got {distance}")
     counts = as_frequencies(data)
     before = np.append(0, np.cumsum(counts))
     here = np.arange(len(counts))
@@ -130,7 +130,8 @@ def weight_beyond(total: int, eta: Eta, distance: int) -> Fraction:
         return Fraction(isqrt(value << 64) + 1, 1 << 32)
 
     first = total + distance + 1
-    ratio = eta.base * Fraction(first + 2, first + 1) * exp_bounds(PARTITIONS * (root(first + 1) - root(first)))[1]
+    below = root(first) - Fraction(1, 1 << 32)  # at most √first, so that no ratio is understated
+    ratio = eta.base * Fraction(first + 2, first + 1) * exp_bounds(PARTITIONS * (root(first + 1) - below))[1]
     if ratio >= 1:
         return Fraction(1)
     lightest = exp_bounds(PARTITIONS * root(first))[1] * (first + 1) * eta.base ** (distance + 1)

@@ -82,7 +82,7 @@ class _Coins:
 
 
 def law(utilities: ArrayLike, eta: Eta) -> Law[int]:
-    """Return the distribution over indices: in rationals for few outcomes, else certified bounds to 2^−100, relative.
+    """Return the distribution over indices: in rationals for few outcomes, else certified bounds to 2^−99, relative.
 
     With p_j the chance of heads, and outcomes at independent uniform times instead of in random order, i is selected
     when nobody before it has heads: P(i) = p_i·∫₀¹ Π_{j≠i} (1 − t·p_j) dt. Raises NoLawError for more than 64 different

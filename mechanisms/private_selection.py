@@ -22,13 +22,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.arithmetic import exp_bounds, log_bounds
+from mechanisms.arithmetic import exp_bounds, log_bounds, plain
 from mechanisms.bits import BitSource
 from mechanisms.interface import Family, NoLawError
 from mechanisms.law import Law, exact_law, integers
 from mechanisms.privacy import Claim, require_positive
 from mechanisms.sampling import uniform_below
 
+STOP_UNITS = 1 << 64  # of γ: a word decides
 LAW_WORK_MAX = 1 << 41  # squared bits times atoms of a law: seconds
 
 Scores: TypeAlias = NDArray[np.int64]  # shape (candidates,)
@@ -51,6 +52,8 @@ class PrivateSelectionParameters:
     reserve: float = 0.0625
 
     def __post_init__(self) -> None:
+        for name in ("epsilon", "stop", "reserve"):
+            object.__setattr__(self, name, plain(name, getattr(self, name)))
         require_positive("epsilon", self.epsilon)
         for name in ("lower", "upper", "sensitivity"):
             value = getattr(self, name)
@@ -61,6 +64,8 @@ class PrivateSelectionParameters:
             raise ValueError(f"lower = {self.lower} must not be above upper = {self.upper}")
         if not 0 < self.stop < 1:
             raise ValueError(f"stop must lie between 0 and 1, got {self.stop}")
+        if Fraction(self.stop).denominator > STOP_UNITS:
+            raise ValueError(f"stop must be a multiple of 2^-64, got {self.stop}")
         if not 0 < 3 * Fraction(self.reserve) < Fraction(self.epsilon):
             raise ValueError(f"reserve must lie between 0 and epsilon/3 = {self.epsilon / 3}, got {self.reserve}")
 
@@ -94,7 +99,7 @@ def sample(
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     width = stop.denominator.bit_length() - 1
-    if stop.denominator != 1 << width or width > 64:
+    if stop.denominator != 1 << width or stop.denominator > STOP_UNITS:
         raise ValueError(f"stop must be a multiple of 2^-64, got {stop}")
     best = np.stack([np.zeros(n), np.zeros(n)], axis=1).astype(noisy(0, 0).dtype)
     running = np.arange(n)
@@ -109,8 +114,10 @@ def sample(
         better = (drawn[:, 1] < kept[:, 1]) | ((drawn[:, 1] == kept[:, 1]) & (drawn[:, 0] < kept[:, 0]))
         better |= step == 0
         best[running[better]] = drawn[better]
-        if step < steps - 1 and len(running):
+        if step < steps - 1:
             running = running[bits.words(len(running), width) >= stop.numerator]
+        if not len(running):
+            break
     return best
 
 

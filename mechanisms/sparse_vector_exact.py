@@ -141,7 +141,11 @@ def law(queries: Sequence[int], setting: Setting) -> Law[Answers]:
 
 def _law(queries: Sequence[int], setting: Setting, gaps: Mapping[int, Number] | None) -> Law[Answers]:
     first, last = setting.lower - setting.width, setting.upper + setting.width
-    noise = laplace_exact.law(0, setting.threshold_rate, lower=first, upper=last)
+    # laplace_exact clamps its center too, and that of ρ is 0 wherever the bounds lie: so they hold it here.
+    low, high = min(first, 0), max(last, 0)
+    noise = laplace_exact.law(0, setting.threshold_rate, lower=low, upper=high)
+    weights = np.zeros(last - first + 1, dtype=object)
+    np.add.at(weights, np.clip(np.arange(low, high + 1), first, last) - first, np.array(noise.low, dtype=object))
     lazy = lazy_threshold(setting.answer_rate, setting.clamp + setting.offsets[-1])
     reached = np.array(lazy.sums, dtype=object)
     released, told = _released(setting, gaps), []
@@ -153,8 +157,7 @@ def _law(queries: Sequence[int], setting: Setting, gaps: Mapping[int, Number] | 
         for gap, one, further in zip(setting.offsets, at_least, beyond, strict=True):
             parts.append(Answer(released(gap), True, _exactly(one - further)))
         told.append(parts)
-    prior = _exactly(np.array(noise.low, dtype=object))
-    return sparse_vector_law.law(prior, noise.denominator, told, lazy.total, setting.positives)
+    return sparse_vector_law.law(_exactly(weights), noise.denominator, told, lazy.total, setting.positives)
 
 
 def _released(setting: Setting, gaps: Mapping[int, Number] | None = None) -> Callable[[int], Answers]:

@@ -18,6 +18,7 @@ Bounds = tuple[Fraction, Fraction]
 
 PRECISION = 192  # bits
 LEAST_EXPONENT = -760  # e^−760 lies below 2^−1074
+EXACT_BITS = 1 << 14  # of a power of 2^−η that is not rounded
 SUMMED = 1 << 9  # steps of σ up to which Gaussian weights are added one by one
 ROOT_2_PI_LOW, ROOT_2_PI_HIGH = Fraction(2.5066282746310002), Fraction(2.506628274631001)  # neighbouring floats
 
@@ -49,7 +50,9 @@ def gaussian_mass(sigma: Fraction, at: int) -> Bounds:
 
 
 def _power(rate: Rate, exponent: int) -> Bounds:
-    """Return bounds on q^exponent."""
+    """Return bounds on q^exponent: itself, for an Eta, up to 2^14 bits."""
+    if isinstance(rate, Eta) and rate.y * rate.z * exponent <= EXACT_BITS:
+        return 2 * (rate.base**exponent,)
     if nats(rate)[0] * exponent > -LEAST_EXPONENT:
         return Fraction(0), exp_bounds(Fraction(LEAST_EXPONENT))[1]
     if isinstance(rate, Eta):

@@ -166,7 +166,11 @@ def vector(values: Sequence[Any], parameters: ThresholdParameters) -> NDArray[An
 def _steps(value: Any, parameters: ThresholdParameters) -> int:
     number = plain("value", value)
     if not parameters.integers:
-        return to_steps(number, parameters.grid)
+        steps = to_steps(number, parameters.grid)
+        # The claim counts no rounding on the grid of all floats (`steps_apart`).
+        if parameters.grid == FINEST and isinstance(number, Fraction) and steps * Fraction(2) ** FINEST != number:
+            raise ValueError(f"value must be a multiple of 2^{FINEST}, as every float is, got {value!r}")
+        return steps
     if not isinstance(number, int):
         raise ValueError(f"value must be an integer for {parameters.values} values, got {value!r}")
     return max(-int(parameters.most) - 1, min(int(parameters.most), number))

@@ -39,7 +39,7 @@ from mechanisms.inversion import JUDGED
 from mechanisms.law import Law, exact_law
 from mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp, noise_claim
 from mechanisms.product import Product
-from mechanisms.tails import Bounds, gaussian_mass, gaussian_tail, laplace_mass, laplace_tail
+from mechanisms.tails import SUMMED, Bounds, gaussian_mass, gaussian_tail, laplace_mass, laplace_tail
 from mechanisms.threshold import Data, Released, Sensitivities, ThresholdParameters, steps_apart, vector
 from mechanisms.thresholding import Rounded, Saturated, mappings, passing
 
@@ -68,7 +68,8 @@ def promised(parameters: ThresholdParameters, sensitivities: Sensitivities, chan
     if keys == 0:
         return Claim(0.0)
     one = chance(parameters.threshold_steps - most)
-    none = power_bounds(1 - one, keys, DELTA_BITS)[0] if one < 1 else Fraction(0)
+    # (1−t)^Δ₀ ≤ e^(−tΔ₀): below e^−64 it is no float's difference from 1, and its digits could fill the memory.
+    none = power_bounds(1 - one, keys, DELTA_BITS)[0] if keys * one < 64 and one < 1 else Fraction(0)
     delta = min(1.0, float_up(1 - none))
     if parameters.noise == "gaussian":
         zcdp = Zcdp.of(apart / (2 * parameters.sigma**2))
@@ -137,10 +138,14 @@ def _finish(parameters: ThresholdParameters) -> Saturated | Rounded:
 
 
 def law(data: Data, parameters: ThresholdParameters) -> Product[Any]:
-    """Return the distribution of `sample`: a law for each key; exact with an Eta, else enclosures 2^−200 wide or less.
+    """Return the distribution of `sample`: a law for each key; exact with an Eta whose powers have no more than 2^14
+    bits, else enclosures 2^−188 wide or less.
 
-    Raises NoLawError without a limit, and where one key has more than 2^12 outcomes, or floats that would be rounded.
+    Raises NoLawError without a limit, for Gaussian noise of more than 512 steps, and where one key has more than 2^12
+    outcomes, or floats that would be rounded.
     """
+    if parameters.noise == "gaussian" and parameters.sigma > SUMMED:
+        raise NoLawError(f"sigma = {parameters.scale} is more than {SUMMED} steps of 2^{parameters.step}")
     finish, least = _finish(parameters), parameters.threshold_steps
     most = parameters.most if parameters.limit is None else rational("limit", parameters.limit)
     top = max(least, floor(most / Fraction(2) ** parameters.step))
@@ -164,7 +169,7 @@ def _part(parameters: ThresholdParameters, top: int, value: int) -> Law[Any]:
     passed, above = tail(parameters, least - value), tail(parameters, top - value)
     between = [_mass(parameters, steps - value) for steps in range(least, top)]
     masses = [(1 - passed[1], 1 - passed[0]), *between, above]
-    if isinstance(parameters.scale, Eta):
+    if all(low == high for low, high in masses):
         denominator = lcm(*(low.denominator for low, _ in masses))
         return exact_law(atoms, range(1, len(atoms) + 1), [int(low * denominator) for low, _ in masses], denominator)
     low, high = [floor(one * (1 << LAW_BITS)) for one, _ in masses], [ceil(one * (1 << LAW_BITS)) for _, one in masses]

@@ -121,6 +121,7 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
         raise ValueError(f"scale must be a number for noise in floats, got {parameters.scale}")
     total, kind = 1 << laplace_naive.default_uniform_bits(float_type), np.dtype(float_type).type
     passed: list[Any] = []
+    counted: list[int] = []
     for sign in (1, -1):
 
         def released(count: NDArray[np.int64], sign: int = sign) -> tuple[Floats, NDArray[np.bool_]]:
@@ -130,9 +131,13 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
         outwards = (sign > 0) == (parameters.threshold > 0)  # large noise passes: that of small uniforms
         begin, end = _run(released, total, outwards)
         noisy, kept = released(np.arange(begin, end))
-        passed += numbers(noisy[kept], parameters)
-    atoms, counts = np.unique(np.array(passed, dtype=parameters.values), return_counts=True)
-    masses = [2 * total - len(passed), *counts.tolist()]
+        sums, counts = np.unique(noisy[kept], return_counts=True)  # before they are Python's numbers: far fewer
+        passed += numbers(sums, parameters)
+        counted += counts.tolist()
+    atoms, atom_of = np.unique(np.array(passed, dtype=parameters.values), return_inverse=True)
+    counts = np.zeros(len(atoms), dtype=np.int64)
+    np.add.at(counts, atom_of, counted)
+    masses = [2 * total - sum(counted), *counts.tolist()]
     found = [(atom, mass) for atom, mass in zip([None, *atoms.tolist()], masses, strict=True) if mass]
     return exact_law([atom for atom, _ in found], range(1, len(found) + 1), [mass for _, mass in found], 2 * total)
 

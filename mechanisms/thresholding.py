@@ -70,7 +70,9 @@ def passing(
     if noise.base == 0 and isinstance(finish, Saturated):
         sums = cells + values
         row, column = (sums >= least).nonzero()
-        return Passed(row, column, np.minimum(sums[row, column], finish.most).tolist())
+        # Minus the least int64 is no int64; nor is a sum of int64 ever as large.
+        most = finish.most if sums.dtype == object else min(finish.most, (1 << 63) - 1)
+        return Passed(row, column, np.minimum(sums[row, column], most).tolist())
 
     def released(value: int, drawn: int) -> Any:
         return finish(value + drawn) if value + drawn >= least else None

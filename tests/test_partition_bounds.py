@@ -129,7 +129,8 @@ def test_around_and_by_total() -> None:
         (lambda: around([1, 2], 4), "reference must not increase"),
         (lambda: by_total(-1, 3), "total must lie between 0 and 1099511627776, got -1"),
         (lambda: by_total(3, 0), "rows must be at least 1, got 0"),
-        (lambda: within_distance([1], -1), "distance must not be negative, got -1"),
+        (lambda: within_distance([1], -1), "distance must lie between 0 and 1099511627776, got -1"),
+        (lambda: within_distance([5] * 8, 2**61), "distance must lie between 0 and 1099511627776, got 23058430"),
         (lambda: weight_beyond(-1, HALF, 1), "total and distance must not be negative, got -1 and 1"),
         (lambda: weight_outside([1], HALF, by_total(2, 1), by_total(1, 1)), "the inner bounds must lie between"),
     ):

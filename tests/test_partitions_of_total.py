@@ -44,3 +44,9 @@ def test_no_list_of_that_total() -> None:
     for call in (partitions_of_total.law, partial(partitions_of_total.sample, bits=seeded_bits(1), n=1)):
         with pytest.raises(ValueError, match="total = 9"):
             call([2, 1], HALF, total=9, lower=[0, 0], upper=[3, 2])
+
+
+def test_bounds_on_a_row_are_rounded_outwards() -> None:
+    """A uniform that begins with 1/4 may lie below 1/3 or above: two bits do not decide."""
+    found = partitions_of_total._bounds([1, 2, 3], 5, 2)
+    assert (list(found.low), list(found.high)) == ([0, 1, 2, 4], [0, 2, 3, 4])

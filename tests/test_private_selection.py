@@ -178,7 +178,9 @@ def test_a_law_that_would_take_too_long_is_refused() -> None:
         (lambda: PrivateSelectionParameters(0.0, 0, 1), "epsilon must be positive and finite, got 0.0"),
         (lambda: PrivateSelectionParameters(1.0, 2, 1), "lower = 2 must not be above upper = 1"),
         (lambda: PrivateSelectionParameters(1.0, 0, 1, stop=1.0), "stop must lie between 0 and 1, got 1.0"),
+        (lambda: PrivateSelectionParameters(1.0, 0, 1, stop=1e-30), "stop must be a multiple of 2"),
         (lambda: PrivateSelectionParameters(1.0, 0, 1, reserve=0.4), "reserve must lie between 0 and epsilon/3"),
+        (lambda: PrivateSelectionParameters(1.0, 0, 1, reserve=math.nan), "reserve must be a finite number, got nan"),
         (lambda: PrivateSelectionParameters(1.0, 0, 1, sensitivity=0), "sensitivity must be positive"),
         (lambda: PrivateSelectionParameters(1.0, 0.5, 1), "lower must be an integer, got 0.5"),  # type: ignore[arg-type]
         (
@@ -200,3 +202,24 @@ def test_bad_input_is_named_with_its_value(call: Any, message: str) -> None:
 
 def test_outcomes_from_json() -> None:
     assert family("private-selection").outcome([1, -3]) == (1, -3)
+
+
+def test_no_more_steps_are_taken_than_the_last_draw_needs() -> None:
+    """T is 2^62 here: whoever counts to it hangs."""
+    drawn = private_selection_naive.sample([3], 1.0, seeded_bits(1), 9, stop=Fraction(1, 2), steps=1 << 62)
+    assert drawn.shape == (9, 2)
+
+
+def test_of_equal_scores_the_first_candidates_is_kept() -> None:
+    """Every score is 0: the second of two candidates is released only where it alone was drawn, 1/4 + 1/16 + 1/32."""
+
+    def draw(bits: BitSource) -> tuple[int, int]:
+        equal: Any = partial(np.zeros, dtype=np.int64)
+        ((candidate, score),) = private_selection.sample(
+            lambda candidate, draws: equal(draws), 2, bits, 1, stop=Fraction(1, 2), steps=3
+        ).tolist()
+        return candidate, score
+
+    walked = exhaustive.law(draw, depth=5, word_bits=1)
+    assert walked.rest == 0
+    assert walked.probability((1, 0)) == (Fraction(11, 32), Fraction(11, 32))

@@ -84,7 +84,16 @@ def test_the_law_is_the_definition(setting: Setting) -> None:
         assert {outcome: chance for outcome, chance in found.items() if chance} == expected
 
 
-@pytest.mark.parametrize("setting", [SETTINGS[1], SETTINGS[6], SETTINGS[2]])
+ABOVE, BELOW = (Setting(HALF, THREE_QUARTERS, 1, lower, lower + 1, 1, 1, None) for lower in (2, -3))  # no 0 for ρ
+
+
+def test_the_law_is_the_definition_where_the_bounds_leave_0_out() -> None:
+    for setting, queries in ((ABOVE, (2,)), (ABOVE, (3, 2, 3)), (BELOW, (-3,)), (BELOW, (-2, -3, -2))):
+        expected = textbook(queries, setting)
+        assert masses(sparse_vector_exact.law(queries, setting)) == expected
+
+
+@pytest.mark.parametrize("setting", [SETTINGS[1], SETTINGS[6], SETTINGS[2], ABOVE, BELOW])
 def test_the_law_is_that_of_the_code(setting: Setting) -> None:
     law = sparse_vector_exact.law((1, 0), setting)
     draw = partial(sparse_vector_exact.sample, (1, 0), setting)

@@ -17,7 +17,9 @@ from mechanisms import discrete, refined, threshold_exact
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError
+from mechanisms.law import Law
 from mechanisms.privacy import Claim, Eta
+from mechanisms.product import Product
 from mechanisms.threshold import ThresholdParameters
 from mechanisms.thresholding import Rounded
 from tests.walks import assert_within_the_law, one_draw
@@ -137,7 +139,48 @@ def test_released_integers_saturate_at_their_types_limits() -> None:
         down: Any = ThresholdParameters("laplace", 3.0, -20, values)  # type: ignore[arg-type]
         drawn = threshold_exact.sample({"b": -(2**bits)}, down, seeded_bits(1), 400)
         assert min(one[0][1] for one in drawn) == -(2**bits)
+        # Far from the limit too, where sums are int64 and minus the least one is none.
+        usual, mirrored = (
+            threshold_exact.sample({"b": sign * 50}, one, seeded_bits(1), 400) for sign, one in ((1, given), (-1, down))
+        )
+        assert mirrored == [tuple((key, -number) for key, number in items) for items in usual]
         assert threshold_exact.sample({"b": 0}, ThresholdParameters("laplace", 3.0, 20, limit=25), seeded_bits(1), 9)
+
+
+@pytest.mark.parametrize(
+    ("eta", "threshold", "value"),
+    [(Eta(2**32 - 12345, 32), 20, 0), (Eta(3, 2), 500, 0), (Eta(1, 1), 1200, 1), (Eta(5, 3, 7), 30, -9)],
+)
+def test_laws_in_base_2_are_exact_for_rates_and_tails_of_many_digits(eta: Eta, threshold: int, value: int) -> None:
+    given, base = ThresholdParameters("laplace", eta, threshold, limit=threshold + 3), eta.base
+    part = threshold_exact.law({"a": value}, given).part("a")
+    expected: dict[Any, Fraction] = {
+        threshold + more: (1 - base) * base ** (threshold + more - value) / (1 + base) for more in range(3)
+    }
+    expected[threshold + 3] = base ** (threshold + 3 - value) / (1 + base)
+    expected[None] = 1 - sum(expected.values(), Fraction(0))
+    assert {atom: part.probability(atom) for atom in part.atoms} == {
+        atom: (probability, probability) for atom, probability in expected.items()
+    }
+
+
+def test_laws_of_rates_with_too_many_digits_are_enclosures() -> None:
+    eta = Eta(2**32 - 12345, 32)
+    given = ThresholdParameters("laplace", eta, 600, limit=601)
+    part = threshold_exact.law({"a": 0}, given).part("a")
+    (low, high), exact_tail = part.probability(601), eta.base**601 / (1 + eta.base)
+    assert 0 <= exact_tail - low <= high - low < Fraction(1, 1 << 180)
+    assert exact_tail <= high
+
+
+def test_gaussian_noise_of_many_steps_has_no_law_and_says_so_at_once() -> None:
+    with pytest.raises(NoLawError, match="more than 512 steps"):
+        threshold_exact.law({"a": 5}, ThresholdParameters("gaussian", 1e18, 20, limit=30))
+
+
+def test_very_many_keys_that_pass_for_certain_are_claimed_at_once() -> None:
+    claim = threshold_exact.privacy(ThresholdParameters("laplace", 1e10, 20), (10**9, 1e9, 1))
+    assert claim == Claim(0.1, 1.0)
 
 
 def test_scales_beyond_64_bits() -> None:
@@ -155,6 +198,19 @@ def test_noise_in_a_far_cell_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refined, "WIDE", 1)
     assert threshold_exact.sample({"a": 0, "b": 9}, given, seeded_bits(1), 500) == usual
     assert any(usual)
+
+
+def test_a_value_many_cells_from_the_threshold_is_decided() -> None:
+    """2^2097 cells of the noise: no int64 holds the cell of a sum that just passes."""
+    given = ThresholdParameters("laplace", 5e-324, 1.0, "float64")
+    assert threshold_exact.sample({"a": 1e308, "b": -1e308}, given, seeded_bits(1), 2) == 2 * [(("a", 1e308),)]
+
+
+def test_what_the_parts_of_a_product_leave_open_stays_open() -> None:
+    half_open: Law[Any] = Law([None, 1], [1, 2], [1, 1], [1, 1], 4, Fraction(1, 2))
+    both = Product({"a": half_open, "b": half_open}).on(["a", "b"])
+    assert both.rest == Fraction(3, 4)
+    assert both.probability((("a", 1),)) == (Fraction(1, 16), Fraction(1, 16))
 
 
 def test_the_order_of_the_keys_does_not_matter() -> None:
@@ -183,6 +239,8 @@ def test_a_million_keys_in_seconds() -> None:
         ({"a": float("inf")}, "float32", "value must be a finite number, got inf"),
         ({"a": 1.5}, "int64", "value must be an integer for int64 values, got 1.5"),
         ({"a": True}, "int32", "value must be a finite number, got True"),
+        ({"a": Fraction(1, 1 << 1075)}, "float64", "value must be a multiple of 2"),
+        ({"a": Fraction(1, 3)}, "float32", "as every float is, got Fraction"),
     ],
 )
 def test_values_that_are_none(data: Any, values: Any, message: str) -> None:
