@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import exact
-from audit.buckets import Buckets, Grid, Masses, filled
+from audit.buckets import ROUNDING, Buckets, Grid, Masses, filled
 from audit.convolution import EXPONENT_MAX, Floats
 from audit.hockey_stick import at_some_run, conversion, log_moment, lower_bound, upper_bound
 from mechanisms.law import Law
@@ -139,6 +139,8 @@ class Composition:
         lower, upper = lower_bound(self.one, self.runs, tilt), upper_bound(self.one, self.runs, tilt)
         reach = self.runs * float(np.abs(self.one.losses).max()) + 1.0
         low = boundary(lambda epsilon: lower(epsilon) > delta, reach)[0]
+        if low == math.inf and at_some_run(self.one.distinguishing, self.runs) * (1 - ROUNDING) <= delta:
+            low = reach  # a finite loss may lie beyond the grid: then this is all that is proved
         if upper(reach) > delta:
             return low, math.inf
         return low, boundary(lambda epsilon: upper(epsilon) > delta, reach)[1]

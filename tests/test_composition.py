@@ -121,6 +121,58 @@ def test_the_bounds_on_epsilon_hold_the_exact_epsilon() -> None:
         assert up == math.inf or exact_delta(weights, runs, up)[0] <= delta
 
 
+@pytest.mark.parametrize(
+    ("other", "factor"),
+    [(0.006, 1.01), (1e-320, None), (1e-320, math.exp(490.0))],
+)
+def test_a_finite_loss_beyond_the_grid_is_not_told_to_be_infinite(other: float, factor: float | None) -> None:
+    one = buckets([0.9, 0.1], [other, 1 - other], count=8, factor=factor)
+    for runs, delta in ((1, 0.1), (1, 0.85), (3, 0.5)):
+        low, up = one.compose(runs).epsilon(delta)
+        assert low <= runs * math.log(0.9 / other) <= up
+    low, _ = one.epsilon(0.1)
+    assert low <= math.log(0.8) - math.log(other) + 1e-12
+
+
+@pytest.mark.filterwarnings("error")
+def test_masses_down_to_the_least_floats_and_factors_up_to_the_largest() -> None:
+    rng = random.Random(5)
+
+    def world(atoms: int) -> list[int]:
+        sizes = (0, 10**310, 10**310, 10**300, 10**263, 10**23, 10**14, 10**12, 10**5)
+        return [rng.choice(sizes) * rng.randint(1, 9) for _ in range(atoms)]
+
+    for _ in range(120):
+        atoms, runs = rng.randint(1, 4), rng.choice((1, 2, 3, 8))
+        weights = world(atoms), world(atoms)
+        if not all(map(sum, weights)):
+            continue
+        factor = rng.choice((None, 1.0001, 1.5, 1e50, math.exp(490.0), 1e300))
+        composed = buckets(*map(shares, weights), count=rng.choice((8, 9, 40, 1_000)), factor=factor).compose(runs)
+        for epsilon in (0.0, 1e-12, rng.uniform(0, 3), rng.uniform(0, 800), rng.uniform(0, 5_000)):
+            low, up = composed.delta(epsilon)
+            least, most = exact_delta(weights, runs, epsilon)
+            assert low <= most, (weights, runs, epsilon)
+            assert up >= least, (weights, runs, epsilon)
+        low, _ = composed.epsilon(0.01)
+        if low == math.inf:
+            missed = Fraction(sum(a for a, b in zip(*weights, strict=True) if not b), sum(weights[0]))
+            assert 1 - (1 - missed) ** runs > 0.01
+        else:
+            assert low == 0 or exact_delta(weights, runs, low)[1] > 0.01
+
+
+@pytest.mark.filterwarnings("error")
+def test_steps_too_wide_for_floats_prove_less_and_nothing_false() -> None:
+    one = buckets([0.9, 0.1], [1e-300, 1.0], count=8)
+    low, up = one.compose(1 << 18).delta(1e6)
+    assert low <= 1.0 <= up + 1e-12
+    low, up = one.compose(1 << 18).epsilon(0.5)
+    assert low <= 0.9 * (1 << 18) * math.log(0.9e300) <= up
+    opposite = buckets([1e-300, 1.0], [0.9, 0.1], count=8, factor=1e300)
+    assert opposite.compose(8).delta(0.0)[0] <= 1 - 0.1**8
+
+
 def test_distinguishing_events_are_kept_apart() -> None:
     one = buckets([Fraction(1, 100_000), Fraction(99_999, 100_000)], [Fraction(0), Fraction(1)])
     for runs in (1, 10, 10_000):
