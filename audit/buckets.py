@@ -110,12 +110,14 @@ def filled(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: f
     shared = (a.low > 0) & (b.high > 0) & ~(losses < (grid.first - 1) * grid.width)
     with np.errstate(over="ignore"):
         proved = np.log(np.maximum(a.low[shared] / b.high[shared], math.exp(-LOSS_MAX)))
-    places = np.clip(np.rint(proved / grid.width), grid.first, grid.last).astype(np.int64) - grid.first
+    far = int(LOSS_MAX / grid.width)  # beyond, e^loss is no float: B's masses would vanish, or be infinite
+    places = np.clip(np.rint(proved / grid.width), max(grid.first, -far), min(grid.last, far)).astype(np.int64)
+    places -= grid.first
     size = grid.last - grid.first + 1
     # Any atom may be counted in any bucket: that is post-processing. The nearest loses the least.
     rows = [np.bincount(places, weights=masses[shared], minlength=size) for masses in (a.low, b.high)]
     lower = np.array(rows, dtype=np.float64)
-    lower[1] *= np.exp(grid.width * np.arange(grid.first, grid.last + 1))
+    lower[1] *= np.exp(np.minimum(LOSS_MAX, grid.width * np.arange(grid.first, grid.last + 1)))
     lower[:, lower[0] < LEAST] = 0.0
     crowd = 4 * int(np.bincount(places, minlength=1).max())  # atoms summed up in one bucket of either kind
     furthest = max(abs(grid.first), abs(grid.last)) * grid.width

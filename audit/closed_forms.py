@@ -20,12 +20,16 @@ from mechanisms.privacy import require_positive
 NODES = 8  # of the quadrature
 TAIL = 12.0  # standard deviations: what lies beyond weighs e^−72 < 2^−100 at the most
 
+LEAST_SCALE = 1 / 32  # Laplace noise loses 32 nats at the most, Gaussian noise 512 on average: LOSS_MAX is not far
+
 Direction = Literal["in", "out"]
 
 
 def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
     """Return one answer that is true with probability e^ε/(1 + e^ε)."""
     require_positive("epsilon", epsilon)
+    if epsilon > LOSS_MAX:
+        raise ValueError(f"epsilon must be at most {LOSS_MAX:g} nats: larger losses are not kept, got {epsilon}")
     lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
     told = Masses.near(np.array([1 / (1 + math.exp(-epsilon)), lie]))
     return Composition(filled(told, Masses(told.low[::-1], told.high[::-1]), count))
@@ -38,7 +42,7 @@ def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT
     x, so a bucket from loss l to l + h holds ½e^((l−1/s)/2)·(e^(h/2) − 1); in B's world it holds what its mirror image
     holds in A's. Truncated noise has distinguishing events beyond T on one side.
     """
-    require_positive("scale", scale)
+    _require_scale("scale", scale)
     most = 1 / scale
     half = 1 << (max(2, (count - 8) // 2).bit_length() - 1)  # a power of 2: see Grid.reaching
     width = most / half
@@ -63,11 +67,11 @@ def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT
 
 def gaussian(sigma: float, *, count: int = COUNT) -> Composition:
     """Return one release with Gaussian noise of standard deviation σ: the loss is (2x − 1)/(2σ²)."""
-    require_positive("sigma", sigma)
-    middle, reach = 0.5 / sigma**2, TAIL / sigma
+    _require_scale("sigma", sigma)
+    middle, reach = 0.5 / sigma / sigma, TAIL / sigma
     grid = Grid.reaching(middle - reach, middle + reach, count)
     losses: Floats = grid.width * np.arange(grid.first, grid.last + 1, dtype=np.float64)
-    edges = sigma * losses + 0.5 / sigma  # of x/σ
+    edges = np.clip(sigma * losses + 0.5 / sigma, -TAIL, TAIL + 1 / sigma)  # of x/σ; beyond, there is only a tail
     a, b = _normal(edges - 1 / sigma), _normal(edges)
     # An edge off by its rounding has a loss off by that over σ.
     return Composition(filled(a, b, count, grid, excess=ROUNDING * float(np.abs(losses).max() + middle)))
@@ -82,7 +86,7 @@ def subsampled_gaussian(
     The loss ln(1 − q + q·e^((2x−1)/(2σ²))), or its negative, increases or decreases with x, and never passes ln(1 − q).
     Source: Abadi et al. 2016, "Deep Learning with Differential Privacy"; Zhu, Dong, Wang 2022 for both directions.
     """
-    require_positive("sigma", sigma)
+    _require_scale("sigma", sigma)
     if not 0 < probability < 1:
         raise ValueError(f"probability must lie between 0 and 1, got {probability}")
     if direction not in ("in", "out"):
@@ -107,9 +111,17 @@ def subsampled_gaussian(
     return Composition(filled(*worlds, count, grid, excess=excess))
 
 
+def _require_scale(name: str, scale: float) -> None:
+    require_positive(name, scale)
+    if scale < LEAST_SCALE:
+        raise ValueError(
+            f"{name} must be at least {LEAST_SCALE:g}: losses are kept up to {LOSS_MAX:g} nats, got {scale}"
+        )
+
+
 def _mixture_loss(x: float, sigma: float, probability: float) -> float:
     """Return ln(1 − q + q·e^(x/σ − 1/(2σ²)))."""
-    exponent = x / sigma - 0.5 / sigma**2
+    exponent = x / sigma - 0.5 / sigma / sigma
     return (
         max(exponent + math.log(probability), 0.0)
         if exponent > LOSS_MAX

@@ -115,10 +115,13 @@ def picture(lines: Sequence[Line], title: str, axis: str, value: str, *, logarit
         axes.fill_between(at, low, up, color=STYLES["buckets"]["color"], alpha=0.3, linewidth=0)
         axes.plot(at, up, label="buckets: upper bound", **STYLES["buckets"])
         axes.plot(at, low, label="buckets: lower bound", color="black", linestyle=(0, (1, 2)), linewidth=2.4)
-        axes.set(xlabel=axis, ylabel=value, title=title, yscale="log")
-        if logarithmic:
-            axes.set_xscale("log", base=2)
-        else:
+        axes.set(xlabel=axis, ylabel=value, title=title)
+        # Worlds that nothing, or everything, tells apart have no curve, and without one a logarithmic axis has no ends.
+        if any(0 < value < math.inf for line in lines for value in (line.low, line.up, *line.others.values())):
+            axes.set_yscale("log")
+            if logarithmic:
+                axes.set_xscale("log", base=2)
+        if not logarithmic:
             axes.set_ylim(max(LEAST_DRAWN, axes.get_ylim()[0]), 1.5)
         axes.grid(color="0.92")
         axes.legend(frameon=False)

@@ -24,6 +24,7 @@ whatever δ is.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import exact
-from audit.buckets import Buckets, Grid, Masses, filled
-from audit.convolution import EXPONENT_MAX, Floats
+from audit.buckets import ROUNDING, Buckets, Grid, Masses, filled
+from audit.convolution import EXPONENT_MAX, UNIT, Floats
 from audit.hockey_stick import at_some_run, conversion, log_moment, lower_bound, upper_bound
 from mechanisms.law import Law
 from mechanisms.privacy import require_nonnegative
@@ -53,8 +54,9 @@ def buckets(
 ) -> Composition:
     """Return one run of a mechanism whose worlds A and B are two probability vectors over the same atoms, or two laws.
 
-    Floats are the rationals that they are; their sum may differ from 1 by 10^-9. count: the most buckets. factor: f, at
-    first; where not given, the least that lets them reach all finite losses. δ is that of one direction, Σ(p − e^ε·q)₊.
+    Vectors are divided by their sum, which may differ from 1 by 10^-9: over many runs that would count. count: the most
+    buckets. factor: f, at first; where not given, the least that lets them reach all finite losses. δ is that of one
+    direction, Σ(p − e^ε·q)₊.
 
     >>> four = buckets([0.6, 0.3, 0.1], [0.3, 0.5, 0.2], count=1_000, factor=1.01).compose(4)
     >>> low, up = four.delta(0.5)
@@ -74,12 +76,12 @@ def buckets(
 
 def _of_vector(name: str, values: Vector) -> Masses:
     floats = np.array([float(value) for value in values])
-    if not len(floats) or not (np.isfinite(floats) & (floats >= 0)).all() or abs(math.fsum(floats) - 1) > WHOLE:
-        raise ValueError(f"{name} must hold probabilities that sum up to 1, got {values}")
-    if all(isinstance(value, float) for value in values):
-        return Masses(floats, floats)
+    total = math.fsum(floats)
+    if not len(floats) or not (np.isfinite(floats) & (floats >= 0)).all() or abs(total - 1) > WHOLE:
+        raise ValueError(f"{name} must hold probabilities that sum up to 1, got {reprlib.repr(list(values))}")
     positive = np.array([value > 0 for value in values])
-    return Masses(np.nextafter(floats, 0.0), np.where(positive, np.nextafter(floats, 2.0), 0.0))
+    made = Masses.near(floats / total, 8 * UNIT)  # each float, their sum, the quotient, and what is multiplied here
+    return Masses(np.nextafter(made.low, 0.0), np.where(positive, np.nextafter(made.high, 2.0), 0.0))
 
 
 def _of_laws(law_in: Law[Any], law_out: Law[Any]) -> tuple[Masses, Masses]:
@@ -139,6 +141,8 @@ class Composition:
         lower, upper = lower_bound(self.one, self.runs, tilt), upper_bound(self.one, self.runs, tilt)
         reach = self.runs * float(np.abs(self.one.losses).max()) + 1.0
         low = boundary(lambda epsilon: lower(epsilon) > delta, reach)[0]
+        if low == math.inf and at_some_run(self.one.distinguishing, self.runs) * (1 - ROUNDING) <= delta:
+            low = reach  # a finite loss may lie beyond the grid: then this is all that is proved
         if upper(reach) > delta:
             return low, math.inf
         return low, boundary(lambda epsilon: upper(epsilon) > delta, reach)[1]

@@ -137,9 +137,11 @@ def merge(fine: Tilted) -> Tilted:
     """Return the masses of a pair that tells less, on a grid of twice the width: for lower bounds. Two rows.
 
     The buckets 2j − 1 and 2j become j, in both worlds alike: that is post-processing. The second row, of B's world, is
-    stored times e^loss.
+    stored times e^loss. Where a step is so wide that this is no float, all events are given up: that tells less, too.
     """
     even, odd, first = _pairs(fine, (fine.first + 1) // 2 * 2 - 1)
+    if fine.width > EXPONENT_MAX / 2:
+        return Tilted(fine.tilt, 2 * fine.width, first + 1, np.zeros_like(even), np.full(len(even), LEAST), fine.shift)
     grown = np.array([_exponential((fine.tilt + row) * fine.width) for row in range(len(even))])
     # Here `even` holds the indices 2j − 1, which come first.
     return _coarser(fine, first + 1, even * grown[:, None] + odd, np.maximum(1.0, grown))

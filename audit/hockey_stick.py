@@ -79,7 +79,7 @@ def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
     def bound(epsilon: float) -> float:
         reached = epsilon - runs * one.excess * (1 + ROUNDING)
         near = (losses > reached - made.width) & (masses > 0)  # a loss may lie above ε, and its float below
-        beyond_it = np.maximum(0.0, -np.expm1(reached - losses[near])) * (1 + ROUNDING)
+        beyond_it = np.maximum(0.0, -np.expm1(np.minimum(0.0, reached - losses[near]))) * (1 + ROUNDING)
         beyond_it += 4 * (np.abs(losses[near]) + abs(reached)) * UNIT
         with np.errstate(over="ignore"):  # a bound of ∞ is a bound of 1
             parts = np.exp(logarithms[near]) * masses[near] * beyond_it * (1 + errors[near])
@@ -102,14 +102,16 @@ def lower_bound(one: Buckets, runs: int, tilt: float) -> Bound:
     certain = at_some_run(one.distinguishing, runs) * (1 - ROUNDING)
 
     def bound(epsilon: float) -> float:
-        usable = (logarithms < EXPONENT_MAX) & (epsilon - losses < EXPONENT_MAX)
+        paying = epsilon - losses
+        usable = np.maximum(logarithms, paying) + np.maximum(0.0, np.minimum(logarithms, paying)) < EXPONENT_MAX
         if not usable.any():
             return certain
-        weights, ratios = np.exp(logarithms[usable]), np.exp(epsilon - losses[usable])
+        weights, ratios = np.exp(logarithms[usable]), np.exp(paying[usable])
         gained, paid = weights * own[usable], weights * ratios * other[usable]
         slack = 4 * (np.abs(losses[usable]) + epsilon) * UNIT + ROUNDING
         proved = np.maximum(0.0, gained - paid - slack * paid - 4 * UNIT * gained) * (1 - errors[usable])
-        lost = weights * (made.errors[0] + ratios * made.errors[1] * (1 + slack)) * (1 + errors[usable])
+        with np.errstate(over="ignore"):  # an error of ∞ proves nothing
+            lost = weights * (made.errors[0] + ratios * made.errors[1] * (1 + slack)) * (1 + errors[usable])
         from_here = np.cumsum(proved[::-1])[::-1] * (1 - len(proved) * UNIT)
         return min(1.0, (certain + max(0.0, float((from_here - lost * SUMS).max()))) * (1 - ROUNDING))
 

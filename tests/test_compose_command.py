@@ -60,6 +60,20 @@ def test_a_recorded_pair_may_be_counts_or_probabilities(tmp_path: Path) -> None:
     assert float(told[0][0][1]) <= 0.6322253 <= float(told[0][0][2])
 
 
+@pytest.mark.parametrize("arguments", [(), ("--gaussian", "1e300"), ("--laplace", "1e300"), ("--response", "1e-300")])
+@pytest.mark.parametrize("pair", [[[1, 1], [1, 1]], [[0, 1], [1, 0]]])
+def test_worlds_that_nothing_or_everything_tells_apart_are_drawn(
+    arguments: tuple[str, ...], pair: list[list[int]], tmp_path: Path
+) -> None:
+    path = tmp_path / "pair.json"
+    path.write_text(json.dumps(dict(zip(("in", "out"), pair, strict=True))))
+    result = call(
+        *(arguments or ("--file", str(path))), "--runs", "2", "--buckets", "40", "--out", str(tmp_path / "out")
+    )
+    assert result.exit_code == 0, result.output
+    assert len(os.listdir(tmp_path / "out")) == 2
+
+
 def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     result = call("--attack", "rounded-addition-float16", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
@@ -81,6 +95,9 @@ def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--gaussian", "0"), "Invalid value for '--gaussian': 0.0 is not in the range x>0"),
+        (("--gaussian", "1e-200"), "sigma must be at least 0.03125"),
+        (("--laplace", "1e-3", "--truncation", "1"), "scale must be at least 0.03125"),
+        (("--response", "1e300"), "epsilon must be at most 700 nats"),
         (("--gaussian", "nan"), "nan is not a finite number"),
         (("--gaussian", "1", "--laplace", "1"), "--gaussian and --laplace exclude each other"),
         (("--sampling", "0.1"), "--sampling needs --gaussian"),
@@ -109,7 +126,14 @@ def test_mistakes_exit_2_and_name_the_argument(arguments: tuple[str, ...], messa
         ('{"in": [1]}', "no 'out'"),
         ('{"in": [0.5, 0.6], "out": [0.5, 0.5]}', "p must hold probabilities that sum up to 1"),
         ('{"in": [1, 2], "out": [3]}', "over the same atoms, got 2 and 1"),
-        ('{"in": 3, "out": [3]}', "not iterable"),
+        ('{"in": 3, "out": [3]}', "'in' and 'out' must be lists of numbers"),
+        ('{"in": [true, false], "out": [0.5, 0.5]}', "must be lists of numbers"),
+        ('{"in": ["0.5", "0.5"], "out": [0.5, 0.5]}', "must be lists of numbers"),
+        ('{"in": {"0.5": 1, "0.50": 2}, "out": [0.5, 0.5]}', "must be lists of numbers"),
+        ('{"in": [NaN, 0.5], "out": [0.5, 0.5]}', "p must hold probabilities"),
+        ('{"in": [3, -1], "out": [1, 1]}', "p must hold probabilities"),
+        ('{"in": [1' + "0" * 400 + ', 0.5], "out": [0.5, 0.5]}', "int too large to convert to float"),
+        ("[" * 100_000, "recursion"),
     ],
 )
 def test_a_file_that_holds_no_pair_is_named(text: str, message: str, tmp_path: Path) -> None:

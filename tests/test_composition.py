@@ -121,6 +121,71 @@ def test_the_bounds_on_epsilon_hold_the_exact_epsilon() -> None:
         assert up == math.inf or exact_delta(weights, runs, up)[0] <= delta
 
 
+@pytest.mark.parametrize(
+    ("other", "factor"),
+    [(0.006, 1.01), (1e-320, None), (1e-320, math.exp(490.0))],
+)
+def test_a_finite_loss_beyond_the_grid_is_not_told_to_be_infinite(other: float, factor: float | None) -> None:
+    one = buckets([0.9, 0.1], [other, 1 - other], count=8, factor=factor)
+    for runs, delta in ((1, 0.1), (1, 0.85), (3, 0.5)):
+        low, up = one.compose(runs).epsilon(delta)
+        assert low <= runs * math.log(0.9 / other) <= up
+    low, _ = one.epsilon(0.1)
+    assert low <= math.log(0.8) - math.log(other) + 1e-12
+
+
+@pytest.mark.filterwarnings("error")
+def test_masses_down_to_the_least_floats_and_factors_up_to_the_largest() -> None:
+    rng = random.Random(5)
+
+    def world(atoms: int) -> list[int]:
+        sizes = (0, 10**310, 10**310, 10**300, 10**263, 10**23, 10**14, 10**12, 10**5)
+        return [rng.choice(sizes) * rng.randint(1, 9) for _ in range(atoms)]
+
+    for _ in range(120):
+        atoms, runs = rng.randint(1, 4), rng.choice((1, 2, 3, 8))
+        weights = world(atoms), world(atoms)
+        if not all(map(sum, weights)):
+            continue
+        factor = rng.choice((None, 1.0001, 1.5, 1e50, math.exp(490.0), 1e300))
+        composed = buckets(*map(shares, weights), count=rng.choice((8, 9, 40, 1_000)), factor=factor).compose(runs)
+        for epsilon in (0.0, 1e-12, rng.uniform(0, 3), rng.uniform(0, 800), rng.uniform(0, 5_000)):
+            low, up = composed.delta(epsilon)
+            least, most = exact_delta(weights, runs, epsilon)
+            assert low <= most, (weights, runs, epsilon)
+            assert up >= least, (weights, runs, epsilon)
+        low, _ = composed.epsilon(0.01)
+        if low == math.inf:
+            missed = Fraction(sum(a for a, b in zip(*weights, strict=True) if not b), sum(weights[0]))
+            assert 1 - (1 - missed) ** runs > 0.01
+        else:
+            assert low == 0 or exact_delta(weights, runs, low)[1] > 0.01
+
+
+@pytest.mark.filterwarnings("error")
+def test_steps_too_wide_for_floats_prove_less_and_nothing_false() -> None:
+    one = buckets([0.9, 0.1], [1e-300, 1.0], count=8)
+    low, up = one.compose(1 << 18).delta(1e6)
+    assert low <= 1.0 <= up + 1e-12
+    low, up = one.compose(1 << 18).epsilon(0.5)
+    assert low <= 0.9 * (1 << 18) * math.log(0.9e300) <= up
+    opposite = buckets([1e-300, 1.0], [0.9, 0.1], count=8, factor=1e300)
+    assert opposite.compose(8).delta(0.0)[0] <= 1 - 0.1**8
+
+
+@pytest.mark.parametrize("off", [9e-10, 0.0, -9e-10])
+def test_a_sum_that_is_not_quite_1_is_no_loss_and_no_gain(off: float) -> None:
+    """Both worlds are divided by their sums: only the first event tells, in either direction."""
+    runs, p, q = 1 << 22, [1e-7, 1.0 - 1e-7 + off], [0.0, 1.0 + off]
+    certain = -math.expm1(runs * math.log1p(-1e-7 / (1 + off)))
+    low, up = buckets(p, q).compose(runs).delta(0.0)
+    assert low <= certain * (1 + 1e-12)
+    assert certain * (1 - 1e-12) <= up <= certain + 1e-6
+    low, up = buckets(q, p).compose(runs).delta(0.0)
+    assert low <= certain * (1 + 1e-12)
+    assert up >= certain * (1 - 1e-12)
+
+
 def test_distinguishing_events_are_kept_apart() -> None:
     one = buckets([Fraction(1, 100_000), Fraction(99_999, 100_000)], [Fraction(0), Fraction(1)])
     for runs in (1, 10, 10_000):
@@ -275,6 +340,11 @@ def test_no_wider_than_privacy_loss_distributions(case: str, runs: int) -> None:
         (lambda: buckets(A, B).compose(0), "runs must be an integer from 1 to 2"),
         (lambda: buckets(A, B).delta(-1.0), "epsilon must be non-negative and finite, got -1.0"),
         (lambda: buckets(A, B).epsilon(1.0), "delta must lie between 0 and 1, got 1.0"),
+        (lambda: gaussian(0.001), r"sigma must be at least 0.03125: losses are kept up to 700 nats, got 0.001"),
+        (lambda: subsampled_gaussian(1e-200, 0.1), "sigma must be at least 0.03125"),
+        (lambda: laplace(1e-310), "scale must be at least 0.03125"),
+        (lambda: buckets([0.5] * 1_000, A), "over the same atoms"),
+        (lambda: buckets([0.5] * 1_000, [0.5] * 1_000), r"got \[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, ...\]"),
         (lambda: gaussian(0.0), "sigma must be positive and finite, got 0.0"),
         (lambda: laplace(1.0, truncation=0.5), "truncation must be at least the sensitivity, 1, got 0.5"),
         (lambda: subsampled_gaussian(1.0, 1.0), "probability must lie between 0 and 1, got 1.0"),
@@ -283,6 +353,20 @@ def test_no_wider_than_privacy_loss_distributions(case: str, runs: int) -> None:
 def test_mistakes_name_the_argument_and_its_value(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("sigma", [1 / 32, 0.1, 1e9, 1e12, 1e300])
+def test_noise_of_any_scale_that_is_taken(sigma: float) -> None:
+    """At 10^12 the grid is far wider than the noise, and at 10^300 a loss is below every width."""
+    low, up = gaussian(sigma, count=1_000).delta(0.0)
+    assert low <= gaussian_delta(1 / sigma, 0.0) * (1 + 1e-4)
+    assert up >= gaussian_delta(1 / sigma, 0.0) * (1 - 1e-4)
+    assert up - low <= 1e-4 + 1e-9 / sigma
+    steps = [subsampled_gaussian(sigma, 0.1, way, count=1_000).delta(0.0) for way in ("in", "out")]
+    assert max(one for one, _ in steps) <= min(one for _, one in steps)  # both directions are alike at ε = 0
+    assert sigma > 1 or min(one for one, _ in steps) > 0.099
+    assert laplace(sigma).delta(0.0)[0] <= -math.expm1(-0.5 / sigma) <= laplace(sigma).delta(0.0)[1]
 
 
 def test_composing_twice_multiplies() -> None:

@@ -48,19 +48,22 @@ def composed(
         raise click.UsageError("--truncation needs --laplace")
     if attacks and given and mechanism is None:
         raise click.UsageError(f"{given[0]} excludes --attack")
-    if gaussian is not None and sampling is not None:
-        steps = (closed_forms.subsampled_gaussian(gaussian, sampling, way, count=count) for way in ("in", "out"))
-        return Subject(f"Gaussian noise, σ = {gaussian:g}, sampled with q = {sampling:g}", tuple(steps))
-    if gaussian is not None:
-        one = closed_forms.gaussian(gaussian, count=count)
-        return Subject(f"Gaussian noise, σ = {gaussian:g}", (one,), 0.5 / gaussian**2)
-    if laplace is not None:
-        told = f"Laplace noise, scale {laplace:g}" + (f", within ±{truncation:g}" if truncation is not None else "")
-        rho = 0.5 / laplace**2 if truncation is None else None
-        return Subject(told, (closed_forms.laplace(laplace, truncation=truncation, count=count),), rho)
-    if response is not None:
-        one = closed_forms.randomized_response(response, count=count)
-        return Subject(f"randomized response, ε = {response:g}", (one,), response**2 / 2)
+    try:
+        if gaussian is not None and sampling is not None:
+            steps = (closed_forms.subsampled_gaussian(gaussian, sampling, way, count=count) for way in ("in", "out"))
+            return Subject(f"Gaussian noise, σ = {gaussian:g}, sampled with q = {sampling:g}", tuple(steps))
+        if gaussian is not None:
+            one = closed_forms.gaussian(gaussian, count=count)
+            return Subject(f"Gaussian noise, σ = {gaussian:g}", (one,), 0.5 / gaussian / gaussian)
+        if laplace is not None:
+            told = f"Laplace noise, scale {laplace:g}" + (f", within ±{truncation:g}" if truncation is not None else "")
+            rho = 0.5 / laplace / laplace if truncation is None else None
+            return Subject(told, (closed_forms.laplace(laplace, truncation=truncation, count=count),), rho)
+        if response is not None:
+            one = closed_forms.randomized_response(response, count=count)
+            return Subject(f"randomized response, ε = {response:g}", (one,), response**2 / 2)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     if recorded is not None:
         return _recorded(recorded, count)
     return None if mechanism is None else _member(attacks, mechanism, count)
@@ -89,7 +92,9 @@ def _recorded(path: Path, count: int) -> Subject:
     from audit.comparison import Subject
     from audit.composition import buckets
 
-    def world(values: list[Any]) -> list[float | Fraction]:
+    def world(values: Any) -> list[float | Fraction]:
+        if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+            raise ValueError("'in' and 'out' must be lists of numbers")
         if all(isinstance(value, int) for value in values) and sum(values) > 1:
             return [Fraction(value, sum(values)) for value in values]
         return [float(value) for value in values]
@@ -98,7 +103,7 @@ def _recorded(path: Path, count: int) -> Subject:
         document = json.loads(path.read_text(encoding="utf-8"))
         one, other = world(document["in"]), world(document["out"])
         pairs = (buckets(one, other, count=count), buckets(other, one, count=count))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         told = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise click.BadParameter(f"{path}: {told}", param_hint="--file") from None
     return Subject(path.name, pairs)
