@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms import discrete
+from mechanisms import discrete, discrete_gaussian
 from mechanisms.bits import BitSource
 from mechanisms.grid import Rounding, from_steps, reach, to_steps
 from mechanisms.interface import NoLawError, Trace
@@ -69,7 +69,7 @@ def require_few_atoms(low: int, high: int, grid: int) -> None:
 
 
 def trace_law(
-    noise: discrete.Laplace | discrete.Gaussian,
+    noise: discrete.Laplace | discrete_gaussian.Gaussian,
     value: float | Fraction,
     *,
     grid: int = 0,

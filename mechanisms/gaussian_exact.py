@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms import discrete
+from mechanisms import discrete_gaussian
 from mechanisms.additive import Data, GaussianParameters, exact_values, gaussian_claim, require_number, side_by_side
 from mechanisms.arithmetic import rational
 from mechanisms.bits import BitSource
@@ -58,7 +58,7 @@ def sample(
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     center, low, high = on_grid(value, grid, lower, upper, rounding)
-    return clamped(discrete.gaussian(variance_of(sigma, grid)), bits, n, grid, center, low, high)
+    return clamped(discrete_gaussian.gaussian(variance_of(sigma, grid)), bits, n, grid, center, low, high)
 
 
 @lru_cache(maxsize=64)
@@ -94,15 +94,15 @@ def law(
     center, low, high = on_grid(value, grid, lower, upper, rounding)
     require_few_atoms(low, high, grid)
     variance = variance_of(sigma, grid)
-    reach = discrete.gaussian_reach(variance, precision)
+    reach = discrete_gaussian.gaussian_reach(variance, precision)
     last = max(reach, center - low, high - center) + 1
     if last > LAW_STEPS_MAX:
         raise NoLawError(f"σ and the bounds reach over {last} steps of 2^{grid}, more than {LAW_STEPS_MAX}")
     atoms: Any = from_steps(np.arange(low, high + 1), grid)
     if low == high:
         return exact_law(atoms, [1], [1], 1)
-    half = [discrete.bell(variance, distance, precision) for distance in range(last + 1)]
-    tail = discrete.bell_tail(variance, last, half[last][1])
+    half = [discrete_gaussian.bell(variance, distance, precision) for distance in range(last + 1)]
+    tail = discrete_gaussian.bell_tail(variance, last, half[last][1])
     sides = []
     for side, beyond in ((0, 0), (1, tail)):
         weights = [pair[side] for pair in half]
@@ -154,8 +154,8 @@ def _law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
     return law(value, member_sigma(parameters), **parameters.grid_and_bounds())
 
 
-def _noise(parameters: GaussianParameters, coordinates: int = 1) -> discrete.Gaussian:
-    return discrete.gaussian(variance_of(member_sigma(parameters, coordinates), parameters.grid))
+def _noise(parameters: GaussianParameters, coordinates: int = 1) -> discrete_gaussian.Gaussian:
+    return discrete_gaussian.gaussian(variance_of(member_sigma(parameters, coordinates), parameters.grid))
 
 
 def _trace_law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:

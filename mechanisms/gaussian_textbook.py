@@ -24,7 +24,7 @@ from mechanisms import gaussian_exact
 from mechanisms.additive import Data, GaussianParameters, exact_values, gaussian_claim, side_by_side
 from mechanisms.bits import BitSource
 from mechanisms.clamping import clamped, on_grid
-from mechanisms.discrete import bernoulli_exp
+from mechanisms.coins import bernoulli_exp
 from mechanisms.gaussian_exact import member_sigma, variance_of
 from mechanisms.interface import Mechanism, Outcomes
 from mechanisms.laplace_textbook import RUNS, count_trials

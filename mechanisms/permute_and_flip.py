@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from mechanisms import heads_alone
 from mechanisms.bits import BitSource
 from mechanisms.certified import nats
-from mechanisms.discrete import bernoulli
+from mechanisms.coins import bernoulli
 from mechanisms.exponential import ExponentialParameters, Utilities, as_integers, claim, clamped, runs_of_words
 from mechanisms.interface import Mechanism, NoLawError, Outcomes
 from mechanisms.law import Law, exact_law, runs_of

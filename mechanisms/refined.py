@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms import discrete
+from mechanisms import discrete, discrete_gaussian
 from mechanisms.bits import BitSource
 from mechanisms.certified import Rate, nats
 
@@ -33,7 +33,7 @@ Cells = tuple[NDArray[Any], dict[int, tuple[int, int]]]  # of draws, and for som
 class Noise:
     """Discrete noise: z steps lie in cell y when y·2^base ≤ z < (y + 1)·2^base."""
 
-    leading: discrete.Laplace | discrete.Gaussian
+    leading: discrete.Laplace | discrete_gaussian.Gaussian
     base: int
     rate: Rate | None  # of Laplace noise; the digits of a Gaussian's cell are uniform
 
@@ -80,4 +80,4 @@ def laplace(rate: Rate) -> Noise:
 def gaussian(sigma: Fraction) -> Noise:
     """Return discrete Gaussian noise with a parameter of σ steps, however large."""
     base = max(0, floor(sigma).bit_length() - CELL_BITS)
-    return Noise(discrete.gaussian(sigma**2, base), base, None)
+    return Noise(discrete_gaussian.gaussian(sigma**2, base), base, None)

@@ -9,7 +9,7 @@ import pytest
 
 from audit import channels, exact
 from audit.report import Verdict
-from mechanisms import clamping, discrete
+from mechanisms import clamping, discrete, discrete_gaussian
 from mechanisms.additive import GaussianParameters, LaplaceParameters
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
@@ -77,4 +77,4 @@ def test_noise_in_parts_has_no_law_of_traces() -> None:
     with pytest.raises(NoLawError, match="drawn in parts"):
         clamping.trace_law(discrete.laplace(Fraction(1, 300)), 0, lower=-9, upper=9)
     with pytest.raises(NoLawError, match="drawn in parts"):
-        clamping.trace_law(discrete.gaussian(Fraction(10**6)), 0, lower=-9, upper=9)
+        clamping.trace_law(discrete_gaussian.gaussian(Fraction(10**6)), 0, lower=-9, upper=9)

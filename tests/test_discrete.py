@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from audit import exhaustive
-from mechanisms import discrete
+from mechanisms import coins, discrete, discrete_gaussian
 from mechanisms.arithmetic import exp_bounds, power_bounds
 from mechanisms.bits import scripted_bits, seeded_bits
 from mechanisms.certified import Rate
@@ -132,7 +132,9 @@ def bell_masses(variance: Fraction, reach: int) -> Callable[[int], list[Fraction
 
 
 def test_every_short_string_of_a_gaussian() -> None:
-    walked = exhaustive.law(lambda bits: int(discrete.gaussian(Fraction(9, 2)).draw(bits, 1)[0]), depth=12, word_bits=2)
+    walked = exhaustive.law(
+        lambda bits: int(discrete_gaussian.gaussian(Fraction(9, 2)).draw(bits, 1)[0]), depth=12, word_bits=2
+    )
     assert walked.rest < 0.01
     within(walked, bell_masses(Fraction(9, 2), 60))
 
@@ -140,7 +142,8 @@ def test_every_short_string_of_a_gaussian() -> None:
 def test_every_short_string_of_a_split_gaussian(monkeypatch: pytest.MonkeyPatch) -> None:
     """A third of the mass waits for more than 12 bits: words that do not decide, and rejections."""
     monkeypatch.setattr(discrete, "COARSE", 1)
-    sampler = discrete.gaussian.__wrapped__(Fraction(9, 2))
+    monkeypatch.setattr(discrete_gaussian, "COARSE", 1)
+    sampler = discrete_gaussian.gaussian.__wrapped__(Fraction(9, 2))
     assert sampler.split == 2
     walked = exhaustive.law(lambda bits: int(sampler.draw(bits, 1)[0]), depth=12, word_bits=2)
     assert walked.rest < 0.5
@@ -150,7 +153,8 @@ def test_every_short_string_of_a_split_gaussian(monkeypatch: pytest.MonkeyPatch)
 def test_the_tries_of_a_split_gaussian_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Candidates are independent and alike, so P(z, second try) = P(first rejected)·P(z, first try), for every z."""
     monkeypatch.setattr(discrete, "COARSE", 1)
-    sampler = discrete.gaussian.__wrapped__(Fraction(9, 2))
+    monkeypatch.setattr(discrete_gaussian, "COARSE", 1)
+    sampler = discrete_gaussian.gaussian.__wrapped__(Fraction(9, 2))
     walked = traces(lambda bits: int(sampler.draw(bits, 1)[0]), depth=12, word_bits=2)
     pairs: Sequence[Any] = walked.atoms
     kept = {noise: walked.probability((noise, trace))[0] for noise, trace in pairs if trace == Trace(1, 6, 1)}
@@ -169,8 +173,8 @@ def test_undecided_bounds_the_traces_that_differ() -> None:
         for _ in range(200):
             sampler.draw(bits, 1)
         assert (bits.tries, bits.consumed, bits.steps) == (0, 200 * parts * 64, 200 * parts)
-    assert 0 < discrete.gaussian(Fraction(100)).undecided() < 2.0**-50
-    assert 0 < discrete.gaussian(Fraction(10**6)).undecided() < 2.0**-49
+    assert 0 < discrete_gaussian.gaussian(Fraction(100)).undecided() < 2.0**-50
+    assert 0 < discrete_gaussian.gaussian(Fraction(10**6)).undecided() < 2.0**-49
     source = scripted_bits("0" * 64 + "1" * 64)
     discrete.laplace(Fraction(1, 16)).draw(source, 1)  # the word of zeros holds a whole tail
     assert source.consumed == 128
@@ -179,9 +183,9 @@ def test_undecided_bounds_the_traces_that_differ() -> None:
 def test_the_parts_of_a_gaussian_make_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """T weighs e^(−s²/(2σ²)) and R is kept with e^(−(z² − s²)/(2σ²)), exactly, s the least magnitude with that T."""
     variance = Fraction(500) ** 2
-    sampler, asked = discrete.gaussian(variance), []
-    monkeypatch.setattr(discrete, "UNIT", 1.0)  # floats decide nothing
-    monkeypatch.setattr(discrete, "bernoulli_exp", lambda exponent, *_: asked.append(exponent))
+    sampler, asked = discrete_gaussian.gaussian(variance), []
+    monkeypatch.setattr(discrete_gaussian, "UNIT", 1.0)  # floats decide nothing
+    monkeypatch.setattr(discrete_gaussian, "bernoulli_exp", lambda exponent, *_: asked.append(exponent))
     coarse = np.repeat(np.arange(-9, 10), 1 << sampler.split)
     rest = np.tile(np.arange(1 << sampler.split), 19)
     sampler._accepted(coarse, rest, seeded_bits(1))
@@ -202,9 +206,9 @@ def test_the_parts_of_a_gaussian_make_the_whole(monkeypatch: pytest.MonkeyPatch)
 
 def test_gaussian_bounds_hold_the_distribution_function() -> None:
     for variance, precision in ((Fraction(1, 4), 64), (Fraction(400), 64), (Fraction(33, 7), 128)):
-        reach = discrete.gaussian_reach(variance, 200)
+        reach = discrete_gaussian.gaussian_reach(variance, 200)
         masses = bell_masses(variance, reach)
-        bounds = discrete.gaussian(variance).coarse.bounds(precision)
+        bounds = discrete_gaussian.gaussian(variance).coarse.bounds(precision)
         below = [sum((masses(z)[side] for z in range(-reach, bounds.first)), Fraction(0)) for side in (0, 1)]
         for z, low, high in zip(range(bounds.first, FAR), bounds.low, bounds.high, strict=False):
             below = [below[0] + masses(z)[0], below[1] + masses(z)[1]]
@@ -234,7 +238,7 @@ def test_laplace_noise_fits_its_law(scale: float) -> None:
 
 @pytest.mark.parametrize("sigma", [0.5, 1, 20, 1000, 2**30])
 def test_gaussian_noise_fits_its_law(sigma: float) -> None:
-    drawn = discrete.gaussian(Fraction(sigma) ** 2).draw(seeded_bits(4), RUNS)
+    drawn = discrete_gaussian.gaussian(Fraction(sigma) ** 2).draw(seeded_bits(4), RUNS)
 
     def cdf(z: np.ndarray) -> np.ndarray:
         if sigma > 1000:  # the sum over integers is the integral but for e^(−2π²σ²)
@@ -247,7 +251,7 @@ def test_gaussian_noise_fits_its_law(sigma: float) -> None:
 
 
 def test_the_fit_would_notice_a_wrong_scale() -> None:
-    drawn = discrete.gaussian(Fraction(1000) ** 2).draw(seeded_bits(4), RUNS)
+    drawn = discrete_gaussian.gaussian(Fraction(1000) ** 2).draw(seeded_bits(4), RUNS)
     assert chi_square(drawn, lambda z: stats.norm.cdf((z + 0.5) / 1020), 1000) < ALPHA
     coarse, rest = np.random.default_rng(1).integers(-3, 4, (2, RUNS))
     kept_all = discrete.join(coarse, rest, 3)
@@ -283,7 +287,7 @@ def test_noise_beyond_the_integers_is_saturated() -> None:
 
 def test_bernoulli_exp_agrees_with_rationals_bit_by_bit() -> None:
     exponent = Fraction(1, 3)
-    walked = exhaustive.law(lambda bits: discrete.bernoulli_exp(exponent, bits, bits.take(1), 1), depth=12, word_bits=1)
+    walked = exhaustive.law(lambda bits: coins.bernoulli_exp(exponent, bits, bits.take(1), 1), depth=12, word_bits=1)
     low, high = exp_bounds(-exponent)
     assert walked.rest == Fraction(1, 2**12)
     assert walked.probability(True)[0] <= high
@@ -292,14 +296,14 @@ def test_bernoulli_exp_agrees_with_rationals_bit_by_bit() -> None:
 
 def test_near_words_go_to_the_exact_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make floats useless: every acceptance is decided exactly, and equals what floats decided."""
-    sampler = discrete.gaussian(Fraction(500) ** 2)
+    sampler = discrete_gaussian.gaussian(Fraction(500) ** 2)
     fast = sampler.draw(seeded_bits(6), 500)
-    monkeypatch.setattr(discrete, "UNIT", 1.0)
+    monkeypatch.setattr(discrete_gaussian, "UNIT", 1.0)
     assert sampler.draw(seeded_bits(6), 500).tolist() == fast.tolist()
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: discrete.laplace(Fraction(1, 2**51)), lambda: discrete.gaussian(Fraction(2**101))]
+    "call", [lambda: discrete.laplace(Fraction(1, 2**51)), lambda: discrete_gaussian.gaussian(Fraction(2**101))]
 )
 def test_a_scale_beyond_the_integers(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match="choose a coarser grid"):
@@ -308,4 +312,4 @@ def test_a_scale_beyond_the_integers(call: Callable[[], object]) -> None:
 
 def test_a_variance_must_be_positive() -> None:
     with pytest.raises(ValueError, match="variance must be positive, got 0"):
-        discrete.gaussian(Fraction(0))
+        discrete_gaussian.gaussian(Fraction(0))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audit import exhaustive
-from mechanisms import discrete
+from mechanisms import discrete_gaussian
 from mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from mechanisms.inversion import WORD, Bounds, Table
 
@@ -112,7 +112,7 @@ def test_a_negative_number_of_draws() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [Table.of(rational_bounds), discrete.gaussian(Fraction(9, 2)).coarse], ids=["own", "bell"]
+    "table", [Table.of(rational_bounds), discrete_gaussian.gaussian(Fraction(9, 2)).coarse], ids=["own", "bell"]
 )
 def test_the_words_that_decide_at_once_are_counted(table: Table) -> None:
     """Between two boundaries every word does: the first and the last of them, and not the words beside them."""

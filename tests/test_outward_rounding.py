@@ -10,7 +10,7 @@ import pytest
 
 from audit import exact
 from audit.report import Verdict
-from mechanisms import discrete, gaussian_exact, laplace_exact, privacy
+from mechanisms import discrete, discrete_gaussian, gaussian_exact, laplace_exact, privacy
 from mechanisms.additive import GaussianParameters, LaplaceParameters, gaussian_claim
 from mechanisms.arithmetic import exp_bounds, log_bounds
 from mechanisms.bits import scripted_bits, seeded_bits
@@ -95,8 +95,8 @@ def test_the_laplace_law_holds_for_any_enclosure_of_the_powers(monkeypatch: pyte
 
 def test_gaussian_tails_are_bounded_however_short_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     for variance, split in ((Fraction(9), 0), (Fraction(400), 1), (Fraction(1, 9), 0)):
-        monkeypatch.setattr(discrete, "gaussian_reach", lambda given, _: 2 * math.isqrt(math.ceil(given)))
-        bounds = discrete._gaussian_bounds(variance, split, 64)
+        monkeypatch.setattr(discrete_gaussian, "gaussian_reach", lambda given, _: 2 * math.isqrt(math.ceil(given)))
+        bounds = discrete_gaussian._gaussian_bounds(variance, split, 64)
         reach = 14 * math.isqrt(math.ceil(variance)) + 10
         cells = range(-reach, reach + 1)
         starts = [t << split if t >= 0 else ((-t - 1) << split) + 1 for t in cells]
@@ -108,11 +108,11 @@ def test_gaussian_tails_are_bounded_however_short_the_table(monkeypatch: pytest.
             if 0 <= (at := t - bounds.first) < len(bounds.low):
                 assert bounds.low[at] <= below[0] / total[1] * 2**64 * (1 + Fraction(1, 2**90))
                 assert below[1] / total[0] * 2**64 * (1 - Fraction(1, 2**90)) <= bounds.high[at]
-    assert discrete.bell_tail(Fraction(1, 100), 2, 1) == 1
+    assert discrete_gaussian.bell_tail(Fraction(1, 100), 2, 1) == 1
 
 
 def test_the_gaussian_law_counts_what_lies_beyond_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discrete, "gaussian_reach", lambda *_: 3)
+    monkeypatch.setattr(discrete_gaussian, "gaussian_reach", lambda *_: 3)
     law = gaussian_exact.law(0, 2.0, lower=-2, upper=2, precision=64)
     weights = {z: exp_bounds(-Fraction(z * z) / 8, 300)[0] for z in range(-80, 81)}
     inside: dict[int, Callable[[int], bool]] = {-2: lambda z: z <= -2, 2: lambda z: z >= 2}
@@ -123,8 +123,8 @@ def test_the_gaussian_law_counts_what_lies_beyond_its_weights(monkeypatch: pytes
 
 
 def test_one_scale_is_drawn_at_once_and_the_next_in_parts() -> None:
-    assert discrete.gaussian(Fraction(64) ** 2).split == 0
-    assert discrete.gaussian(Fraction(64) ** 2 + Fraction(1, 2**80)).split == 1
+    assert discrete_gaussian.gaussian(Fraction(64) ** 2).split == 0
+    assert discrete_gaussian.gaussian(Fraction(64) ** 2 + Fraction(1, 2**80)).split == 1
 
 
 def test_claims_are_rounded_up() -> None:

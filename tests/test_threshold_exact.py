@@ -13,7 +13,7 @@ from scipy import stats
 
 from audit import exact, exhaustive
 from audit.report import Verdict
-from mechanisms import discrete, refined, threshold_exact
+from mechanisms import discrete, discrete_gaussian, refined, threshold_exact
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError
@@ -46,7 +46,8 @@ def _coarse_cells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Cells of a quarter of the scale, so that a walk meets digits that are drawn only where they decide."""
     monkeypatch.setattr(refined, "CELL_BITS", 2)
     monkeypatch.setattr(discrete, "COARSE", 1)
-    caches = (refined.laplace, refined.gaussian, discrete.laplace, discrete.gaussian)
+    monkeypatch.setattr(discrete_gaussian, "COARSE", 1)
+    caches = (refined.laplace, refined.gaussian, discrete.laplace, discrete_gaussian.gaussian)
     for cache in caches:
         cache.cache_clear()
     yield
