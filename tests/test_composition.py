@@ -1,5 +1,6 @@
 """Bounds on what runs cost: below and above the exact value, always, and as near to it as they promise."""
 
+import dataclasses
 import itertools
 import math
 import random
@@ -367,6 +368,14 @@ def test_noise_of_any_scale_that_is_taken(sigma: float) -> None:
     assert max(one for one, _ in steps) <= min(one for _, one in steps)  # both directions are alike at ε = 0
     assert sigma > 1 or min(one for one, _ in steps) > 0.099
     assert laplace(sigma).delta(0.0)[0] <= -math.expm1(-0.5 / sigma) <= laplace(sigma).delta(0.0)[1]
+
+
+@pytest.mark.parametrize("runs", [1, 7])
+def test_losses_above_the_grid_by_an_excess_count_every_run(runs: int) -> None:
+    one = buckets(A, B, count=1_000)
+    shifted = Composition(dataclasses.replace(one.one, excess=0.01)).compose(runs)
+    for epsilon in (0.1, 0.5):
+        assert shifted.delta(epsilon)[1] >= one.compose(runs).delta(epsilon - 0.01 * runs)[0]
 
 
 def test_composing_twice_multiplies() -> None:

@@ -93,6 +93,18 @@ def test_coarser_buckets_keep_what_they_must(first: int, columns: int) -> None:
         assert rows[:, column] == pytest.approx(sum((both[:, i - first] for i in members), np.zeros(2)), rel=1e-12)
 
 
+@pytest.mark.parametrize("tilt", [0.0, 3.0])
+def test_errors_grow_as_masses_may_when_buckets_merge(tilt: float) -> None:
+    """An error may lie wherever it weighs most: at an index that is moved up, and so multiplied by e^(λ·width)."""
+    width = 0.5
+    made = merge(Tilted(tilt, width, -4, np.ones((2, 8)), np.full(2, 1e-3)))
+    for row, grown in enumerate(np.ldexp(made.errors, made.shift)):
+        assert grown >= 1e-3 * math.exp((tilt + row) * width)
+    made = split(Tilted(tilt, width, -4, np.ones((1, 8)), np.full(1, 1e-3)))
+    spread = (math.exp(tilt * width) + math.exp(-(1 + tilt) * width)) / (1 + math.exp(-width))
+    assert np.ldexp(made.errors, made.shift)[0] >= 1e-3 * max(1.0, spread) * (1 - 1e-12)
+
+
 def test_tails_that_are_cut_off_count_as_an_error() -> None:
     masses = np.exp(-0.5 * (np.arange(-400, 401) / 20.0) ** 2)[None, :]
     made = power(Tilted(0.0, 0.1, -400, masses / masses.sum(), np.zeros(1)), 1 << 8, PLENTY, split)
