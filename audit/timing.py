@@ -6,9 +6,11 @@ those of some other measurements: an address tells its turn, and nothing of its 
 
 What is sound however timings drift, and whatever a call leaves behind for the next:
 
-- *The sign test.* Let the time not depend on the world. Then the times are independent of the coins, and of two
-  measurements in a row with different coins it is a fair coin, again, which of them is in and which is out. So the
-  number of such pairs in which `in` was slower is binomial with 1/2 given all times, ties left out. The level is exact.
+- *The sign test.* Let no time depend on a world, its own or an earlier one. (What a call leaves behind of its world for
+  the next one to be slow is detected as well: it tells of a world, though not of its own.) Then the times are
+  independent of the coins, and of two measurements in a row with different coins it is a fair coin, again, which of
+  them is in and which is out. So the number of such pairs in which `in` was slower is binomial with 1/2 given all
+  times, ties left out. The level is exact.
 - *The bet.* A claim about outcomes says nothing about time. The row asks whether it would hold of the pair
   (outcome, time): whether, in whatever state the machine is, Pr[time > θ] in one world is at most e^ε times that in the
   other, plus δ. θ and the stakes are fixed on the first quarter of the measurements, which judge nothing. Let W be the

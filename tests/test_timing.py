@@ -122,6 +122,17 @@ def test_equal_code_is_accused_no_more_often_than_alpha_on_a_busy_machine(alpha:
 
 
 @pytest.mark.usefixtures("few_resamples")
+def test_a_clock_that_remembers_the_last_world_is_detected_and_accuses_nobody() -> None:
+    """A call is slow after one of the world `in`, whatever its own world: the pair (outcome, time) is as claimed."""
+    rng, found = np.random.default_rng(8), []
+    for seed in range(20):
+        is_in = rng.integers(2, size=2_000).astype(bool)
+        nanoseconds = (rng.normal(1_000, 30, len(is_in)) + 400 * np.roll(is_in, 1)).astype(np.int64)
+        found.append(timing.judge(Times(nanoseconds, is_in), Claim(0.1), ALPHA, seed))
+    assert all(one.detected for one in found)
+    assert all(one.verdict is not Verdict.VIOLATED for one in found)
+
+
 def test_a_fixed_order_would_accuse_equal_code() -> None:
     """Every other call is slower on some machines: what one leaves in the caches the next one meets."""
     uneven = [clocked(seed, 600, slow=0.5, period=2) for seed in range(SERIES)]
