@@ -4,7 +4,7 @@ Design. The two worlds are interleaved: the world of each measurement is a fair 
 the clock and of all that ran before. What is timed is a draw from a copy of the data that was made a while ago, with
 those of some other measurements: an address tells its turn, and nothing of its world. The garbage collector is off.
 
-What is sound however timings drift, and whatever a call leaves behind for the next:
+What is sound however timings drift:
 
 - *The sign test.* Let no time depend on a world, its own or an earlier one. (What a call leaves behind of its world for
   the next one to be slow is detected as well: it tells of a world, though not of its own.) Then the times are
