@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from attacks.attack import Attack
@@ -26,7 +27,7 @@ AnyAttack = Attack[Any, Any, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compounded:
-    """A member under an attack, and (low, up) at each of RUNS.
+    """A member under an attack, and (low, up) at each of RUNS. exact: whether it is the exact twin beside broken ones.
 
     beyond: of δ(r·ε), which for r runs that keep the claim is at most 1 − (1 − δ)^r. advantage: of δ(0), by which the
     best event after r runs is likelier in one world than in the other.
@@ -59,11 +60,11 @@ def compounded(
     found = []
     for attack in attacks:
         met = crossings([attack])
-        broken = [one for one in met if not one.mechanism.exact and _violated(one)]
-        twins = [one for one in met if one.mechanism.exact]
-        found += [made for one in broken if (made := _compounded(one, count)) is not None]
+        broken = [one for one in met if _violated(one)]
+        twins = [one for one in met if one.mechanism.exact and one not in broken]
+        found += [made for one in broken if (made := _compounded(one, count, twin=False)) is not None]
         if broken:
-            found += [made for made in (_compounded(one, count) for one in twins) if made is not None][:1]
+            found += [made for one in twins if (made := _compounded(one, count, twin=True)) is not None][:1]
         done()
     return found
 
@@ -75,14 +76,15 @@ def _violated(one: Crossing) -> bool:
     return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
 
 
-def _compounded(one: Crossing, count: int) -> Compounded | None:
+def _compounded(one: Crossing, count: int, *, twin: bool) -> Compounded | None:
     subject = both_directions(one.mechanism.name, one.seen, one.attack, count)
     if subject is None:
         return None
     claim = one.seen.claim(one.attack.parameters, *one.attack.worlds())
     beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
-    advantage = tuple(subject.delta(runs, 0.0) for runs in RUNS)
-    return Compounded(one.attack.name, one.mechanism.name, one.mechanism.exact, claim, beyond, advantage)
+    low, up = zip(*(subject.delta(runs, 0.0) for runs in RUNS), strict=True)
+    advantage = tuple(zip(accumulate(low, max), up, strict=True))  # what fewer runs make certain, more do
+    return Compounded(one.attack.name, one.mechanism.name, twin, claim, beyond, advantage)
 
 
 def picture(rows: Sequence[Compounded]) -> bytes:

@@ -91,6 +91,19 @@ def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     assert twin.mechanism in result.stdout
 
 
+def test_what_tries_tell_compounds_of_a_member_whose_outcomes_are_exact() -> None:
+    broken, twin = compounding.compounded([attack("rejection-tries")])
+    assert (broken.mechanism, broken.exact, twin.exact) == ("exponential-base2", False, True)
+    for runs, (low, _) in zip(compounding.RUNS, broken.advantage, strict=True):
+        assert low >= 1 - (257 / 512) ** runs - 1e-9
+    assert max(up for _, up in twin.beyond) < 1e-9
+
+
+def test_more_runs_make_no_less_certain() -> None:
+    for row in compounding.compounded([attack("selection-absorption")]):
+        assert sorted(low for low, _ in row.advantage) == [low for low, _ in row.advantage]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
