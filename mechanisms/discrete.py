@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mechanisms.bits import BitSource
 from mechanisms.certified import Rate, nats
+from mechanisms.coins import GUARD
 from mechanisms.inversion import FAR, WORD, Bounds, Table
 from mechanisms.undecided import weight_bounds
 
@@ -27,7 +28,6 @@ BLOCK_BITS = 8  # digits of R drawn at a time
 Parts = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
 
 SCALE_MAX = 1 << 50  # steps: noise that a 64-bit integer holds but for one draw in e^4096
-GUARD = 32  # bits of working precision beyond those asked for
 TAIL_BITS = 40  # a table reaches to 2^−40; what falls beyond is met by wider bounds
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from mechanisms.bits import BitSource
 from mechanisms.certified import EXPONENTIAL_ERROR, UNIT, exponential
-from mechanisms.coins import bernoulli_exp, chance
-from mechanisms.discrete import BLOCK_BITS, COARSE, GUARD, SCALE_MAX, Parts, join, share_down, share_up, split_of
+from mechanisms.coins import GUARD, bernoulli_exp, chance
+from mechanisms.discrete import BLOCK_BITS, COARSE, SCALE_MAX, Parts, join, share_down, share_up, split_of
 from mechanisms.inversion import JUDGED, WORD, Bounds, Table
 from mechanisms.undecided import weight_bounds
 

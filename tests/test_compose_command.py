@@ -124,6 +124,8 @@ def test_more_runs_make_no_less_certain() -> None:
         (("--file", "nowhere.json"), "File 'nowhere.json' does not exist"),
         (("--runs", "0"), "0 is not in the range 1<=x<="),
         (("--buckets", "7"), "7 is not in the range 8<=x<="),
+        (("--runs", "5"), "--runs needs a mechanism"),
+        (("--attack", "absorption", "--delta", "0.1"), "--delta needs a mechanism"),
     ],
 )
 def test_mistakes_exit_2_and_name_the_argument(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:

@@ -83,6 +83,10 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
     from audit import output
 
     subject = composed(attacks, mechanism, **options)
+    given = click.get_current_context().get_parameter_source
+    for name in ("runs", "delta"):
+        if subject is None and given(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
     with file_mistakes():
         output.prepare(out)
     drawn = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
