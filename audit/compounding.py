@@ -12,8 +12,8 @@ from attacks.attack import Attack
 from audit import accountants, exact, sampled
 from audit.comparison import Subject
 from audit.composition import COUNT, buckets
+from audit.crossings import AnyMechanism, Crossing, crossings
 from audit.report import Verdict
-from audit.rows import AnyMechanism, Crossing, crossings
 from mechanisms.privacy import Claim
 
 if TYPE_CHECKING:

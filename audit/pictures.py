@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import workers
+from audit import executors
 from audit.report import Pair, Report, Row, SampledEvidence, Sketch, Verdict
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ def of_report(report: Report) -> dict[str, bytes]:
     if len(groups) < WORTH_WORKERS:
         drawn = [to_png(*group) for group in groups.items()]
     else:
-        with workers.pool(len(groups)) as pool:
-            drawn = list(pool.map(to_png, groups.keys(), groups.values()))
+        with executors.local() as processes:
+            futures = [processes.submit(to_png, *group) for group in groups.items()]
+            drawn = [future.result() for future in futures]
     return {f"{attack}.png": png for attack, png in zip(groups, drawn, strict=True)}
 
 

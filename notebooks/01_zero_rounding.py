@@ -52,9 +52,10 @@ from attacks.boundary import last_positive
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from audit import exact
+from audit.crossings import Crossing
 from audit.pictures import side_by_side
 from audit.render import to_markdown
-from audit.rows import Crossing, examine
+from audit.rows import examine
 from mechanisms import exponential_naive
 from mechanisms.families import member
 from mechanisms.privacy import Claim

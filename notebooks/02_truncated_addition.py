@@ -52,9 +52,10 @@ from attacks.boundary import last_added
 from attacks.rounded_addition import rounded_addition
 from attacks.truncated_addition import truncated_addition
 from audit import exact, statistics
+from audit.crossings import Crossing
 from audit.pictures import IN, OUT, side_by_side
 from audit.render import to_markdown
-from audit.rows import Crossing, examine
+from audit.rows import examine
 from mechanisms import exponential_naive
 from mechanisms.families import member
 from mechanisms.privacy import Claim

@@ -49,9 +49,10 @@ from attacks.rounded_addition import rounded_addition
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
 from audit import exhaustive
+from audit.crossings import Crossing
 from audit.pictures import IN, OUT, draw_worlds
 from audit.render import to_markdown
-from audit.rows import Crossing, examine
+from audit.rows import examine
 from mechanisms import exponential_base2, sampling
 from mechanisms.arithmetic import InexactError, ceiling_log2, cumulative, exact, fraction
 from mechanisms.bits import seeded_bits

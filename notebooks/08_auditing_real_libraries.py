@@ -62,8 +62,9 @@ import audit
 from attacks.grid_precision import grid_precision
 from attacks.sensitivity_underestimation import sensitivity_rounding_float64
 from audit import documents, render, statistics, targets, vectors
+from audit.crossings import Crossing
 from audit.pictures import IN, OUT
-from audit.rows import Crossing, examine_all
+from audit.scheduling import examine_all
 from audit.stated import Stated
 from audit.watch import Watch
 from mechanisms.families import FAMILIES, absent, installed, members

@@ -47,10 +47,11 @@ from attacks.geometric_trials import geometric_trials
 from attacks.rejection_time import rejection_time
 from attacks.subnormal_time import subnormal_time
 from audit import channels, curves, exact, exhaustive, figures, timing
+from audit.crossings import Crossing
 from audit.pictures import IN, OUT, side_by_side
 from audit.render import to_markdown
 from audit.report import Verdict
-from audit.rows import Crossing, examine
+from audit.rows import examine
 from mechanisms import exponential_base2
 from mechanisms.bits import seeded_bits
 from mechanisms.exponential import Limits

@@ -3,8 +3,9 @@
 import pytest
 
 from attacks.catalogue import ATTACKS
+from audit.crossings import crossings
 from audit.report import Report, Row
-from audit.rows import crossings, examine_all
+from audit.scheduling import examine_all
 
 
 @pytest.fixture(scope="session")

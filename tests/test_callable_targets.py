@@ -8,8 +8,9 @@ import pytest
 
 from attacks.grid_precision import grid_precision
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal
+from audit.crossings import AnyAttack, Crossing
 from audit.report import Row, Verdict
-from audit.rows import AnyAttack, Crossing, examine
+from audit.rows import examine
 from audit.stated import Stated
 from audit.targets import CallableTarget, mechanism
 from audit.watch import Watch

@@ -13,7 +13,8 @@ from attacks.events import Between, OneOf, Part
 from attacks.rejection_tries import rejection_tries
 from audit import channels, exhaustive
 from audit.__main__ import main
-from audit.rows import Crossing, crossings, examine, planned_runs
+from audit.crossings import Crossing, crossings, planned_runs
+from audit.rows import examine
 from mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError, Refused, Trace

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from attacks.catalogue import ATTACKS, attack
 from audit.commands.list import list_command
-from audit.rows import crossings
+from audit.crossings import crossings
 from mechanisms import families
 from mechanisms.families import FAMILIES, absent, family, installed, member, members, package
 

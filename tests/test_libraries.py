@@ -26,8 +26,9 @@ from attacks.sensitivity_underestimation import (
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
 from audit import documents, render
+from audit.crossings import AnyAttack, AnyMechanism, Crossing, crossings
 from audit.report import Report, Row, Verdict
-from audit.rows import AnyAttack, AnyMechanism, Crossing, crossings, examine
+from audit.rows import examine
 from mechanisms import laplace_exact
 from mechanisms.additive import GaussianParameters, LaplaceParameters, gaussian_claim
 from mechanisms.bits import seeded_bits

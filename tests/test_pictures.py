@@ -7,8 +7,9 @@ import pytest
 
 from attacks.catalogue import attack
 from audit import pictures
+from audit.crossings import Crossing
 from audit.report import Row, Sketch
-from audit.rows import Crossing, examine
+from audit.rows import examine
 from mechanisms.families import member
 
 

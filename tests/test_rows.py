@@ -8,8 +8,10 @@ import pytest
 from attacks.attack import index_statistic
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
+from audit.crossings import Crossing, crossings
 from audit.report import Verdict
-from audit.rows import Crossing, crossings, examine, examine_all
+from audit.rows import examine
+from audit.scheduling import Standings, examine_all
 from mechanisms.families import member
 from mechanisms.interface import Refused
 
@@ -25,11 +27,11 @@ def test_worlds_that_are_not_adjacent_convict_nobody() -> None:
 
 def test_attacks_that_are_not_in_the_catalogue_are_examined_too() -> None:
     met = [Crossing(zero_rounding(epsilon=epsilon), BASE2) for epsilon in (0.7, 0.8)]
-    calls: list[None] = []
-    report = examine_all(met, seed=1, runs=100, alpha=0.05, done=lambda: calls.append(None))
+    told: list[Standings] = []
+    report = examine_all(met, seed=1, runs=100, alpha=0.05, told=told.append)
     assert [row.parameters["epsilon"] for row in report.rows] == [0.7, 0.8]
     assert all(row.exact is not None and row.exact.verdict is Verdict.HOLDS for row in report.rows)
-    assert len(calls) == 2
+    assert (told[-1].rows_done, told[-1].rows, told[-1].runs_done, told[-1].runs) == (2, 2, 200, 200)
 
 
 def test_an_attack_under_a_name_of_the_catalogue_is_still_its_own() -> None:

@@ -16,10 +16,10 @@ from attacks.threshold_boundary import boundary
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal
 from audit import neighbours, protocol
 from audit.commands.target import Wanted, examined
+from audit.crossings import AnyAttack
 from audit.program import Program
 from audit.protocol import TargetError
 from audit.report import Row, Verdict
-from audit.rows import AnyAttack
 from audit.stated import Stated
 from audit.targets import CallableTarget, CommandTarget, opened
 from mechanisms.additive import LaplaceParameters

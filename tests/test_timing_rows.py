@@ -12,9 +12,11 @@ from attacks.rejection_time import rejection_time
 from attacks.rejection_tries import rejection_tries
 from attacks.subnormal_time import subnormal_time
 from attacks.zero_rounding import zero_rounding
-from audit import documents, pictures, render, rows, timing
+from audit import documents, pictures, render, timing
+from audit.crossings import AnyAttack, Crossing, crossings
 from audit.report import Report, Row, Verdict
-from audit.rows import Crossing, crossings, examine, examine_all
+from audit.rows import examine
+from audit.scheduling import examine_all
 from audit.timing import Times
 from mechanisms.families import member
 from tests.synthetic import clocked
@@ -77,7 +79,7 @@ def test_rows_of_time_share_their_seconds_and_run_here_when_the_others_are_done(
 ) -> None:
     order: list[tuple[str, float, int]] = []
 
-    def observe(mechanism: object, attack: rows.AnyAttack, *, seconds: float, **given: object) -> Times:
+    def observe(mechanism: object, attack: AnyAttack, *, seconds: float, **given: object) -> Times:
         order.append((attack.name, seconds, os.getpid()))
         return clocked(1, 100)
 

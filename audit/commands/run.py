@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.shared import file_mistakes, known, out_option, print_table, progress
+from audit.commands.keeping import kept
+from audit.commands.shared import auditing, file_mistakes, known, out_option, print_table
 from audit.commands.target import SEARCH, Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from attacks.attack import Cost
+    from audit.crossings import AnyAttack, Crossing
+    from audit.executors import Executor
     from audit.report import Report
-    from audit.rows import AnyAttack, Crossing
 
 QUICK_RUNS = 2_000
 
@@ -51,7 +54,26 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     callback=_a_number,
     help="Chance that any sampled verdict is a false alarm; shared by the rows, so fewer rows get narrower intervals.",
 )
-@out_option("Folder for the report.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Worker processes on this machine; the report does not depend on how many.  [default: one a core]",
+)
+@click.option(
+    "--cluster",
+    "address",
+    metavar="ADDRESS",
+    help="Count on the workers of the Dask scheduler that runs there, as in tcp://10.0.0.1:8786; "
+    "pip install 'subnormal[cluster]'.",
+)
+@out_option("Folder for the report, and for checkpoint.json while the audit runs.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from checkpoint.json in that folder, where the same audit was interrupted or killed; "
+    "without one, begin.",
+)
 @click.option(
     "--format",
     "form",
@@ -77,7 +99,10 @@ def run(
     runs: int,
     seed: int,
     alpha: float,
+    jobs: int | None,
+    address: str | None,
     out: Path,
+    resume: bool,
     form: str,
     until_decided: bool,
     quick: bool,
@@ -96,16 +121,25 @@ def run(
       audit run --target package.module:function --attack grid-precision
     """
     wanted, chosen = Wanted.of(target), _chosen(attacks, family_name, _cost(quick, full), channels)
+    options: dict[str, Any] = {
+        "seed": seed,
+        "runs": min(runs, QUICK_RUNS) if quick else runs,
+        "alpha": alpha,
+        "until_decided": until_decided,
+    }
     if wanted.name is None:
-        examine = partial(_examined, _met(chosen, _checked(mechanisms), everything))
-    elif mechanisms or everything:
-        raise click.UsageError("--target excludes --mechanism and --all")
+        if jobs is not None and address is not None:
+            raise click.UsageError("--jobs is for this machine, --cluster for others: they exclude each other")
+        met = _met(chosen, _checked(mechanisms), everything)
+        examine = partial(_examined, met, options, executor=partial(_executor, jobs, address), out=out, resume=resume)
     else:
-        examine = partial(examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks)
-    sampling = partial(
-        examine, seed=seed, runs=min(runs, QUICK_RUNS) if quick else runs, alpha=alpha, until_decided=until_decided
-    )
-    report, page = _written(sampling, out, quick)
+        given = {"mechanism": mechanisms, "all": everything, "jobs": jobs, "cluster": address, "resume": resume}
+        for name in (name for name, value in given.items() if value):
+            raise click.UsageError(f"--target excludes --{name}")
+        examine = partial(
+            examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks, **options
+        )
+    report, page = _written(examine, out, quick)
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
     if any(row.error for row in report.rows):
@@ -115,7 +149,7 @@ def run(
 
 
 def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) -> list[Crossing]:
-    from audit.rows import crossings
+    from audit.crossings import crossings
 
     try:
         met = crossings(attacks, mechanisms=mechanisms, everything=everything)
@@ -130,7 +164,7 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
 def _written(examine: Callable[[], Report], out: Path, quick: bool) -> tuple[Report, str]:
     """Examine, draw and write; return the report and its page."""
     from attacks.catalogue import ATTACKS
-    from audit import documents, output, pictures, render
+    from audit import checkpoint, documents, output, pictures, render
 
     with file_mistakes():
         output.prepare(out)
@@ -140,7 +174,7 @@ def _written(examine: Callable[[], Report], out: Path, quick: bool) -> tuple[Rep
     files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
     with file_mistakes():
         stale = [f"{name}.png" for name in (SEARCH, *(attack.name for attack in ATTACKS))]  # of an earlier report
-        output.write(out, files | {"report.json": documents.to_json(report).encode()}, stale)
+        output.write(out, files | {"report.json": documents.to_json(report).encode()}, (*stale, checkpoint.NAME))
     return report, page
 
 
@@ -172,12 +206,36 @@ def _checked(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _examined(met: list[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool) -> Report:
-    from audit.rows import examine_all
+def _examined(
+    met: list[Crossing],
+    options: dict[str, Any],
+    *,
+    executor: Callable[[], AbstractContextManager[Executor]],
+    out: Path,
+    resume: bool,
+) -> Report:
+    from audit.scheduling import examine_all
 
-    with progress("auditing", len(met)) as done:
-        look = done.told if until_decided else None
-        return examine_all(met, seed=seed, runs=runs, alpha=alpha, done=done, look=look)
+    with kept(out, met, options, resume=resume) as keeping, executor() as workers, auditing() as told:
+        return examine_all(met, **options, executor=workers, keeping=keeping, told=told)
+
+
+@contextmanager
+def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
+    """Give who does the tasks; whatever goes wrong with a cluster is one line and exit code 2."""
+    if address is None:
+        from audit.executors import local
+
+        with local(jobs) as processes:
+            yield processes
+        return
+    from audit.cluster import ClusterError, cluster
+
+    try:
+        with cluster(address, lambda told: click.echo(told, err=True)) as workers:
+            yield workers
+    except ClusterError as error:
+        raise click.BadParameter(str(error), param_hint="--cluster") from None
 
 
 def _show(report: Report, form: str, page: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
     from rich.table import Table
 
-    from audit.report import SequentialEvidence
-    from audit.rows import Crossing
+    from audit.scheduling import Standing, Standings
 
 
 def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
@@ -56,7 +56,7 @@ def file_mistakes() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The bar of a command: called for each step done; `told` shows how a claim that is being decided stands."""
+    """The bar of a command: called for each step done; `told` shows how the row stands that is being examined."""
 
     bar: Progress
     task: TaskID
@@ -65,24 +65,64 @@ class Steps:
     def __call__(self) -> None:
         self.bar.advance(self.task)
 
-    def told(self, crossing: Crossing, evidence: SequentialEvidence) -> None:
-        """Show the running e-value of a row, against the 1/α at which its claim is refuted."""
-        e_value = math.exp(min(700.0, evidence.log_e_value))
-        where = f"{crossing.attack.name}, {crossing.mechanism.name}: {evidence.runs:,} runs"
-        shown = f"{self.what} {where}, e-value {e_value:.3g} of {1 / evidence.alpha:.3g}"
-        self.bar.update(self.task, description=shown)
+    def told(self, standing: Standing | None) -> None:
+        """Show the running bound of a row."""
+        self.bar.update(self.task, description=f"{self.what} {bound(standing)}")
 
 
 @contextmanager
-def progress(told: str, total: int) -> Iterator[Steps]:
+def progress(what: str, total: int) -> Iterator[Steps]:
     """Show a bar on a terminal, nothing in a pipe; what it yields is called for each step done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+    with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        yield Steps(bar, bar.add_task(what, total=total), what)
+
+
+@contextmanager
+def auditing() -> Iterator[Callable[[Standings], None]]:
+    """Show rows, runs a second, the time left, and the bound of the row that was counted last; nothing in a pipe."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    rows, speed = TextColumn("{task.fields[rows]}"), TextColumn("{task.fields[speed]}")
+    left = TimeRemainingColumn(elapsed_when_finished=True)
+    with _bar(rows, BarColumn(), TaskProgressColumn(), speed, left, TextColumn("{task.description}")) as bar:
+        task = bar.add_task("", total=None, rows="auditing", speed="")
+        begun: list[tuple[float, int]] = []  # when the first runs were seen, and how many: those kept cost nothing
+
+        def told(standings: Standings) -> None:
+            now, done = time.monotonic(), standings.runs_done
+            begun[:] = begun or [(now, done)]
+            since, before = begun[0]
+            per_second = f"{(done - before) / (now - since):,.0f} runs/s" if done > before else ""
+            rows = f"auditing, {standings.rows_done} of {standings.rows} rows"
+            shown: dict[str, Any] = {"total": max(1, standings.runs), "completed": done, "rows": rows}
+            bar.update(task, description=bound(standings.at), speed=per_second, **shown)
+
+        yield told
+
+
+def bound(standing: Standing | None) -> str:
+    """Return what is known of a row by now: the loss that its runs prove, or how far they speak against its claim."""
+    from audit import sampled, statistics
+
+    if standing is None or standing.tally is None or standing.prepared is None or not standing.tally.counted:
+        return ""
+    where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
+    if not isinstance(standing.tally, sampled.Sums):
+        e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
+        return f"{where}: e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}"
+    claim, runs, tail = standing.prepared.claim, standing.tally.counted, standing.plan.alpha / 4
+    event_in, event_out = (statistics.clopper_pearson(world.event, runs, tail) for world in standing.tally.counts)
+    return f"{where}: ε ≥ {statistics.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}"
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress
 
     console = Console(stderr=True)
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as bar:
-        yield Steps(bar, bar.add_task(told, total=total), told)
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
 
 
 def print_table(made: Callable[[int | None], Table]) -> None:

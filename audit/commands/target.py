@@ -15,8 +15,8 @@ from audit.commands.shared import progress
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from audit.crossings import AnyAttack, AnyMechanism
     from audit.report import Report
-    from audit.rows import AnyAttack, AnyMechanism
     from audit.stated import Stated
     from audit.targets import Target
 
@@ -134,8 +134,10 @@ def examined(
 
     search: also look for inputs and an event of its own, where no attack was named; on runs that judge nothing.
     """
-    from audit.rows import Crossing, examine_all
+    from audit.crossings import Crossing
+    from audit.executors import Here
     from audit.sampled import BATCH, PILOT
+    from audit.scheduling import examine_all
     from audit.targets import mechanism, requests
     from audit.watch import Watch
 
@@ -149,8 +151,15 @@ def examined(
         if search:
             attacks = [*attacks, *_searched(members[-1], attacks[0], seed, min(runs, SEARCHING))]
         met = [Crossing(attack, member) for attack, member in zip(attacks, members, strict=False)]
-        look = done.told if until_decided else None
-        report = examine_all(met, seed=seed, runs=runs, alpha=alpha, look=look)
+        report = examine_all(
+            met,
+            seed=seed,
+            runs=runs,
+            alpha=alpha,
+            until_decided=until_decided,
+            executor=Here(),
+            told=lambda standings: done.told(standings.at),
+        )
     rows = zip(report.rows, watches, strict=False)
     return dataclasses.replace(
         report, rows=tuple(dataclasses.replace(row, warnings=watch.warnings()) for row, watch in rows)

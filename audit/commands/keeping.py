@@ -1,0 +1,76 @@
+"""What `audit run` keeps on disk while it counts, and goes on from with --resume."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from audit.checkpoint import Checkpoint
+    from audit.crossings import Crossing
+    from audit.scheduling import Keeping
+
+DEAR = 60.0  # seconds of counting that are not thrown away unasked
+
+
+@contextmanager
+def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: bool) -> Iterator[Keeping]:
+    """Give what an audit keeps its counts with, and those of an earlier run where it is to go on from them.
+
+    A checkpoint of another audit, or a long one that nobody asked to go on from, is one line and exit code 2.
+    """
+    from audit.checkpoint import Checkpoint
+    from audit.environment import fingerprint
+    from audit.scheduling import Keeping, identity
+
+    checkpoint = Checkpoint(out, identity(met, **options) | {"environment": fingerprint()})
+    stored, before = _stored(checkpoint, met, resume=resume)
+    started = time.monotonic()
+    complaints: list[OSError] = []
+
+    def save(rows: Mapping[int, Any]) -> None:
+        if not rows:
+            return
+        try:
+            checkpoint.save(rows, before + time.monotonic() - started)
+        except OSError as error:
+            if not complaints:
+                click.echo(f"{checkpoint.path}: {error.strerror}; the audit goes on without", err=True)
+            complaints.append(error)
+
+    try:
+        yield Keeping(stored, save)
+    except KeyboardInterrupt:
+        if complaints or not checkpoint.path.exists():
+            raise
+        click.echo(f"interrupted: --resume goes on from {checkpoint.path}", err=True)
+        raise click.exceptions.Exit(130) from None
+
+
+def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:
+    """Return the counts to go on from, and the seconds that they took."""
+    from audit.checkpoint import CheckpointError
+
+    if not resume:
+        if (seconds := checkpoint.seconds()) >= DEAR:
+            raise click.UsageError(
+                f"{checkpoint.path} holds {seconds / 60:.0f} minutes of an unfinished audit: --resume goes on with "
+                "it; remove it, or take another --out, to begin anew"
+            )
+        return {}, 0.0
+    try:
+        stored, seconds = checkpoint.load()
+    except CheckpointError as error:
+        raise click.UsageError(str(error)) from None
+    if not stored:
+        click.echo(f"nothing to resume in {checkpoint.folder}: beginning", err=True)
+    foreign = [f"{one.attack.name}, {one.mechanism.name}" for one in met if not one.mechanism.seeded]
+    if stored and foreign:
+        click.echo(f"begin anew, because their randomness is their own: {'; '.join(foreign)}", err=True)
+    return stored, seconds

@@ -1,0 +1,112 @@
+"""Where tasks are done: here, or in worker processes that never outlive the audit and that may die.
+
+An executor has submit(function, *arguments) -> Future, as those of concurrent.futures, and a window: how many futures
+are worth having at a time. `audit.cluster` has one more.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Executor(Protocol):
+    """Does tasks: module-level functions of arguments that can be pickled."""
+
+    @property
+    def window(self) -> int:
+        """How many futures are worth having at a time."""
+
+    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+        """Return the future of a task."""
+
+
+class Here:
+    """Does each task at once, in this process."""
+
+    window = 1
+
+    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+        """Return the future of a task, done already."""
+        future: Future[R] = Future()
+        try:
+            future.set_result(function(*arguments, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Processes:
+    """Does tasks in processes, one at a time in each, so that one which dies takes no other task along."""
+
+    def __init__(self, count: int) -> None:
+        self.window = count
+        self._pools = [_pool() for _ in range(count)]
+        self._last: list[Future[Any] | None] = [None] * count
+
+    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+        """Return the future of a task, in a process that is free where there is one."""
+        free = (place for place, future in enumerate(self._last) if future is None or future.done())
+        place = next(free, 0)
+        try:
+            future = self._pools[place].submit(function, *arguments, **named)
+        except BrokenProcessPool:  # by its last task
+            self._pools[place] = _pool()
+            future = self._pools[place].submit(function, *arguments, **named)
+        self._last[place] = future
+        return future
+
+    def shutdown(self, *, cancel: bool = False) -> None:
+        """End the processes; those of other executors are left alone."""
+        for pool in self._pools:
+            pool.shutdown(wait=not cancel, cancel_futures=cancel)
+
+
+@contextmanager
+def local(jobs: int | None = None) -> Iterator[Executor]:
+    """Give an executor on this machine: this process for one job, else as many worker processes (None: one a core)."""
+    count = cores() if jobs is None else jobs
+    if count == 1:
+        yield Here()
+        return
+    others = active_children()
+    processes = Processes(count)
+    try:
+        yield processes
+    except BaseException:
+        processes.shutdown(cancel=True)
+        for worker in set(active_children()) - set(others):  # they ignore the interrupt, and print no tracebacks
+            worker.terminate()
+        raise
+    processes.shutdown()
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("spawn"), _prepare)
+
+
+def _prepare() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()  # returns when the audit is gone, however it went
+        os._exit(1)
