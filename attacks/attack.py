@@ -52,6 +52,11 @@ class Attack(Generic[D, P, O]):
     axis: str = ""
 
 
+def given(worlds: tuple[D, D]) -> tuple[D, D]:
+    """Return these worlds: as a partial, it makes an attack that can be sent to another process."""
+    return worlds
+
+
 def require_outcomes(outcomes: int, least: int = 2) -> None:
     """Raise ValueError unless there are enough outcomes for the worlds to differ."""
     if outcomes < least:

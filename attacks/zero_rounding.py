@@ -5,12 +5,13 @@ Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, index_statistic, named, require_outcomes
+from attacks.attack import Attack, given, index_statistic, named, require_outcomes
 from attacks.boundary import last_positive
 from attacks.events import Event, OneOf, Refuses
 from mechanisms.exponential import ExponentialParameters, Limits, Utilities
@@ -67,11 +68,10 @@ def _attack(
 ) -> Attack[Any, Any, int]:
     limits = Limits(0, int(max(data_in.max(), data_out.max())), len(data_in))
     parameters = ExponentialParameters(epsilon, limits)
-    worlds = data_in, data_out
     return Attack(
         name,
         "exponential",
-        lambda: worlds,
+        partial(given, (data_in, data_out)),
         parameters,
         event,
         index_statistic,

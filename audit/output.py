@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from errno import EISDIR
 from pathlib import Path
 
+ROOM = 1 << 20  # bytes that a report takes, or so
+
 
 def prepare(folder: Path) -> None:
-    """Make the folder and see that it can be written to, before any work is done. Raises OSError."""
+    """Make the folder and see that there is room for a report, before any work is done. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
+    with tempfile.TemporaryFile(dir=folder) as stream:
+        stream.write(bytes(ROOM))
 
 
 def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:

@@ -163,7 +163,7 @@ def test_a_folder_that_cannot_be_written_exits_2(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = call("--quick", "--out", str(tmp_path / "file" / "reports"))
     assert result.exit_code == 2
-    assert "Invalid value for --out" in result.stderr
+    assert "Error: --out: " in result.stderr
 
 
 def test_help_names_every_figure() -> None:

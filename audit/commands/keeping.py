@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audit.commands.shared import Failure
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -59,7 +61,7 @@ def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tup
 
     if not resume:
         if (seconds := checkpoint.seconds()) >= DEAR:
-            raise click.UsageError(
+            raise Failure(
                 f"{checkpoint.path} holds {seconds / 60:.0f} minutes of an unfinished audit: --resume goes on with "
                 "it; remove it, or take another --out, to begin anew"
             )
@@ -67,7 +69,7 @@ def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tup
     try:
         stored, seconds = checkpoint.load()
     except CheckpointError as error:
-        raise click.UsageError(str(error)) from None
+        raise Failure(str(error)) from None
     if not stored:
         click.echo(f"nothing to resume in {checkpoint.folder}: beginning", err=True)
     foreign = [f"{one.attack.name}, {one.mechanism.name}" for one in met if not one.mechanism.seeded]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.commands.keeping import kept
-from audit.commands.shared import auditing, file_mistakes, known, out_option, print_table
+from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_table
 from audit.commands.target import SEARCH, Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
         with cluster(address, lambda told: click.echo(told, err=True)) as workers:
             yield workers
     except ClusterError as error:
-        raise click.BadParameter(str(error), param_hint="--cluster") from None
+        raise Failure(f"--cluster: {error}") from None
 
 
 def _show(report: Report, form: str, page: str) -> None:

@@ -45,13 +45,19 @@ def known(find: Callable[[str], object], name: str, option: str) -> None:
         raise click.BadParameter(str(error.args[0]), param_hint=option) from None
 
 
+class Failure(click.ClickException):
+    """Something around the call that does not let it be done: one line, and exit code 2."""
+
+    exit_code = 2
+
+
 @contextmanager
 def file_mistakes() -> Iterator[None]:
     """Turn an error of the file system into one line and exit code 2."""
     try:
         yield
     except OSError as error:
-        raise click.BadParameter(f"{error.strerror}: {error.filename or 'while writing'}", param_hint="--out") from None
+        raise Failure(f"--out: {error.strerror}: {error.filename or 'while writing'}") from None
 
 
 @dataclass(frozen=True, slots=True)

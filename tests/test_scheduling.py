@@ -1,0 +1,261 @@
+"""The same report whoever counts which batch, in whatever order, and whoever dies of it."""
+
+import dataclasses
+import os
+import pickle
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attacks import catalogue
+from attacks.zero_rounding import zero_rounding
+from audit import executors, sampled
+from audit.crossings import Crossing
+from audit.documents import to_json
+from audit.executors import Here
+from audit.report import Report, Verdict
+from audit.sampled import Sums
+from audit.scheduling import DEATHS, Keeping, Standings, examine_all
+from audit.sequential import Looks
+from mechanisms.bits import BitSource, seeded_bits
+from mechanisms.families import member
+from mechanisms.interface import Mechanism
+
+NAMES = ("exponential-naive-float64", "exponential-exact", "exponential-exact-base-e")
+MET = [Crossing(zero_rounding(outcomes=10), member(name)) for name in NAMES]
+UNNAMED = dataclasses.replace(zero_rounding(), name="unnamed", event=None)
+BATCHES = 11  # of a row; an odd number, so that spans do not come out even
+
+Save = Callable[[Any], None]
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, "BATCH", 200)
+
+
+def report(executor: executors.Executor, *, until_decided: bool = False, **options: Any) -> Report:
+    met = [*MET, Crossing(UNNAMED, member(NAMES[1]))]
+    runs = 200 * BATCHES - 7
+    return examine_all(met, seed=3, runs=runs, alpha=0.05, until_decided=until_decided, executor=executor, **options)
+
+
+class Disorder:
+    """Does tasks one after the other, but whichever comes to mind first; `failures` of them die before they begin."""
+
+    def __init__(self, window: int, failures: int = 0) -> None:
+        self.window = window
+        self._random, self._failures = random.Random(window), failures
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
+        self._change = threading.Condition()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._change:
+            self._waiting.append((future, function, pickle.loads(pickle.dumps(arguments))))
+            self._change.notify()
+        return future
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._waiting)
+            time.sleep(0.001)  # so that there is a choice
+            with self._change:
+                future, function, arguments = self._waiting.pop(self._random.randrange(len(self._waiting)))
+            if self._failures and self._random.random() < 0.3:
+                self._failures -= 1
+                future.set_exception(BrokenProcessPool("died"))
+            else:
+                future.set_result(function(*arguments))
+
+
+@pytest.mark.parametrize("until_decided", [False, True])
+@pytest.mark.parametrize(("window", "failures"), [(2, 0), (9, 0), (4, 2)])
+def test_the_order_of_tasks_does_not_matter(window: int, failures: int, until_decided: bool) -> None:
+    expected = report(Here(), until_decided=until_decided)
+    assert [row.error for row in expected.rows] == [None] * 4
+    assert to_json(report(Disorder(window, failures), until_decided=until_decided)) == to_json(expected)
+    kinds = [(row.sampled is None, row.sequential is None) for row in expected.rows]
+    assert kinds == [(until_decided, not until_decided)] * 4
+
+
+def test_decided_rows_stop_although_others_go_on() -> None:
+    rows = report(Disorder(5), until_decided=True).rows
+    spent = [row.sequential.runs for row in rows if row.sequential is not None]
+    assert spent[0] < 300 < 200 * BATCHES - 7 == spent[1] == spent[2]
+    verdicts = [row.sequential.verdict for row in rows if row.sequential is not None]
+    assert verdicts[:3] == [Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.NOT_REFUTED]
+
+
+class Stopping(Here):
+    """Does so many tasks, and is then interrupted."""
+
+    def __init__(self, tasks: int) -> None:
+        self._left, self.spans = tasks, list[list[tuple[int, int]]]()
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+        if not self._left:
+            raise KeyboardInterrupt
+        self._left -= 1
+        if function.__name__ == "count":
+            self.spans.append(arguments[-1])
+        return super().submit(function, *arguments, **named)
+
+
+@pytest.mark.parametrize("until_decided", [False, True])
+@pytest.mark.parametrize("tasks", [0, 1, 3, 7, 11])
+def test_an_interrupted_audit_goes_on_from_what_was_kept(tasks: int, until_decided: bool) -> None:
+    expected = report(Here(), until_decided=until_decided)
+    kept: list[Any] = [{}]
+    with pytest.raises(KeyboardInterrupt):
+        report(Stopping(tasks), until_decided=until_decided, keeping=Keeping({}, kept.append))
+    assert bool(kept[-1]) == (tasks > 0)
+    again = report(Here(), until_decided=until_decided, keeping=Keeping(kept[-1], kept.append))
+    assert to_json(again) == to_json(expected)
+
+
+def test_what_was_kept_is_not_counted_again() -> None:
+    whole: list[Any] = []
+    report(Stopping(10_000), keeping=Keeping({}, whole.append))
+    with pytest.raises(KeyboardInterrupt):
+        report(Stopping(9), keeping=Keeping({}, whole.append))
+    kept = whole[-1]
+    done = {
+        place: {number for first, last in row["batches"] for number in range(first, last + 1)}
+        for place, row in kept.items()
+    }
+    going_on = Stopping(10_000)
+    report(going_on, keeping=Keeping(kept, whole.append))
+    assert sum(map(len, done.values())) + sum(map(len, going_on.spans)) == 4 * BATCHES
+
+
+def test_counts_of_another_row_are_refused() -> None:
+    sums = Sums(1_000, 3)
+    sums.add([(1, 200)], (sampled.Counts(5, np.array([100, 50, 50])), sampled.Counts(6, np.array([0, 0, 200]))))
+    again = Sums(1_000, 3)
+    again.restore(sums.to_json())
+    assert (again.to_json(), again.counted, list(again.todo())) == (
+        sums.to_json(),
+        200,
+        [(0, 200), (2, 200), (3, 200), (4, 200)],
+    )
+    for other in (Sums(1_000, 4), Sums(300, 3)):
+        with pytest.raises(ValueError, match=r"not of this row|broadcast"):
+            other.restore(sums.to_json())
+    looks = Looks(member(NAMES[1]).claim(zero_rounding().parameters, None, None), zero_rounding(), 0.05, (500, 0, 200))
+    with pytest.raises(ValueError, match="not of this row"):
+        looks.restore({"pairs": [[1, 2, 3, 4]]})
+
+
+def test_members_whose_randomness_is_their_own_are_not_kept() -> None:
+    unseeded = dataclasses.replace(member(NAMES[1]), seeded=False)
+    kept: list[Any] = [{}]
+    examine_all(
+        [Crossing(zero_rounding(), unseeded)],
+        seed=1,
+        runs=1_000,
+        alpha=0.05,
+        executor=Here(),
+        keeping=Keeping({}, kept.append),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        examine_all(
+            [Crossing(zero_rounding(), unseeded), MET[1]],
+            seed=1,
+            runs=1_000,
+            alpha=0.05,
+            executor=Stopping(3),
+            keeping=Keeping({}, kept.append),
+        )
+    assert list(kept[-1]) == [1]
+
+
+def test_somebody_who_watches_sees_the_runs_grow() -> None:
+    told: list[Standings] = []
+    report(Disorder(3), told=told.append)
+    assert told[-1].runs_done == told[-1].runs == 4 * (200 * BATCHES - 7)
+    assert told[-1].rows_done == told[-1].rows == 4
+    done = [one.runs_done for one in told]
+    assert done == sorted(done)
+
+
+def lethal(data: Any, parameters: Any, bits: BitSource, n: int) -> Any:
+    os._exit(1)
+
+
+def promise(parameters: Any, data_in: Any, data_out: Any) -> Any:
+    return member(NAMES[1]).claim(parameters, data_in, data_out)
+
+
+@pytest.fixture
+def two_processes() -> Iterator[executors.Executor]:
+    with executors.local(2) as processes:
+        yield processes
+
+
+def test_a_row_that_kills_its_workers_is_an_error_and_no_other_row_notices(
+    two_processes: executors.Executor,
+) -> None:
+    deadly: Mechanism[Any, Any, Any] = Mechanism("deadly", "exponential", lethal, promise)
+    met = [Crossing(zero_rounding(), deadly), *MET[:2]]
+    rows = examine_all(met, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
+    assert rows[0].error == f"RuntimeError: {DEATHS} worker processes died of this row, one after the other"
+    assert [row.error for row in rows[1:]] == [None, None]
+
+
+def test_processes_make_the_same_report_as_this_one(
+    two_processes: executors.Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # the processes have batches of the usual size
+    options: dict[str, Any] = {"seed": 2, "runs": 700_000, "alpha": 0.05}
+    made = [examine_all(MET, **options, executor=executor) for executor in (Here(), two_processes)]
+    assert to_json(made[0]) == to_json(made[1])
+    assert made[0].rows[1].sampled is not None
+
+
+def test_a_crossing_of_the_house_goes_to_another_process_by_its_names() -> None:
+    crossing = Crossing(zero_rounding(), member(NAMES[0]))
+    there = pickle.loads(pickle.dumps(crossing))
+    assert there.mechanism is crossing.mechanism
+    assert (there.attack.name, there.attack.parameters) == (crossing.attack.name, crossing.attack.parameters)
+    assert len(pickle.dumps(Crossing(catalogue.ATTACKS[0], member(NAMES[0])))) < 200
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int8, np.int16])
+@pytest.mark.parametrize("least", [0, -100, 5])
+def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -> None:
+    drawn = (seeded_bits(1).words(20_000, 6).astype(np.int64) + least).astype(kind)
+    values, times = sampled.tallied(drawn)
+    assert times is not None
+    assert isinstance(values, np.ndarray)
+    assert values.dtype == drawn.dtype
+    assert (np.sort(np.repeat(values, times)) == np.sort(drawn)).all()
+    assert len(values) == 64
+
+
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        np.array([0, sampled.SMALL_RANGE] * 10_000),
+        np.array([-(2**63), 2**63 - 1] * 10_000),
+        np.array([0.0, 1.0] * 10_000),
+        np.array([0, 1] * 10_000, dtype=np.uint64),
+        [0, 1] * 10_000,
+        np.zeros((0,), dtype=np.int64),
+        np.zeros((20_000, 2), dtype=np.int64),
+    ],
+    ids=["wide", "extreme", "floats", "unsigned", "list", "empty", "tuples"],
+)
+def test_outcomes_that_cannot_be_counted_first_stay_as_they_are(outcomes: Any) -> None:
+    seen, times = sampled.tallied(outcomes)
+    assert seen is outcomes
+    assert times is None
