@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -24,6 +24,14 @@ class Verdict(StrEnum):
     UNRESOLVED = "UNRESOLVED"
     NOT_REFUTED = "NOT REFUTED"
     UNDERPOWERED = "UNDERPOWERED"
+
+
+DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPOWERED, Verdict.NOT_REFUTED)
+
+
+def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """Return the verdict that speaks for a row: what is shown or proved comes before what is not. None without one."""
+    return min(verdicts, key=DECIDING.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +184,15 @@ class Row:
     sketch: Sketch | None = None
 
     @property
+    def verdict(self) -> Verdict | None:
+        """The verdict that speaks for the row, see `decisive`; None without any evidence."""
+        kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
+        return decisive(evidence.verdict for evidence in kinds if evidence is not None)
+
+    @property
     def violated(self) -> bool:
         """Whether any kind of evidence says VIOLATED."""
-        kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
-        return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
+        return self.verdict is Verdict.VIOLATED
 
     @property
     def visible_below(self) -> float | None:
