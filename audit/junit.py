@@ -99,17 +99,10 @@ def _claimed(row: Row) -> str:
 
 def _found(row: Row, verdict: Verdict | None = None) -> list[str]:
     """Return a line for each kind of evidence, or for those alone that say so."""
-    kinds: dict[str, Evidence | None] = {
-        "exact": row.exact,
-        "exhaustive": row.exhaustive,
-        "sampled": row.sampled,
-        "sequential": row.sequential,
-        "timing": row.timing,
-    }
     return [
-        f"{name} evidence: {evidence.verdict}, {_numbers(evidence)}"
-        for name, evidence in kinds.items()
-        if evidence is not None and verdict in (None, evidence.verdict)
+        f"{kind} evidence: {evidence.verdict}, {_numbers(evidence)}"
+        for kind, evidence in row.evidence.items()
+        if verdict in (None, evidence.verdict)
     ]
 
 

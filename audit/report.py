@@ -184,15 +184,20 @@ class Row:
     sketch: Sketch | None = None
 
     @property
-    def verdict(self) -> Verdict | None:
-        """The verdict that speaks for the row, see `decisive`; None without any evidence."""
-        kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
-        return decisive(evidence.verdict for evidence in kinds if evidence is not None)
+    def evidence(self) -> dict[str, Evidence]:
+        """The kinds of evidence that the row has, by name; what is proved comes first."""
+        kinds = ("exact", "exhaustive", "sampled", "sequential", "timing")
+        return {kind: evidence for kind in kinds if (evidence := getattr(self, kind)) is not None}
 
     @property
     def violated(self) -> bool:
         """Whether any kind of evidence says VIOLATED."""
-        return self.verdict is Verdict.VIOLATED
+        return any(evidence.verdict is Verdict.VIOLATED for evidence in self.evidence.values())
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict that speaks for the row, see `decisive`; None without any evidence."""
+        return decisive(evidence.verdict for evidence in self.evidence.values())
 
     @property
     def visible_below(self) -> float | None:
