@@ -3,14 +3,22 @@
 import pytest
 
 from attacks.catalogue import ATTACKS
+from audit.documents import to_json
 from audit.report import Report, Row
 from audit.rows import crossings, examine_all
+from audit.saved import Json, parsed
 
 
 @pytest.fixture(scope="session")
 def report() -> Report:
     """The report of `python -m audit run --full`."""
     return examine_all(crossings(ATTACKS), seed=1, runs=100_000, alpha=0.05)
+
+
+@pytest.fixture(scope="session")
+def document(report: Report) -> Json:
+    """The same as it is saved."""
+    return parsed(to_json(report).encode())
 
 
 @pytest.fixture(scope="session")

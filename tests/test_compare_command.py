@@ -11,17 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from audit import documents
 from audit.__main__ import main
-from audit.report import Report
 from audit.saved import parsed
 from tests.test_differences import Json, alone, named
-
-
-@pytest.fixture(scope="module")
-def document(report: Report) -> Json:
-    """The default report as it is saved."""
-    return parsed(documents.to_json(report).encode())
 
 
 def call(*arguments: str) -> Result:

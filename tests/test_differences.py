@@ -7,18 +7,10 @@ from typing import Any
 
 import pytest
 
-from audit import documents
 from audit.differences import Weight, context, differences, to_markdown
-from audit.report import Report
-from audit.saved import KINDS, parsed
+from audit.saved import KINDS
 
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def document(report: Report) -> Json:
-    """The default report as it is saved."""
-    return parsed(documents.to_json(report).encode())
 
 
 def alone(document: Json, row: Json) -> Json:
