@@ -25,6 +25,8 @@ wheel: $(VENV)/.installed-test
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick
+	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json
+	test -s build/wheel/venv/lib/python3.*/site-packages/audit/report.schema.json
 
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test

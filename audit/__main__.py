@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 import click
 
+from audit.commands.compare import compare
 from audit.commands.compose import compose
 from audit.commands.figures import figures
 from audit.commands.list import list_command
@@ -21,8 +22,8 @@ from audit.commands.vectors import vectors
 def main() -> None:
     """Attack and audit differential-privacy mechanisms, down to the last bit.
 
-    Exit codes: 0 done, 1 a claim was violated (with --fail-on-violation), 2 a mistake in the call, 3 a row failed,
-    70 a bug of this program, 130 interrupted.
+    Exit codes: 0 done, 1 a claim was violated (with --fail-on-violation) or reports differ (compare), 2 a mistake in
+    the call, 3 a row failed, be there violations or not, 70 a bug of this program, 130 interrupted.
     """
 
 
@@ -31,6 +32,7 @@ main.add_command(list_command)
 main.add_command(figures)
 main.add_command(vectors)
 main.add_command(compose)
+main.add_command(compare)
 
 
 def entry() -> None:

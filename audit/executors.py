@@ -14,10 +14,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
-from typing import Any, ParamSpec, Protocol, TypeVar
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from typing import Any, Protocol
 
 
 class Executor(Protocol):
@@ -27,7 +24,7 @@ class Executor(Protocol):
     def window(self) -> int:
         """How many futures are worth having at a time."""
 
-    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Return the future of a task."""
 
 
@@ -36,11 +33,11 @@ class Here:
 
     window = 1
 
-    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Return the future of a task, done already."""
-        future: Future[R] = Future()
+        future: Future[Any] = Future()
         try:
-            future.set_result(function(*arguments, **named))
+            future.set_result(function(*arguments))
         except Exception as error:
             future.set_exception(error)
         return future
@@ -54,15 +51,15 @@ class Processes:
         self._pools = [_pool() for _ in range(count)]
         self._last: list[Future[Any] | None] = [None] * count
 
-    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Return the future of a task, in a process that is free where there is one."""
         free = (place for place, future in enumerate(self._last) if future is None or future.done())
         place = next(free, 0)
         try:
-            future = self._pools[place].submit(function, *arguments, **named)
+            future = self._pools[place].submit(function, *arguments)
         except BrokenProcessPool:  # by its last task
             self._pools[place] = _pool()
-            future = self._pools[place].submit(function, *arguments, **named)
+            future = self._pools[place].submit(function, *arguments)
         self._last[place] = future
         return future
 

@@ -59,6 +59,15 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.2g}"
 
 
+def printable(text: str) -> str:
+    """Return the text with what no page or terminal can show, as control characters, in Python's notation.
+
+    >>> printable("\x1b[31mno")
+    '\\\\x1b[31mno'
+    """
+    return "".join(one if one.isprintable() or one in "\t\n" else ascii(one)[1:-1] for one in text)
+
+
 def interval(bounds: Interval | None) -> str:
     """Return an interval for a table."""
     return "–" if bounds is None else f"[{short(bounds[0], 3)}, {short(bounds[1], 3)}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -24,6 +24,14 @@ class Verdict(StrEnum):
     UNRESOLVED = "UNRESOLVED"
     NOT_REFUTED = "NOT REFUTED"
     UNDERPOWERED = "UNDERPOWERED"
+
+
+DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPOWERED, Verdict.NOT_REFUTED)
+
+
+def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """Return the verdict that speaks for a row: what is shown or proved comes before what is not. None without one."""
+    return min(verdicts, key=DECIDING.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +184,20 @@ class Row:
     sketch: Sketch | None = None
 
     @property
+    def evidence(self) -> dict[str, Evidence]:
+        """The kinds of evidence that the row has, by name; what is proved comes first."""
+        kinds = ("exact", "exhaustive", "sampled", "sequential", "timing")
+        return {kind: evidence for kind in kinds if (evidence := getattr(self, kind)) is not None}
+
+    @property
     def violated(self) -> bool:
         """Whether any kind of evidence says VIOLATED."""
-        kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
-        return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
+        return any(evidence.verdict is Verdict.VIOLATED for evidence in self.evidence.values())
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict that speaks for the row, see `decisive`; None without any evidence."""
+        return decisive(evidence.verdict for evidence in self.evidence.values())
 
     @property
     def visible_below(self) -> float | None:

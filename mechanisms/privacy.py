@@ -40,7 +40,7 @@ class Claim:
         floats: verdicts do not rest on it.
         """
         half = math.exp(-self.epsilon)
-        return math.tanh(self.epsilon / 2) + 2 * self.delta * half / (1 + half)
+        return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta * half / (1 + half))
 
     def budget_of(self, advantage: float) -> float:
         """Return the least ε (nats) that, with this δ, allows an event that advantage: ln((1 + A − 2δ)/(1 − A)), or 0.

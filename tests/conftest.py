@@ -4,7 +4,9 @@ import pytest
 
 from attacks.catalogue import ATTACKS
 from audit.crossings import crossings
+from audit.documents import to_json
 from audit.report import Report, Row
+from audit.saved import Json, parsed
 from audit.scheduling import examine_all
 
 
@@ -12,6 +14,12 @@ from audit.scheduling import examine_all
 def report() -> Report:
     """The report of `python -m audit run --full`."""
     return examine_all(crossings(ATTACKS), seed=1, runs=100_000, alpha=0.05)
+
+
+@pytest.fixture(scope="session")
+def document(report: Report) -> Json:
+    """The same as it is saved."""
+    return parsed(to_json(report).encode())
 
 
 @pytest.fixture(scope="session")

@@ -93,6 +93,29 @@ def test_a_violation_exits_1_only_when_asked(tmp_path: Path) -> None:
     assert call("run", *holding, "--out", str(tmp_path), "--fail-on-violation").exit_code == 0
 
 
+def test_a_row_that_fails_exits_3_and_not_1_where_another_is_violated(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "from mechanisms import exponential_base2\n"
+        "def fail(*args, **kwargs): raise RuntimeError('no such luck')\n"
+        "exponential_base2.law = fail\n"
+    )
+    run = [sys.executable, "-m", "audit", "run", "--attack", "zero-rounding", "--quick", "--format", "json"]
+    for more, code in (([], 3), (["--mechanism", "exponential-naive-float64"], 1)):
+        result = subprocess.run(
+            [*run, "--fail-on-violation", *more],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", "")))},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        rows = json.loads(result.stdout)["rows"]
+        assert any(row["exact"] and row["exact"]["verdict"] == "VIOLATED" for row in rows)
+        assert any(row["error"] for row in rows) == (code == 3)
+        assert result.returncode == code
+
+
 def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path) -> None:
     # A sampler that is not installed, planted in the catalogue of the workers through the environment of Python.
     (tmp_path / "sitecustomize.py").write_text(
@@ -246,7 +269,7 @@ def test_the_version_is_the_distributions(tmp_path: Path) -> None:
     assert result.stdout.startswith("subnormal, version ")
 
 
-@pytest.mark.parametrize("command", [(), ("run",), ("list",)])
+@pytest.mark.parametrize("command", [(), ("run",), ("list",), ("compare",)])
 def test_help_helps(command: tuple[str, ...]) -> None:
     result = call(*command, "--help")
     assert result.exit_code == 0
@@ -266,4 +289,6 @@ def test_runs_until_decided_stop_early_and_convict_by_themselves(tmp_path: Path)
     assert exact["sequential"]["runs"] == 20_000
     convicted = call("run", *asked, "--until-decided", "--fail-on-violation", "--out", str(tmp_path))
     assert convicted.exit_code == 1
+    acquitting = [*asked[:2], *asked[4:], "--until-decided", "--runs", "2000", "--fail-on-violation"]
+    assert call("run", *acquitting, "--out", str(tmp_path)).exit_code == 0
     assert "sequential" in convicted.stdout

@@ -78,6 +78,26 @@ def test_a_target_that_fails_costs_its_rows_and_exits_3(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_a_target_that_fails_under_one_attack_exits_3_whatever_another_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "halting.py").write_text(
+        "import random\n"
+        "def release(data, parameters, runs):\n"
+        "    if parameters['grid'] == 0:\n"
+        "        return None\n"
+        "    return [data + random.expovariate(1.0) - random.expovariate(1.0) for _ in range(runs)]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked = ["--target", "halting:release", "--quick", "--fail-on-violation", "--out", str(tmp_path / "out")]
+    for attacks, code in ((GRID, 1), ([*GRID, "--attack", "absorption"], 3)):
+        for more in ([], ["--until-decided"]):
+            assert call(*asked, *attacks, *more).exit_code == code
+            rows = json.loads((tmp_path / "out" / "report.json").read_text())["rows"]
+            assert "VIOLATED" in {(row["sampled"] or row["sequential"] or {}).get("verdict") for row in rows}
+            assert any(row["error"] for row in rows) == (code == 3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -102,13 +102,13 @@ class Stopping(Here):
     def __init__(self, tasks: int) -> None:
         self._left, self.spans = tasks, list[list[tuple[int, int]]]()
 
-    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         if not self._left:
             raise KeyboardInterrupt
         self._left -= 1
         if function.__name__ == "count":
             self.spans.append(arguments[-1])
-        return super().submit(function, *arguments, **named)
+        return super().submit(function, *arguments)
 
 
 @pytest.mark.parametrize("until_decided", [False, True])
@@ -233,7 +233,7 @@ def test_a_crossing_of_the_house_goes_to_another_process_by_its_names() -> None:
 @pytest.mark.parametrize("kind", [np.int64, np.int8, np.int16])
 @pytest.mark.parametrize("least", [0, -100, 5])
 def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -> None:
-    drawn = (seeded_bits(1).words(20_000, 6).astype(np.int64) + least).astype(kind)
+    drawn: Any = (seeded_bits(1).words(20_000, 6).astype(np.int64) + least).astype(kind)
     values, times = sampled.tallied(drawn)
     assert times is not None
     assert isinstance(values, np.ndarray)

@@ -77,7 +77,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "html"]),
+    type=click.Choice(["text", "json", "html", "junit"]),
     default="text",
     show_default=True,
     help="What standard output gets: nothing else goes there.",
@@ -239,12 +239,14 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
 
 
 def _show(report: Report, form: str, page: str) -> None:
-    from audit import documents, render
+    from audit import documents, junit, render
 
     if form == "json":
         click.echo(documents.to_json(report), nl=False)
     elif form == "html":
         click.echo(page, nl=False)
+    elif form == "junit":
+        click.echo(junit.to_junit(report), nl=False)
     else:
         print_table(lambda width: render.table(report, width))
         click.echo(render.footer(report))

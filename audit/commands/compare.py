@@ -1,0 +1,90 @@
+"""audit compare: what changed between two reports."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from audit.commands.shared import print_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from audit.differences import Difference
+    from audit.saved import Json
+
+REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("old", type=REPORT)
+@click.argument("new", type=REPORT)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown"]),
+    default="text",
+    show_default=True,
+    help="What standard output gets; markdown is for a comment or a job's summary.",
+)
+def compare(old: Path, new: Path, form: str) -> None:
+    """Say what changed from one report.json to another: nothing and exit 0, or what, and exit 1.
+
+    Rows are matched by attack, mechanism and channel. Named are verdicts that turned, new violations first; rows,
+    errors and warnings that came or went; claims, parameters and events that changed. Numbers may differ within a
+    verdict, with two exceptions: those of exact and exhaustive evidence in the same version, and those of sampled
+    evidence that the same seed, runs, α and environment did not reproduce. Times may always differ.
+
+    \b
+    In continuous integration, with the report of an accepted state under version control:
+      audit run --target "cmd: ./my_mechanism" --family laplace --epsilon 1
+      audit compare accepted.json reports/report.json
+    """
+    from audit.differences import context, differences, to_markdown
+
+    before, after = _read(old, "OLD"), _read(new, "NEW")
+    try:
+        found = differences(before, after)
+    except RecursionError:
+        raise click.UsageError(f"{old} or {new} is nested too deeply") from None
+    if not found:
+        return
+    if form == "markdown":
+        click.echo(to_markdown(found))
+    else:
+        print_table(partial(_table, found))
+    if told := context(before, after):
+        click.echo(f"the reports differ in {told}", err=True)
+    sys.exit(1)
+
+
+def _read(path: Path, argument: str) -> Json:
+    from audit.saved import parsed
+
+    try:
+        return parsed(path.read_bytes())
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}", param_hint=argument) from None
+    except ValueError as error:
+        raise click.BadParameter(f"{path} {error}", param_hint=argument) from None
+
+
+def _table(found: Sequence[Difference], width: int | None) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from audit.render import STYLES
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for title in ("attack", "mechanism", "what", "old", "new"):
+        made.add_column(title, overflow="fold")  # whole, however narrow the terminal
+    for one in found:
+        cells = (Text(cell, STYLES.get(cell.partition(":")[0], "")) for cell in (one.old, one.new))
+        made.add_row(Text(one.row), Text(one.mechanism), Text(one.what), *cells)
+    return made
