@@ -53,6 +53,10 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
             raise
         click.echo(f"interrupted: --resume goes on from {checkpoint.path}", err=True)
         raise click.exceptions.Exit(130) from None
+    except Failure as failure:
+        if complaints or not checkpoint.path.exists():
+            raise
+        raise Failure(f"{failure.message}; --resume goes on from {checkpoint.path}") from None
 
 
 def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:

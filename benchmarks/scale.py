@@ -1,0 +1,75 @@
+"""An audit of one row with very many runs, in a fresh process: its time, and the memory of the largest process.
+
+Run as a module: python -m benchmarks.scale RUNS JOBS
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+
+import numpy as np
+
+from attacks.zero_rounding import zero_rounding
+from audit import executors, sampled
+from audit.crossings import Crossing
+from audit.scheduling import examine_all
+from mechanisms.bits import seeded_bits
+from mechanisms.families import member
+
+OUTCOMES = 1_000
+MECHANISM = "exponential-exact"
+KIB_PER_MIB = 1 << 10
+
+
+def audited(runs: int, jobs: int) -> dict[str, float]:
+    """Return the seconds and the peak MiB of an audit in a fresh process; runs are of each world."""
+    command = [sys.executable, "-m", "benchmarks.scale", str(runs), str(jobs)]
+    root = Path(__file__).parent.parent
+    measured = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    found: dict[str, float] = json.loads(measured)
+    return found
+
+
+def audit(runs: int, jobs: int) -> dict[str, float]:
+    """Audit in this process and its workers, and measure it."""
+    crossing = Crossing(zero_rounding(outcomes=OUTCOMES), member(MECHANISM))
+    started = time.perf_counter()
+    with executors.local(jobs) as executor:
+        (row,) = examine_all([crossing], seed=1, runs=runs, alpha=0.05, executor=executor).rows
+    seconds = time.perf_counter() - started
+    if row.sampled is None or row.sampled.runs != runs:
+        raise RuntimeError(f"the row has not been counted: {row.error}")
+    peak = max(getrusage(who).ru_maxrss for who in (RUSAGE_SELF, RUSAGE_CHILDREN)) / KIB_PER_MIB
+    return {"seconds": seconds, "peak": peak}
+
+
+def counting(batches: int) -> dict[str, Callable[[], object]]:
+    """Return what counts some batches of one world: as an audit does, and as a bare loop over the same draws."""
+    attack, mechanism = zero_rounding(outcomes=OUTCOMES), member(MECHANISM)
+    _, data = attack.worlds()
+    edges = np.arange(OUTCOMES, dtype=np.float64)
+
+    def ours() -> object:
+        seen = sampled.nothing(OUTCOMES)
+        for number in range(batches):
+            seen += sampled.count_batch(mechanism, attack, "out", data, edges, 1, number, sampled.BATCH)
+        return seen
+
+    def bare() -> object:
+        seen = np.zeros(OUTCOMES, dtype=np.int64)
+        for number in range(batches):
+            bits = seeded_bits(1, attack.name, mechanism.name, "out", number)
+            seen += np.bincount(mechanism.sample(data, attack.parameters, bits, sampled.BATCH), minlength=OUTCOMES)
+        return seen
+
+    return {"ours": ours, "bare": bare}
+
+
+if __name__ == "__main__":
+    print(json.dumps(audit(int(sys.argv[1]), int(sys.argv[2]))))
