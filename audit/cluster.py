@@ -49,12 +49,12 @@ def cluster(address: str, told: Told) -> Iterator[Cluster]:
         finally:
             loop.call_soon_threadsafe(serving.cancel)
             thread.join()
+            loop.close()  # not by the thread: it may be done before it is told to end
 
 
 def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
     with suppress(asyncio.CancelledError):
         loop.run_until_complete(serving)
-    loop.close()
 
 
 @contextmanager

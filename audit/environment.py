@@ -68,7 +68,7 @@ def differing(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
     >>> differing({"numpy": "2.4.6", "scipy": "1.17.0"}, {"numpy": "2.3.1", "scipy": "1.17.0"})
     ['numpy 2.4.6 here, 2.3.1 there']
     """
-    names = [name for name in ours | theirs if ours.get(name, ABSENT) != theirs.get(name, ABSENT)]
+    names = [name for name in {**ours, **theirs} if ours.get(name, ABSENT) != theirs.get(name, ABSENT)]
     return [_difference(name, ours.get(name, ABSENT), theirs.get(name, ABSENT)) for name in names]
 
 

@@ -9,7 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
+
+from attacks import catalogue
+from mechanisms.bits import seeded_bits
+from mechanisms.families import member
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 30.0  # seconds for a process to start on a busy machine
@@ -72,3 +77,21 @@ def wait_until(so: Callable[[], bool], what: str, process: Process | None = None
         if ended or time.monotonic() > deadline:
             raise AssertionError(f"{what}: {'it has ended' if ended else f'nothing for {PATIENCE:g} s'}")
         time.sleep(0.02)
+
+
+def counts(attack: str, mechanism: str, batch: int, runs: int) -> tuple[tuple[int, str], ...]:
+    """For a worker to run: how often the event happened in each world, and a digest of all that was drawn."""
+    found, (tried, sampler) = [], (catalogue.attack(attack), member(mechanism))
+    for world, data in zip(("in", "out"), tried.worlds(), strict=True):
+        bits = seeded_bits(1, attack, mechanism, world, batch)
+        outcomes = sampler.sample(data, tried.parameters, bits, runs)
+        assert tried.event is not None
+        drawn = blake2b(tried.statistic(outcomes).tobytes(), digest_size=8).hexdigest()
+        found.append((int(tried.event(outcomes).sum()), drawn))
+    return tuple(found)
+
+
+def slow_counts(batch: int, seconds: float) -> tuple[int, tuple[tuple[int, str], ...]]:
+    """For a worker to run: its process, and the counts of a batch after so many seconds."""
+    time.sleep(seconds)
+    return os.getpid(), counts("zero-rounding", "exponential-exact", batch, 1_000)
