@@ -166,9 +166,23 @@ def test_when_all_workers_are_refused_there_is_no_audit(address: str) -> None:
     assert all(line.endswith("the table of exponentials differs: another processor or math library") for line in told)
 
 
+@pytest.fixture
+def said() -> Iterator[list[str]]:
+    """What Dask tells its loggers, in a list."""
+    records: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    yield records
+    for logger in loggers:
+        logger.removeHandler(handler)
+
+
 @pytest.mark.parametrize("absent", ["tcp://127.0.0.1:1", "127.0.0.1:1", "nonsense://127.0.0.1", "127.0.0.1:port", ""])
 def test_a_scheduler_that_is_not_there_is_one_line(
-    absent: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    absent: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(clusters, "PATIENCE", 1.0)
     begun = time.monotonic()
@@ -177,6 +191,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(
     assert time.monotonic() - begun < 5
     assert repr(absent) in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert said == []
     assert capfd.readouterr() == ("", "")
 
 
@@ -217,7 +232,7 @@ def tasks_left(dask_scheduler: Any) -> int:
 
 
 def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_scheduler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(clusters, "LOSSES", 2)
     levels = {
@@ -244,5 +259,6 @@ def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_sche
                 error = future.exception(5)
                 assert isinstance(error, ClusterError)
                 assert str(error) == f"{address}: the scheduler is gone"
+    assert said == []
     assert capfd.readouterr() == ("", "")
     assert levels == {name: logging.getLogger(name).level for name in levels}

@@ -1,20 +1,22 @@
 """Several threads of one process, as some workers have: laws and samples are the same as one thread's."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from fractions import Fraction
 from threading import Barrier
-
-import pytest
+from typing import TypeVar
 
 from attacks import catalogue
+from mechanisms.arithmetic import exact, exp_bounds, fraction, log_bounds, normal_tail_bounds, power, power_bounds, real
 from mechanisms.families import member
 from mechanisms.interface import NoLawError
 from mechanisms.law import Law
 from tests.clusters import counts
 
-THREADS = 3
+T = TypeVar("T")
+
 # Base e, which MPFR rounds in both directions; base 2, which traps what is not exact; floats, under errstate.
 MET = [
     ("zero-rounding", "exponential-exact"),
@@ -24,15 +26,6 @@ MET = [
     ("least-significant-bits", "laplace-base2"),
     ("box-muller-inversion", "gaussian-exact"),
 ]
-
-
-@pytest.fixture
-def switching() -> Iterator[None]:
-    """Let threads take turns a hundred times as often as usual."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(5e-5)
-    yield
-    sys.setswitchinterval(usual)
 
 
 def forget() -> None:
@@ -56,22 +49,47 @@ def computed(attack_name: str, mechanism_name: str) -> tuple[object, ...]:
     return drawn
 
 
-@pytest.mark.usefixtures("switching")
-def test_threads_compute_what_one_does() -> None:
+def enclosed(precision: int) -> list[object]:
+    """Return enclosures of many numbers, and exact powers, at a precision."""
+    found: list[object] = []
+    for place in range(1, 60):
+        found += [exp_bounds(Fraction(-place, 7), precision), log_bounds(Fraction(place, 7), precision)]
+        found += [power_bounds(Fraction(place, 64), 5, precision), normal_tail_bounds(Fraction(place, 9), precision)]
+        with exact(precision):
+            found.append(fraction(power(real(place), 3)))
+    return found
+
+
+def in_threads(function: Callable[[int], T], arguments: Sequence[int]) -> list[T]:
+    """Return what the function gives for each argument, all at once, in threads that take turns every moment."""
+    usual, begin = sys.getswitchinterval(), Barrier(len(arguments))
+
+    def begun(argument: int) -> T:
+        begin.wait(60)
+        return function(argument)
+
+    try:
+        sys.setswitchinterval(1e-6)
+        with ThreadPoolExecutor(len(arguments)) as pool:
+            return list(pool.map(begun, arguments))
+    finally:
+        sys.setswitchinterval(usual)
+
+
+def test_each_thread_rounds_in_its_own_direction_and_precision() -> None:
+    precisions = (64, 65, 200)
+    assert in_threads(enclosed, precisions) == [enclosed(precision) for precision in precisions]
+
+
+def test_tasks_in_threads_compute_what_one_does() -> None:
     alone = []
     for met in MET:
         forget()
         alone.append(computed(*met))
-    for _ in range(2):
-        forget()
-        begin = Barrier(THREADS)
 
-        def together(shift: int, begin: Barrier = begin) -> list[tuple[object, ...]]:
-            begin.wait(60)
-            order = [(place + shift) % len(MET) for place in range(len(MET))]
-            found = {place: computed(*MET[place]) for place in order}
-            return [found[place] for place in range(len(MET))]
+    def together(shift: int) -> list[tuple[object, ...]]:
+        found = {(place + shift) % len(MET): computed(*MET[(place + shift) % len(MET)]) for place in range(len(MET))}
+        return [found[place] for place in range(len(MET))]
 
-        with ThreadPoolExecutor(THREADS) as pool:
-            for found in pool.map(together, (0, 0, 3)):
-                assert found == alone
+    forget()
+    assert in_threads(together, (0, 0, 3)) == [alone] * 3
