@@ -78,23 +78,34 @@ async def _serve(distributed: Any, address: str, told: Told, opened: Future[Clus
     client = distributed.Client(address, asynchronous=True, set_as_default=False, timeout=PATIENCE, name="subnormal")
     try:
         try:
-            await client
-        except Exception as error:
-            raise ClusterError(f"no Dask scheduler at {address!r}: {in_a_line(error)}") from None
-        crew = Crew(client, address, told)
-        await crew.gather(PATIENCE)
-        workers = Cluster(client, crew, distributed.KilledWorker)
-        opened.set_result(workers)
-        await workers.watch()
+            await _connected(client, address)
+            crew = Crew(client, address, told)
+            await crew.gather(PATIENCE)
+            workers = Cluster(client, crew, distributed.KilledWorker)
+            opened.set_result(workers)
+            await workers.watch()
+        finally:
+            await _closed(client)
     except Exception as error:
-        opened.set_exception(error)
-    finally:
-        with suppress(Exception):
-            await client.close(timeout=PATIENCE)
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        opened.set_exception(error)  # last: who hears of it ends what goes on here
+
+
+async def _connected(client: Any, address: str) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE):  # Dask's own ends when something opens the door, and says nothing
+            await client
+    except Exception as error:
+        why = f"no answer in {PATIENCE:g} s" if isinstance(error, TimeoutError) else in_a_line(error)
+        raise ClusterError(f"no Dask scheduler at {address!r}: {why}") from None
+
+
+async def _closed(client: Any) -> None:
+    with suppress(Exception):
+        await client.close(timeout=PATIENCE)
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 class Cluster:

@@ -3,9 +3,9 @@
 import logging
 import os
 import signal
+import socket
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future, as_completed
 from contextlib import ExitStack
@@ -195,6 +195,17 @@ def test_a_scheduler_that_is_not_there_is_one_line(
     assert capfd.readouterr() == ("", "")
 
 
+def test_who_opens_and_says_nothing_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "PATIENCE", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent_address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(ClusterError, match=rf"'{silent_address}': no answer in 1 s$"),
+            cluster(silent_address, print),
+        ):
+            pass
+
+
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'subnormal\[cluster\]'"), cluster("", nobody_is_refused):
@@ -219,10 +230,8 @@ def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
         interrupted()
     assert time.monotonic() - begun[0] < 5
     assert sum(future.cancelled() for future in futures) > 30
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Dask's own, of its client
-        with distributed.Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-            wait_until(lambda: not client.run_on_scheduler(tasks_left), "a scheduler without tasks")
+    with distributed.Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        wait_until(lambda: not client.run_on_scheduler(tasks_left), "a scheduler without tasks")
     with cluster(address, nobody_is_refused) as workers:
         assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])
 
