@@ -19,6 +19,11 @@ class InexactError(ArithmeticError):
     """Arithmetic that must be exact was not, at the working precision."""
 
 
+def libraries() -> dict[str, str]:
+    """Return the versions of the C libraries below: what they round correctly does not depend on them, bounds may."""
+    return {"mpfr": gmpy2.mpfr_version().split()[-1], "gmp": gmpy2.mp_version().split()[-1]}
+
+
 @contextmanager
 def exact(precision: int) -> Iterator[None]:
     """Make every MPFR operation inside exact at `precision` bits; raise InexactError where one is not.
