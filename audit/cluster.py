@@ -126,6 +126,11 @@ class Cluster:
         return asyncio.run_coroutine_threadsafe(self._result(function, arguments), self._loop)
 
     @property
+    def window(self) -> int:
+        """How many futures are worth having at a time: a task for each thread, and one that it can begin at once."""
+        return 2 * self.slots
+
+    @property
     def slots(self) -> int:
         """The threads of the workers that take tasks now; 1 where there are none, so that a task will tell why."""
         return max(1, self._crew.threads)

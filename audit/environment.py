@@ -150,7 +150,3 @@ def _processor() -> str:
         return platform.processor() or "unknown"
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or "unknown"
-
-
-def fingerprint() -> dict[str, str]:
-    return environment()

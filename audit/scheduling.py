@@ -17,6 +17,7 @@ from typing import Any
 
 from attacks import catalogue
 from audit import executors, rows, timing
+from audit.crew import ClusterError
 from audit.crossings import Crossing, planned_runs
 from audit.environment import environment
 from audit.executors import Executor, Here
@@ -224,6 +225,8 @@ def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
     """Take what a task has brought; return whether it has to be done again, because its worker died."""
     function, arguments = task
     error = future.exception()
+    if isinstance(error, ClusterError):  # nobody is there to do any task
+        raise error
     if isinstance(error, BrokenExecutor):
         if deaths + 1 < DEATHS:
             return True

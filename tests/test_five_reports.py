@@ -1,0 +1,121 @@
+"""One worker, two, a cluster, a cluster that loses a worker half-way, an audit that is killed: one report to the byte.
+
+All of them with real processes. Rows that the clock decides are not reproducible, and are none of these.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.checkpoint import NAME
+from tests.clusters import kill, started_scheduler, started_worker, wait_until
+
+FILES = ("report.json", "report.html", "table.svg")
+MEMBERS = ("exponential-naive-float64", "exponential-exact", "laplace-exact", "laplace-naive-float64")
+ATTACKS = ("zero-rounding", "rejection-tries", "least-significant-bits")
+AUDIT = [
+    *(sys.executable, "-m", "audit", "run", "--runs", "12000000"),
+    *(word for name in ATTACKS for word in ("--attack", name)),
+    *(word for name in MEMBERS for word in ("--mechanism", name)),
+]
+MACHINE = "environment"  # what a report says of where it was made
+
+
+def audit(out: Path, *options: str) -> "subprocess.Popen[str]":
+    command = [*AUDIT, "--out", str(out), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def files(out: Path, *options: str) -> dict[str, bytes]:
+    """Return what an audit has written, and what it has printed."""
+    with audit(out, *options) as process:
+        printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert not (out / NAME).exists()
+    return {name: (out / name).read_bytes() for name in FILES} | {"printed": printed.encode()}
+
+
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return files(tmp_path_factory.mktemp("one"), "--jobs", "1")
+
+
+def test_the_report_is_one_of_many_runs(one_worker: dict[str, bytes]) -> None:
+    document = json.loads(one_worker["report.json"])
+    rows = document["rows"]
+    assert len(rows) >= 5
+    assert {row["reproducible"] for row in rows} == {True}
+    assert [row["sampled"]["runs"] for row in rows].count(12_000_000) >= 4
+    assert MACHINE in document
+
+
+def test_two_workers(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
+    assert files(tmp_path, "--jobs", "2") == one_worker
+
+
+def test_a_cluster(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
+    with (
+        started_scheduler(tmp_path) as (_, address),
+        started_worker(address, "first", tmp_path),
+        started_worker(address, "second", tmp_path),
+    ):
+        assert files(tmp_path / "reports", "--cluster", address) == one_worker
+
+
+def test_a_cluster_that_loses_a_worker_half_way(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
+    out = tmp_path / "reports"
+    with (
+        started_scheduler(tmp_path) as (_, address),
+        started_worker(address, "first", tmp_path),
+        started_worker(address, "second", tmp_path) as second,
+        audit(out, "--cluster", address) as process,
+    ):
+        half_way(out, process)
+        kill(second)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    assert {name: (out / name).read_bytes() for name in FILES} == {name: one_worker[name] for name in FILES}
+
+
+def test_an_audit_that_is_killed_and_resumed(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
+    with audit(tmp_path, "--jobs", "2") as process:
+        half_way(tmp_path, process)
+        process.send_signal(signal.SIGKILL)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME]
+    assert files(tmp_path, "--jobs", "2", "--resume") == one_worker
+
+
+def test_a_scheduler_that_is_lost_costs_nothing(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
+    out = tmp_path / "reports"
+    with (
+        started_scheduler(tmp_path) as (scheduler, address),
+        started_worker(address, "only", tmp_path),
+        audit(out, "--cluster", address) as process,
+    ):
+        half_way(out, process)
+        kill(scheduler)
+        printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert errors.splitlines() == [
+        f"Error: --cluster: {address}: the scheduler is gone; --resume goes on from {out / NAME}"
+    ]
+    assert printed == ""
+    assert files(out, "--jobs", "2", "--resume") == one_worker
+
+
+def half_way(out: Path, process: "subprocess.Popen[str]") -> None:
+    """Wait until there is a checkpoint with counts of a row that is not complete."""
+    path = out / NAME
+
+    def begun() -> bool:
+        assert process.poll() is None, "the audit has ended too soon"
+        rows = json.loads(path.read_bytes())["rows"].values() if path.exists() else ()
+        return any(0 < sum(map(sum, row["cells"])) < 24_000_000 for row in rows)
+
+    wait_until(begun, "a checkpoint half-way")
+    time.sleep(0.2)  # in the middle of what comes next
