@@ -28,7 +28,7 @@ from mechanisms.families import family, members
 
 SPAN = 0.5  # seconds of counting that one task is to take
 PATIENCE = 0.1  # seconds after which somebody who watches hears again
-SAVED = 2.0  # seconds between checkpoints
+SAVED = 1.0  # seconds between checkpoints
 DEATHS = 3  # workers that a task may cost before its row is given up
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]

@@ -17,9 +17,9 @@ from tests.clusters import kill, started_scheduler, started_worker, wait_until
 
 FILES = ("report.json", "report.html", "table.svg")
 MEMBERS = ("exponential-naive-float64", "exponential-exact", "laplace-exact", "laplace-naive-float64")
-ATTACKS = ("zero-rounding", "rejection-tries", "least-significant-bits")
+ATTACKS = ("zero-rounding", "least-significant-bits")
 AUDIT = [
-    *(sys.executable, "-m", "audit", "run", "--runs", "12000000"),
+    *(sys.executable, "-m", "audit", "run", "--runs", "6000000"),
     *(word for name in ATTACKS for word in ("--attack", name)),
     *(word for name in MEMBERS for word in ("--mechanism", name)),
 ]
@@ -48,9 +48,9 @@ def one_worker(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_the_report_is_one_of_many_runs(one_worker: dict[str, bytes]) -> None:
     document = json.loads(one_worker["report.json"])
     rows = document["rows"]
-    assert len(rows) >= 5
+    assert len(rows) == 4
     assert {row["reproducible"] for row in rows} == {True}
-    assert [row["sampled"]["runs"] for row in rows].count(12_000_000) >= 4
+    assert {row["sampled"]["runs"] for row in rows} == {6_000_000}
     assert MACHINE in document
 
 
@@ -115,7 +115,7 @@ def half_way(out: Path, process: "subprocess.Popen[str]") -> None:
     def begun() -> bool:
         assert process.poll() is None, "the audit has ended too soon"
         rows = json.loads(path.read_bytes())["rows"].values() if path.exists() else ()
-        return any(0 < sum(map(sum, row["cells"])) < 24_000_000 for row in rows)
+        return any(0 < sum(map(sum, row["cells"])) < 12_000_000 for row in rows)
 
     wait_until(begun, "a checkpoint half-way")
     time.sleep(0.2)  # in the middle of what comes next
