@@ -1,7 +1,10 @@
 """The command line as a user meets it: exit codes, streams, and files whole or not at all."""
 
+import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -292,3 +295,24 @@ def test_runs_until_decided_stop_early_and_convict_by_themselves(tmp_path: Path)
     acquitting = [*asked[:2], *asked[4:], "--until-decided", "--runs", "2000", "--fail-on-violation"]
     assert call("run", *acquitting, "--out", str(tmp_path)).exit_code == 0
     assert "sequential" in convicted.stdout
+
+
+def test_a_terminal_sees_runs_a_second_the_time_left_and_the_bound(tmp_path: Path) -> None:
+    """In a pipe nothing moves; on a terminal the last line tells how far the audit is."""
+    shown, terminal = pty.openpty()
+    command = [sys.executable, "-m", "audit", "run", "--attack", "zero-rounding", "--runs", "3000000", "--jobs", "1"]
+    command += ["--mechanism", "exponential-naive-float64", "--mechanism", "exponential-exact"]
+    environment = os.environ | {"COLUMNS": "160", "TERM": "xterm"}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal, env=environment) as audit:
+        os.close(terminal)
+        seen = b""
+        with contextlib.suppress(OSError):  # the terminal is gone when the audit is
+            while part := os.read(shown, 1 << 16):
+                seen += part
+    os.close(shown)
+    assert audit.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    assert re.search(
+        r"auditing, 0 of 2 rows .* \d+% [\d,]+ runs/s 0:00:\d\d zero-rounding, exponential-naive-float64: ε ≥ 1\d", text
+    )
+    assert "auditing, 2 of 2 rows" in text
