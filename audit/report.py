@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.privacy import Claim
+
+if TYPE_CHECKING:
+    from audit.bands import CurveEvidence
 
 Interval = tuple[float, float]
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -145,6 +148,7 @@ class Sketch:
     law: Pair | None
     curve: Pair | None  # (ε, δ)
     axis: str = "outcome"  # what is in the cells
+    band: CurveEvidence | None = None  # of the curve, from the runs; no verdict rests on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +180,15 @@ class Row:
     sketch: Sketch | None = None
 
     @property
+    def evidence(self) -> dict[str, Evidence]:
+        """The kinds of evidence that the row has, by name; what is proved comes first."""
+        kinds = ("exact", "exhaustive", "sampled", "sequential", "timing")
+        return {kind: evidence for kind in kinds if (evidence := getattr(self, kind)) is not None}
+
+    @property
     def violated(self) -> bool:
         """Whether any kind of evidence says VIOLATED."""
-        kinds = (self.timing, self.exact, self.exhaustive, self.sampled, self.sequential)
-        return any(evidence is not None and evidence.verdict is Verdict.VIOLATED for evidence in kinds)
+        return any(evidence.verdict is Verdict.VIOLATED for evidence in self.evidence.values())
 
     @property
     def visible_below(self) -> float | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from attacks import catalogue
 from attacks.attack import Attack, Cost
-from audit import channels, exact, exhaustive, learning, sampled, sequential, timing, workers
+from audit import bands, channels, exact, exhaustive, learning, sampled, sequential, timing, workers
 from audit.environment import environment
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, Sketch
 from mechanisms.bits import BitSource
@@ -195,18 +195,19 @@ def _sampled(
     if not runs and laws is None:
         return {"sampled": None, "sketch": None}
     edges = sampled.cell_edges(mechanism, attack, worlds, laws, seed)
-    masses = curve = counts = evidence = None
+    masses = curve = counts = evidence = band = None
+    epsilons = np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
     if laws is not None:
         masses = sampled.cell_masses(laws[0], attack, edges), sampled.cell_masses(laws[1], attack, edges)
-        epsilons = np.linspace(0, 2 * claim.epsilon, CURVE_POINTS)
         curve = epsilons, exact.curve(*laws, epsilons.tolist())[0]
     if runs:
         counts = sampled.observe(mechanism, attack, worlds, edges, seed=seed, runs=runs)
         evidence = sampled.judge(counts, claim, alpha, masses, sampled.row_seed(seed, attack, mechanism))
+        band = bands.drawn((counts[0].cells, counts[1].cells), claim, epsilons.tolist(), alpha, masses)
     shares = None if counts is None else (counts[0].cells / runs, counts[1].cells / runs)
     seen = shares is not None or masses is not None
     axis = attack.axis or attack.channel or "outcome"
-    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve, axis) if seen else None}
+    return {"sampled": evidence, "sketch": Sketch(edges, shares, masses, curve, axis, band) if seen else None}
 
 
 def examine_all(
