@@ -19,9 +19,19 @@ WIDTH, HEIGHT = 640, 400  # of the picture; the page scales it
 LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of what the axes enclose
 ZERO = 0.07  # of a logarithmic axis, from its end to the least number on it: 0 stands at the end
 TICKS = 5  # of an axis, about
+LEAST_DRAWN = 1e-20  # of a logarithmic axis
 OFFSET = 1e5  # spans of an axis: farther from 0, its ticks count from a number that the axis names
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A picture as SVG, and what stands under it."""
+
+    title: str
+    caption: str
+    svg: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,9 @@ class Axis:
             return [(float(place), name) for place, name in enumerate(self.names)]
         if self.logarithmic:
             decades = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
+            if len(decades) <= 2:
+                among = [lead * 10.0**place for place in (decades.start - 1, *decades) for lead in (1, 2, 5)]
+                return [(0.0, "0"), *((one, number(one)) for one in among if self.low <= one <= self.high)]
             shown = [place for place in decades if place % (1 + len(decades) // TICKS) == 0]
             return [(0.0, "0"), *((10.0**place, _power(place)) for place in shown)]
         step = _step(self.high - self.low)
@@ -139,6 +152,11 @@ def text(frame: Frame, x: float, y: float, told: str, css: str = "") -> str:
     """Return words that stand above a point, or below it where there is no room."""
     (across,), (up,) = frame.pixels([x], [y])
     return _text(across, up - 12 if up > TOP + 14 else up + 30, told, css)
+
+
+def panel(title: str, drawn: str, caption: str, frame: Frame, marks: Sequence[str]) -> Panel:
+    """Return a chart with its caption. drawn: of which row it is, for a reader who does not see it."""
+    return Panel(title, caption, chart(frame, f"{title}: {drawn}", marks))
 
 
 def chart(frame: Frame, told: str, marks: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from audit.render import footer
+from audit.render import closing
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, TimingEvidence
 
 SCHEMA = "subnormal/report/1"
@@ -116,5 +116,5 @@ def to_html(report: Report) -> str:
     )
     parts = page.parts(report)
     return environment.get_template("report.html.jinja").render(
-        report=report, parts=parts, answers=page.answers(report, parts), footer=footer(report)
+        report=report, parts=parts, answers=page.answers(report, parts), closing=closing(report)
     )

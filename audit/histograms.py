@@ -60,7 +60,7 @@ def _binned(
     total = np.sum([masses for pair in pairs if pair is not None for masses in pair], axis=0)
     shares = np.cumsum(total) / total.sum()
     low, high = (ends[np.searchsorted(shares, share)] for share in (TAIL_LEFT_OUT, 1 - TAIL_LEFT_OUT))
-    if not (np.isfinite(low) and low < high):
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
         grid = np.array([low, np.inf])
     elif width:
         step = width * np.ceil((high - low) / width / BINS)
@@ -68,9 +68,13 @@ def _binned(
     else:
         grid = np.linspace(low, high, BINS)
     bins = np.minimum(np.searchsorted(grid, ends), len(grid) - 1)
+    within = pairs[1] is None and not width and np.isfinite(grid).all()  # cells of a pilot: intervals, not atoms
 
     def sums(masses: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(bins, weights=masses, minlength=len(grid)).astype(np.float64)
+        if not within:
+            return np.bincount(bins, weights=masses, minlength=len(grid)).astype(np.float64)
+        finite, until = np.isfinite(ends), np.cumsum(masses)  # as if evenly within each cell
+        return np.diff(np.append(np.interp(grid[:-1], ends[finite], until[finite]), until[-1]), prepend=0.0)
 
     first, second = (None if pair is None else (sums(pair[0]), sums(pair[1])) for pair in pairs)
     return grid, (first, second)

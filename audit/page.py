@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attacks.catalogue import attack
 from audit import panels, wording
-from audit.panels import Panel
+from audit.charts import Panel
 from audit.render import Section, columns, interval, sections, short
 from audit.report import Report, Row
+from mechanisms.families import member
 
 NAMED = 6  # broken mechanisms that the first screen names, before a click
 CHARACTERS = 400  # of parameters that are shown without a click
-
-Names = dict[int, str]  # the anchors of rows, by their place in the report
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Shown:
     claim: str
     event: str
     says: list[str]
+    again: str  # the command that repeats its runs; empty where there is none
     panels: list[Panel]
     numbers: dict[str, str]
 
@@ -73,22 +74,22 @@ def parts(report: Report) -> list[Part]:
     taken: set[str] = set()
     made = []
     for section in sections(report.rows):
-        anchor = _anchor(section.title, taken)
-        shown = [_shown(row, _anchor(f"{section.title}--{row.mechanism}", taken)) for row in section.rows]
+        anchor = _anchor(taken, section.title)
+        shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in section.rows]
         parameters = ", ".join(_parameters(dict(section.rows[0].parameters)))
         made.append(Part(section, anchor, parameters, shown))
     return made
 
 
-def _anchor(name: str, taken: set[str]) -> str:
-    """Return a name that a link can carry and no other row of the page has: the same one in every report, as a rule."""
-    plain = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or "row"
+def _anchor(taken: set[str], *names: str) -> str:
+    """Return a name that a link can carry and nothing else on the page has: the same one in every report, as a rule."""
+    plain = "--".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or "row" for name in names)
     found = next(one for one in (plain, *(f"{plain}-{n}" for n in range(2, len(taken) + 3))) if one not in taken)
     taken.add(found)
     return found
 
 
-def _shown(row: Row, anchor: str) -> Shown:
+def _shown(row: Row, anchor: str, report: Report) -> Shown:
     described = row.event if row.sequential is None else row.sequential.event
     timed = row.timing is not None
     cells = columns(row)
@@ -101,9 +102,20 @@ def _shown(row: Row, anchor: str) -> Shown:
         claim=wording.claim(row),
         event="one draw takes longer than the time below" if timed else wording.event(described),
         says=wording.says(row),
+        again=_again(row, report),
         panels=panels.of(row),
         numbers={name: cell for name, cell in cells.items() if cell != "–" and name != "mechanism"} | _more(row),
     )
+
+
+def _again(row: Row, report: Report) -> str:
+    try:
+        member(row.mechanism), attack(row.attack)
+    except LookupError:  # another's, or one that was learned
+        return ""
+    named = f"--attack {row.attack} --mechanism {row.mechanism}"
+    looking = " --until-decided" if row.sequential is not None else ""
+    return f"python -m audit run {named} --seed {report.seed} --runs {report.runs}{looking}" if row.reproducible else ""
 
 
 def _parameters(given: dict[str, Any], within: str = "") -> list[str]:
@@ -173,7 +185,7 @@ def _more(row: Row) -> dict[str, str]:
         told["Welch's t"] = f"{row.timing.welch_t:.3g}, p = {row.timing.welch_p:.1g}"
         told["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
     if row.evidence.keys() - set(wording.PROVED):
-        told["confidence of what runs say"] = wording.percent(wording.confidence(row))
+        told["confidence of the runs"] = wording.percent(wording.confidence(row))
     return told
 
 
@@ -219,5 +231,5 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
         "needed": max((runs for runs in needed if runs is not None), default=None),
         "never": sum(runs is None for runs in needed),
         "errors": [one for one in shown if one.verdict == "ERROR"],
-        "seeded": all(one.row.reproducible for one in alone),
+        "warned": [one for one in shown if one.row.warnings],
     }

@@ -53,13 +53,13 @@ def confidence(row: Row) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a confidence, never rounded up to 100 %.
+    r"""Return a confidence, never rounded up to 100 %.
 
     >>> percent(0.95), percent(1 - 0.05 / 178)
-    ('95 %', '99.972 %')
+    ('95\xa0%', '99.972\xa0%')
     """
     places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
-    return f"{100 * share:.{places}f} %"
+    return f"{100 * share:.{places}f}\u00a0%"  # no line ends there
 
 
 def runs_needed(row: Row) -> int | None:
@@ -116,8 +116,8 @@ def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
             "Not shown: any other pair of worlds, other parameters, or what time and other channels tell."
         )
     return (
-        f"The bounds from {source} are too far apart to decide: they neither break {claimed} on this pair of worlds nor "
-        f"prove it; the upper one lies {short(evidence.within)} above the claimed δ."
+        f"The bounds from {source} are too far apart to decide: they neither break {claimed} on this pair of worlds "
+        f"nor prove it; the upper one lies {short(evidence.within)} above the claimed δ."
     )
 
 
@@ -132,9 +132,11 @@ def _from_runs(evidence: SampledEvidence, row: Row) -> str:
         )
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"{runs} are too few: {_too_few(row, 'at least')}"
+    if row.exact or row.exhaustive:
+        return f"{runs} do not refute it by this event; alone, that would be no acquittal."
     return (
-        f"{runs} do not refute {claim(row)} by this event. That is no acquittal: another event, other data or more runs "
-        "may refute it."
+        f"{runs} do not refute {claim(row)} by this event. That is no acquittal: another event, other data or "
+        "more runs may refute it."
     )
 
 
@@ -154,6 +156,8 @@ def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
         )
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"{runs} are too few: {_too_few(row, 'about')}"
+    if row.exact or row.exhaustive:
+        return f"In {runs} a bet against it did not win {needed} times its stake; alone, that would be no acquittal."
     return (
         f"In {runs} a bet against {claim(row)} did not win {needed} times its stake. That is no acquittal: another "
         "event, other data or more runs may refute it."
@@ -173,8 +177,8 @@ def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
     )
     differ = "The worlds do differ" if evidence.detected else "That the worlds differ at all was not seen"
     yield (
-        f"{differ} (sign test, p = {evidence.sign_p:.1g}). Not reproducible: another run, another time. Caches, branches "
-        "and power were not measured."
+        f"{differ} (sign test, p = {evidence.sign_p:.1g}). Not reproducible: another run, another time. Caches, "
+        "branches and power were not measured."
     )
 
 
@@ -193,11 +197,7 @@ def event(described: Mapping[str, Any] | None) -> str:
     match described["kind"]:
         case "one-of":
             outcomes = [str(one) for one in described["outcomes"]]
-            return (
-                f"the outcome is {outcomes[0]}"
-                if len(outcomes) == 1
-                else f"the outcome is one of {', '.join(outcomes)}"
-            )
+            return f"the outcome is {'one of ' if len(outcomes) > 1 else ''}{', '.join(outcomes)}"
         case "refuses":
             return "the mechanism refuses: it raises an error instead of answering"
         case "releases":
@@ -214,8 +214,8 @@ def event(described: Mapping[str, Any] | None) -> str:
             return f"of the outcome's part {described['place']}: {event(described['event'])}"
         case "reachable":
             return (
-                f"noise in {described['float_type']} on {described['value']:g}, of scale {described['scale']:g}, can reach "
-                "the outcome from some uniform"
+                f"noise in {described['float_type']} on {described['value']:g}, of scale {described['scale']:g}, can "
+                "reach the outcome from some uniform"
             )
         case "unreachable-by-box-muller":
             return f"Box–Muller noise in float64 cannot reach the outcome from {tuple(described['data'])}"
@@ -227,10 +227,9 @@ def event(described: Mapping[str, Any] | None) -> str:
 
 
 def _score(described: Mapping[str, Any]) -> str:
-    terms = [
-        (term["weight"], term["feature"], "".join(f"[{step}]" for step in term["path"])) for term in described["terms"]
-    ]
-    return " + ".join(f"{'' if weight == 1 else f'{weight:g}·'}{name}{path}" for weight, name, path in terms)
+    weights = ("" if term["weight"] == 1 else f"{term['weight']:g}·" for term in described["terms"])
+    names = (term["feature"] + "".join(f"[{step}]" for step in term["path"]) for term in described["terms"])
+    return " + ".join(map("".join, zip(weights, names, strict=True)))
 
 
 def _range(low: Any, high: Any) -> str:
