@@ -12,6 +12,7 @@ import numpy as np
 
 from audit import charts, claim_panels, histograms
 from audit.charts import Axis, Floats, Frame, Panel
+from audit.histograms import Histogram
 from audit.report import Row
 
 CELLS = 160  # of a picture, at the most
@@ -23,14 +24,16 @@ def of(row: Row) -> list[Panel]:
     if row.timing is not None:
         made = [_times(row), claim_panels.event(row)]
     else:
-        made = [_worlds(row), claim_panels.event(row), _distributions(row), claim_panels.curve(row)]
-    return [panel for panel in (*made, claim_panels.running(row)) if panel is not None]
+        shown = None if row.sketch is None else histograms.of(row.sketch, CELLS)
+        seen = shown is not None and shown.pairs
+        made = [_worlds(row, shown) if shown is not None and seen else None, claim_panels.event(row)]
+        if shown is not None and seen and len(shown.names) not in (1, 2):  # so few have been seen already
+            made.append(_distributions(row, shown))
+        made += [claim_panels.curve(row), claim_panels.running(row)]
+    return [panel for panel in made if panel is not None]
 
 
-def _worlds(row: Row) -> Panel | None:
-    shown = None if row.sketch is None else histograms.of(row.sketch, CELLS)
-    if shown is None or not shown.pairs:
-        return None
+def _worlds(row: Row, shown: Histogram) -> Panel:
     frame = Frame(_across(shown), _up("probability of a bin" if shown.merged else "probability", shown))
     bounds, marks = _bounds(shown), []
     for name, pair in shown.pairs:
@@ -39,20 +42,19 @@ def _worlds(row: Row) -> Panel | None:
             if shown.names:
                 side = (-0.4, -0.02) if world == "i" else (0.02, 0.4)
                 places = [(place + side[0], place + side[1]) for place in range(len(masses))]
-                ends = [(frame.y.low if not frame.y.logarithmic else 0.0, mass) for mass in masses.tolist()]
-                marks += [charts.bar(frame, *one, css) for one in zip(places, ends, strict=True) if one[1][1] > 0]
+                there = [(place, mass) for place, mass in zip(places, masses.tolist(), strict=True) if mass > 0]
+                marks += [charts.bar(frame, place, (0.0, mass), css) for place, mass in there]
             elif name == "law":
                 marks.append(charts.line(frame, *charts.steps(bounds, masses), css))
             else:
                 xs, ys = charts.steps(bounds, masses)
                 marks.append(charts.band(frame, xs, np.zeros(len(ys)), ys, css))
-    return charts.panel("Both worlds", claim_panels.drawn(row), _seen(row, "the exact law"), frame, marks)
+    runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs of each world. "
+    caption = runs + ("There is no law." if shown.law is None else "Lines: the exact law.")
+    return charts.panel("Both worlds", claim_panels.drawn(row), caption, frame, marks)
 
 
-def _distributions(row: Row) -> Panel | None:
-    shown = None if row.sketch is None else histograms.of(row.sketch, CELLS)
-    if shown is None or not shown.pairs or 0 < len(shown.names) <= 2:  # two outcomes have been seen already
-        return None
+def _distributions(row: Row, shown: Histogram) -> Panel:
     frame = Frame(_across(shown), Axis("probability of at most that much", 0.0, 1.0))
     marks = []
     margin = 0.0 if row.sampled is None else row.sampled.ks.margin / 2  # of one of the two samples
@@ -64,11 +66,11 @@ def _distributions(row: Row) -> Panel | None:
             if name == "law" or shown.law is None:
                 marks.append(charts.line(frame, xs, ys, f"{'l' if name == 'law' else 't'} {world}"))
     runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs, ± {margin:.2g} (DKW). "
-    caption = runs + ("Lines: the exact law." if shown.law is not None else "There is no law.")
+    caption = runs + ("There is no law." if shown.law is None else "Lines: the exact law.")
     return charts.panel("Distribution functions", claim_panels.drawn(row), caption, frame, marks)
 
 
-def _rising(shown: histograms.Histogram, until: Floats) -> tuple[Floats, Floats]:
+def _rising(shown: Histogram, until: Floats) -> tuple[Floats, Floats]:
     """Return a distribution function's points: it jumps at values, and is known at the ends of merged cells alone."""
     if shown.merged and not shown.names:
         return shown.ends, until
@@ -98,7 +100,7 @@ def _times(row: Row) -> Panel | None:
     return charts.panel("Times", claim_panels.drawn(row), caption, frame, marks)
 
 
-def _bounds(shown: histograms.Histogram) -> Floats:
+def _bounds(shown: Histogram) -> Floats:
     if shown.names:
         return np.arange(len(shown.ends) + 1, dtype=np.float64) - 0.5
     width = shown.ends[1] - shown.ends[0]
@@ -106,12 +108,12 @@ def _bounds(shown: histograms.Histogram) -> Floats:
     return bounds
 
 
-def _across(shown: histograms.Histogram) -> Axis:
+def _across(shown: Histogram) -> Axis:
     bounds = _bounds(shown)
     return Axis(shown.axis, float(bounds[0]), float(bounds[-1]), names=shown.names)
 
 
-def _up(name: str, shown: histograms.Histogram) -> Axis:
+def _up(name: str, shown: Histogram) -> Axis:
     masses = np.concatenate([masses for _, pair in shown.pairs for masses in pair])
     positive = masses[masses > 0]
     least, most = float(positive.min()), float(positive.max())
@@ -119,9 +121,3 @@ def _up(name: str, shown: histograms.Histogram) -> Axis:
         return Axis(name, 0.0, min(1.0, 1.08 * most))
     decades = math.floor(math.log10(max(least, charts.LEAST_DRAWN))), math.ceil(math.log10(most))
     return Axis(name, 10.0 ** decades[0], 10.0 ** max(decades[1], decades[0] + 1), logarithmic=True)
-
-
-def _seen(row: Row, law: str) -> str:
-    lawful = row.sketch is not None and row.sketch.law is not None
-    runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs of each world. "
-    return runs + (f"Lines: {law}." if lawful else "There is no law.")

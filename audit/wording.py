@@ -59,7 +59,8 @@ def percent(share: float) -> str:
     ('95\xa0%', '99.972\xa0%')
     """
     places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
-    return f"{100 * share:.{places}f}\u00a0%"  # no line ends there
+    digits = f"{100 * share:.{places}f}"
+    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
 
 
 def runs_needed(row: Row) -> int | None:
