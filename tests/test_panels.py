@@ -9,7 +9,7 @@ import pytest
 
 from attacks.catalogue import attack
 from audit import bands, charts, claim_panels, histograms, panels
-from audit.panels import Panel
+from audit.charts import Panel
 from audit.report import Report, Row, Sketch, Verdict
 from audit.rows import Crossing, examine
 from mechanisms.families import member
