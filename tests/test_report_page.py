@@ -1,4 +1,4 @@
-"""report.html in a real browser: what a stranger sees first, the sort, the links, dark and light, with and without scripts.
+"""report.html in a real browser: what a stranger sees first, the sort, the links; dark and light, without scripts too.
 
 The browser is a Chromium named by the environment variable CHROMIUM, or on the PATH.
 """
@@ -60,7 +60,11 @@ def row(name: str, mechanism: str, runs: int = 500, **options: Any) -> Row:
 @pytest.fixture(scope="module")
 def small() -> Report:
     """A row of every verdict but UNRESOLVED, and of every kind of evidence that is drawn."""
-    failed = dataclasses.replace(attack("zero-rounding"), worlds=lambda: 1 / 0)
+
+    def broken_worlds() -> tuple[Any, Any]:
+        raise ValueError("<no> worlds")
+
+    failed = dataclasses.replace(attack("zero-rounding"), worlds=broken_worlds)
     rows = [
         row("zero-rounding", "exponential-naive-float64"),
         row("zero-rounding", "exponential-exact"),
@@ -79,10 +83,10 @@ def small() -> Report:
 
 @pytest.fixture(scope="module")
 def pages(small: Report, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The addresses of the page of this report, and of one with fifty broken mechanisms and rows to match."""
+    """The addresses of the page of this report, and of one with ten times as many."""
     many = [
         dataclasses.replace(one, mechanism=f"{one.mechanism}-with-a-longer-name-{number}")
-        for number in range(50)
+        for number in range(10)
         for one in small.rows
     ]
     folder = tmp_path_factory.mktemp("pages")
@@ -150,8 +154,8 @@ def test_nothing_is_wider_than_the_screen_and_every_picture_is_within_its_sectio
         """[...document.querySelectorAll("figure")].map(figure => {
           const inner = figure.querySelector("svg").getBoundingClientRect();
           const outer = figure.closest("article").getBoundingClientRect();
-          return [inner.left - outer.left, inner.top - outer.top, outer.right - inner.right, outer.bottom - inner.bottom,
-                  inner.width - 200, inner.height - 100];
+          return [inner.left - outer.left, inner.top - outer.top, outer.right - inner.right,
+                  outer.bottom - inner.bottom, inner.width - 200, inner.height - 100];
         })"""
     )
     assert len(places) > 3 * len(small.rows) - 6
@@ -186,9 +190,9 @@ def test_a_stranger_sees_four_answers_in_order_and_the_table_begin(
 def test_the_answers_are_those_of_the_report(opened: Any, small: Report) -> None:
     found = opened.locator("#found").inner_text()
     assert all(verdict in found for verdict in SEVERITY if verdict != "UNRESOLVED")
-    assert "5\u00a0VIOLATED" in found.replace("\n", " ")
-    broken = {row.mechanism for row in small.rows if row.violated}
-    assert {link.inner_text() for link in opened.locator("#found a").all()} == broken
+    broken = [row.mechanism for row in small.rows if row.violated]
+    assert f"{len(broken)}\u00a0VIOLATED" in found
+    assert [link.inner_text() for link in opened.locator("#found a").all()] == list(dict.fromkeys(broken))
     assert "No verdict says that a mechanism is private." in opened.locator("#sure").inner_text()
     assert "--fail-on-violation" in opened.locator("#next").inner_text()
     assert "--runs" in opened.locator("#next").inner_text()
