@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 from dataclasses import asdict
-from itertools import groupby
 from typing import Any
 
-from audit.render import KINDS, columns, footer, sections, titles_of
+from audit.render import closing
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, TimingEvidence
 
 SCHEMA = "subnormal/report/1"
@@ -107,39 +105,16 @@ def _number(value: float) -> float | str:
     return ("inf" if value > 0 else "-inf") if math.isinf(value) else value
 
 
-def _kind(channel: str | None) -> str:
-    return "outcomes" if channel is None else "times" if channel == "time" else "counts"
-
-
-def to_html(report: Report, drawn: dict[str, bytes]) -> str:
-    """Return one self-contained page: the table, and under it the pictures."""
+def to_html(report: Report) -> str:
+    """Return one self-contained page: four answers, the table of verdicts, and a section with pictures for each row."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined)
-    made: list[dict[str, Any]] = [
-        {
-            "heading": section.heading,
-            "title": section.title,
-            "attack": section.rows[0].attack,
-            "channel": section.rows[0].channel,
-            "description": section.rows[0].description,
-            "source": section.rows[0].source,
-            "rows": [columns(row) for row in section.rows],
-            "picture": base64.b64encode(drawn[name]).decode() if name in drawn else None,
-        }
-        for section in sections(report.rows)
-        for name in [f"{section.rows[0].attack}.png"]
-    ]
-    # What is counted and what is timed have columns of their own: one table would be too wide for a screen.
-    parts = [
-        (titles_of(row for row in report.rows if _kind(row.channel) == kind), part)
-        for kind, group in groupby(made, key=lambda section: _kind(section["channel"]))
-        for part in [list(group)]
-    ]
+    from audit import page
+
+    environment = Environment(
+        loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    parts = page.parts(report)
     return environment.get_template("report.html.jinja").render(
-        report=report,
-        parts=parts,
-        sections=made,
-        kinds=KINDS,
-        footer=footer(report),
+        report=report, parts=parts, answers=page.answers(report, parts), closing=closing(report)
     )

@@ -232,10 +232,15 @@ def footer(report: Report) -> str:
     """Return what stands under the table: errors, how the confidence was shared, and what no verdict says."""
     errors = [f"{row.attack}, {row.mechanism}: {row.error}\n" for row in report.rows if row.error]
     errors += [f"{row.attack}, {row.mechanism}: warning: {told}\n" for row in report.rows for told in row.warnings]
+    return "".join(errors) + closing(report)
+
+
+def closing(report: Report) -> str:
+    """Return how the confidence was shared, and what no verdict says."""
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
-    return "".join(errors) + (
+    return (
         f"seed {report.seed}; {shared}. HOLDS speaks of this pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
     )

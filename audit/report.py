@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.privacy import Claim
+
+if TYPE_CHECKING:
+    from audit.bands import CurveEvidence
 
 Interval = tuple[float, float]
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -153,6 +156,7 @@ class Sketch:
     law: Pair | None
     curve: Pair | None  # (ε, δ)
     axis: str = "outcome"  # what is in the cells
+    band: CurveEvidence | None = None  # of the curve, from the runs; no verdict rests on it
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.events import Event
-from audit import exact, exhaustive, learning, sampled, sequential, timing
+from audit import bands, exact, exhaustive, learning, sampled, sequential, timing
 from audit.betting import PairCounts
 from audit.crossings import AnyAttack, AnyMechanism, Crossing, planned_runs
 from audit.report import ExactEvidence, Pair, Row, Sketch
@@ -194,7 +194,7 @@ def _cells(
         pilot = plan.runs and not plan.until_decided
         return (sampled.cell_edges(mechanism, attack, worlds, None, plan.seed) if pilot else None), None, None
     edges = sampled.cell_edges(mechanism, attack, worlds, laws, plan.seed)
-    epsilons = np.linspace(0, 2 * claim.epsilon, CURVE_POINTS)
+    epsilons = _epsilons(claim)
     masses = sampled.cell_masses(laws[0], attack, edges), sampled.cell_masses(laws[1], attack, edges)
     return edges, masses, (epsilons, exact.curve(*laws, epsilons.tolist())[0])
 
@@ -223,16 +223,25 @@ def _finished(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally |
         exhaustive=prepared.exhaustive,
         sampled=evidence,
         sequential=tally.evidence if isinstance(tally, Looks) else None,
-        sketch=_sketch(attack, prepared, counts),
+        sketch=_sketch(attack, prepared, counts, plan.alpha),
     )
 
 
-def _sketch(attack: AnyAttack, prepared: Prepared, counts: tuple[Counts, Counts] | None) -> Sketch | None:
-    if prepared.edges is None or (counts is None and prepared.masses is None):
-        return None
-    shares = None if counts is None else (counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs)
-    axis = attack.axis or attack.channel or "outcome"
-    return Sketch(prepared.edges, shares, prepared.masses, prepared.curve, axis)
+def _sketch(attack: AnyAttack, prepared: Prepared, counts: tuple[Counts, Counts] | None, alpha: float) -> Sketch | None:
+    axis, edges, masses = attack.axis or attack.channel or "outcome", prepared.edges, prepared.masses
+    if counts is None:
+        return None if edges is None or masses is None else Sketch(edges, None, masses, prepared.curve, axis)
+    if edges is None:
+        raise TypeError("what has been counted has cells")
+    shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
+    epsilons = _epsilons(prepared.claim).tolist()
+    band = bands.drawn((counts[0].cells, counts[1].cells), prepared.claim, epsilons, alpha, masses)
+    return Sketch(edges, shares, masses, prepared.curve, axis, band)
+
+
+def _epsilons(claim: Claim) -> NDArray[np.float64]:
+    """Return where curves δ(ε) are drawn, shape (CURVE_POINTS,)."""
+    return np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
 
 
 def _timed(crossing: Crossing, plan: Plan, seconds: float) -> Row:

@@ -45,6 +45,10 @@ def drawn(masses: tuple[Masses, Masses], runs: int, seed: int) -> tuple[NDArray[
     return rng.multinomial(runs, masses[0]), rng.multinomial(runs, masses[1])
 
 
+def merged(found: NDArray[np.int64], masses: Masses) -> Masses:
+    return np.bincount(found, weights=masses).astype(np.float64)
+
+
 @pytest.mark.parametrize(
     "masses",
     [
@@ -151,3 +155,46 @@ def test_bad_input_is_named_with_its_value(change: dict[str, Any], message: str)
     }
     with pytest.raises(ValueError, match=message):
         bands.band(**given | change)
+
+
+def test_merged_cells_are_ordered_by_the_law_and_keep_apart_what_one_world_alone_can_show() -> None:
+    rng = np.random.default_rng(1)
+    law = rng.dirichlet(np.ones(1_000)), rng.dirichlet(np.ones(1_000))
+    law[0][:3], law[1][500:502], law[0][999], law[1][999] = 0.0, 0.0, 0.0, 0.0
+    found = bands.groups(1_000, law)
+    assert sorted(set(found.tolist())) == list(range(found.max() + 1))
+    assert found.max() < bands.GROUPS
+    assert np.flatnonzero(found == 0).tolist() == [0, 1, 2]
+    assert np.flatnonzero(found == found.max()).tolist() == [500, 501]
+    possible = np.arange(3, 999)
+    order = possible[np.argsort(np.log(law[0][possible] / np.maximum(law[1][possible], 1e-300)))]
+    assert (np.diff(found[order]) >= 0).all()
+
+
+def test_few_likelihood_ratios_lose_nothing_by_merging() -> None:
+    """A hundred cells of two ratios are two groups, whose curve is that of the cells."""
+    first, second = np.repeat([0.002, 0.018], 50), np.repeat([0.004, 0.016], 50)
+    first, second = first / first.sum(), second / second.sum()
+    found = bands.groups(100, (first, second))
+    assert found.max() == 1
+    assert true_curve(merged(found, first), merged(found, second)) == pytest.approx(true_curve(first, second))
+
+
+def test_without_a_law_cells_keep_their_order() -> None:
+    assert bands.groups(5, None).tolist() == [0, 1, 2, 3, 4]
+    found = bands.groups(1_000, None)
+    assert (found.min(), found.max()) == (0, bands.GROUPS - 1)
+    assert set(np.diff(found).tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("lawful", [True, False])
+def test_a_drawn_band_errs_no_more_often_than_alpha(lawful: bool) -> None:
+    rng = np.random.default_rng(2)
+    law = rng.dirichlet(np.ones(300)), rng.dirichlet(np.ones(300))
+    truth, found, wrong = true_curve(*law), bands.groups(300, law if lawful else None), 0
+    coarse = true_curve(merged(found, law[0]), merged(found, law[1]))
+    for seed in range(SEEDS):
+        band = bands.drawn(drawn(law, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, law if lawful else None)
+        wrong += bool((band.lower > truth).any() or (band.upper < coarse).any())
+    assert wrong <= stats.binom.isf(ALPHA, SEEDS, 0.05)
+    assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these cells does not

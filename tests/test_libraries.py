@@ -240,7 +240,7 @@ def test_the_version_audited_is_in_the_report() -> None:
     assert render.columns(made)["mechanism"] == f"pydp-laplace ({told})"
     report = Report("0", 1, 1, 0.05, 0.05, {}, (made,))
     assert f'"package": "{told}"' in documents.to_json(report)
-    assert told in documents.to_html(report, {})
+    assert told in documents.to_html(report)
     ours = examine(Crossing(grid_precision(), laplace_exact.BASE2), seed=1, runs=10, alpha=ALPHA)
     assert ours.package is None
     assert render.columns(ours)["mechanism"] == "laplace-exact"

@@ -12,7 +12,7 @@ from attacks.rejection_time import rejection_time
 from attacks.rejection_tries import rejection_tries
 from attacks.subnormal_time import subnormal_time
 from attacks.zero_rounding import zero_rounding
-from audit import documents, pictures, render, timing
+from audit import documents, panels, render, timing
 from audit.crossings import AnyAttack, Crossing, crossings
 from audit.report import Report, Row, Verdict
 from audit.rows import examine
@@ -53,7 +53,7 @@ def test_the_sketch_holds_every_measurement(row: Row) -> None:
     assert row.sketch is not None
     assert row.sketch.sampled is not None
     assert [shares.sum() for shares in row.sketch.sampled] == [pytest.approx(1), pytest.approx(1)]
-    assert pictures.to_png(row.attack, [row]).startswith(b"\x89PNG")
+    assert [panel.title for panel in panels.of(row)] == ["Times", "The event"]
 
 
 def test_no_fewer_measurements_than_can_be_judged() -> None:
@@ -120,7 +120,7 @@ def test_every_rendering_shows_it(row: Row) -> None:
     report = reported(shown)
     assert "VIOLATED" in render.to_markdown(report.rows)
     assert "shared by 1 sampled row" in render.footer(report)
-    assert "worlds differ" in documents.to_html(report, {})
+    assert "worlds differ" in documents.to_html(report)
     told = json.loads(documents.to_json(report))["rows"][0]["timing"]
     assert shown.timing is not None
     assert told == json.loads(json.dumps(dataclasses.asdict(shown.timing)))
@@ -144,14 +144,19 @@ def test_a_narrow_table_keeps_what_is_allowed_before_a_ratio_that_few_rows_have(
     assert "time in/out" not in titles
 
 
-def test_a_page_has_a_table_each_for_outcomes_counts_and_times(row: Row) -> None:
+def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
     base2 = member("exponential-base2")
     counted = [
         examine(Crossing(one, base2), seed=1, runs=100, alpha=0.05) for one in (zero_rounding(), rejection_tries())
     ]
-    outcomes, counts, times = documents.to_html(reported(*counted, row), {}).split("<table>")[1:]
-    assert "<th>visible below ε</th>" in counts
-    assert "<th>time in/out</th>" in times
-    assert not any("<th>visible below ε</th>" in one for one in (outcomes, times))
-    assert not any("<th>time in/out</th>" in one for one in (outcomes, counts))
-    assert "<table>" not in documents.to_html(reported(), {})
+    page = documents.to_html(reported(*counted, row))
+    _, table, sections = page.replace("</table>", "<table").split("<table")
+    assert [table.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
+    outcomes, counts, times = sections.split("<article")[1:]
+    assert [name in counts for name in ("visible below ε", "worlds differ")] == [True, False]
+    assert "worlds differ" in times
+    assert not any(name in outcomes for name in ("<dt>visible below ε", "<dt>worlds differ"))
+
+
+def test_a_page_of_no_rows_is_a_page() -> None:
+    assert "No claim was refuted. That is no acquittal" in documents.to_html(reported())

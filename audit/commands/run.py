@@ -13,7 +13,7 @@ import click
 
 from audit.commands.keeping import kept
 from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_table
-from audit.commands.target import SEARCH, Wanted, examined, fitting_attacks, target_options
+from audit.commands.target import Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -87,7 +87,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     is_flag=True,
     help="Stop each row as soon as its claim is refuted, by an e-process that is looked at after every batch.",
 )
-@click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no pictures, no attacks that take seconds.")
+@click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no attacks that take seconds.")
 @click.option("--full", is_flag=True, help="Also attacks that take seconds and show what others show.")
 @click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
@@ -113,7 +113,7 @@ def run(
 ) -> None:
     """Attack mechanisms and report what is proved, member by member.
 
-    Prints the comparison table and writes report.json, report.html and the pictures.
+    Prints the comparison table and writes report.json, report.html and table.svg.
 
     \b
     Another's mechanism, in any language:
@@ -139,7 +139,7 @@ def run(
         examine = partial(
             examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks, **options
         )
-    report, page = _written(examine, out, quick)
+    report, page = _written(examine, out)
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
     if any(row.error for row in report.rows):
@@ -161,20 +161,17 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
     return met
 
 
-def _written(examine: Callable[[], Report], out: Path, quick: bool) -> tuple[Report, str]:
-    """Examine, draw and write; return the report and its page."""
-    from attacks.catalogue import ATTACKS
-    from audit import checkpoint, documents, output, pictures, render
+def _written(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
+    """Examine and write; return the report and its page."""
+    from audit import checkpoint, documents, output, render
 
     with file_mistakes():
         output.prepare(out)
     report = examine()
-    drawn = {} if quick else pictures.of_report(report)
-    page = documents.to_html(report, drawn)
-    files = {**drawn, "table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
+    page = documents.to_html(report)
+    files = {"table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
     with file_mistakes():
-        stale = [f"{name}.png" for name in (SEARCH, *(attack.name for attack in ATTACKS))]  # of an earlier report
-        output.write(out, files | {"report.json": documents.to_json(report).encode()}, (*stale, checkpoint.NAME))
+        output.write(out, files | {"report.json": documents.to_json(report).encode()}, [checkpoint.NAME])
     return report, page
 
 

@@ -1,0 +1,222 @@
+"""Small charts as inline SVG: axes with round ticks, lines, steps, bands, bars and marks, in whole-numbered pixels.
+
+Not matplotlib, for two reasons. A report has some seven hundred panels and a second for them, where matplotlib takes
+30 ms and more for each. And what is drawn here has no colours: it has classes, to which the style sheet of the page
+gives colours, so that a picture is dark on a dark page and black on white paper. Marks are strings of paths.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH, HEIGHT = 640, 400  # of the picture; the page scales it
+LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of what the axes enclose
+ZERO = 0.07  # of a logarithmic axis, from its end to the least number on it: 0 stands at the end
+TICKS = 5  # of an axis, about
+LEAST_DRAWN = 1e-20  # of a logarithmic axis
+OFFSET = 1e5  # spans of an axis: farther from 0, its ticks count from a number that the axis names
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A picture as SVG, and what stands under it."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Numbers from low to high, along an edge. names: what stands at 0, 1, …, in the place of numbers."""
+
+    name: str
+    low: float
+    high: float
+    logarithmic: bool = False
+    names: tuple[str, ...] = ()
+
+    def shares(self, values: Floats) -> Floats:
+        """Return where numbers stand, from 0 to 1; what is beyond an end stands at it."""
+        if self.logarithmic:
+            with np.errstate(divide="ignore"):
+                logs = np.log10(values / self.low) / math.log10(self.high / self.low)
+            shares = np.where(values < self.low * (1 - 1e-9), 0.0, ZERO + (1 - ZERO) * logs)
+        else:
+            shares = (values - self.low) / (self.high - self.low)
+        inside: Floats = np.clip(shares, 0.0, 1.0)
+        return inside
+
+    @property
+    def origin(self) -> float:
+        """What the ticks count from: 0, but for numbers that are many digits longer than their differences."""
+        span = self.high - self.low
+        far = not self.logarithmic and max(abs(self.low), abs(self.high)) > OFFSET * span
+        return math.floor(self.low / _step(span)) * _step(span) if far else 0.0
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return the ticks and what is written at them."""
+        if self.names:
+            return [(float(place), name) for place, name in enumerate(self.names)]
+        if self.logarithmic:
+            decades = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
+            if len(decades) <= 2:
+                among = [lead * 10.0**place for place in (decades.start - 1, *decades) for lead in (1, 2, 5)]
+                return [(0.0, "0"), *((one, number(one)) for one in among if self.low <= one <= self.high)]
+            shown = [place for place in decades if place % (1 + len(decades) // TICKS) == 0]
+            return [(0.0, "0"), *((10.0**place, _power(place)) for place in shown)]
+        step = _step(self.high - self.low)
+        low, high = self.low - self.origin, self.high - self.origin
+        counts = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+        return [(self.origin + count * step, number(count * step)) for count in counts]
+
+
+def number(value: float) -> str:
+    """Return a number as an axis writes it.
+
+    >>> number(-0.30000000000000004), number(2e7), number(1e-5)
+    ('−0.3', '2e7', '1e−5')
+    """
+    digits, _, exponent = f"{value:.6g}".partition("e")
+    return (f"{digits}e{int(exponent)}" if exponent else digits).replace("-", "−")
+
+
+def _power(place: int) -> str:
+    if -3 < place < 4:
+        return f"{10.0**place:g}"
+    return "10" + str(place).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _step(span: float) -> float:
+    """Return the least of 1, 2, 5, 10, … times a power of ten that divides a span into few parts."""
+    unit = 10.0 ** math.floor(math.log10(span / TICKS))
+    return next(unit * factor for factor in (1, 2, 5, 10) if unit * factor * TICKS >= span * (1 - 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A pair of axes."""
+
+    x: Axis
+    y: Axis
+
+    def pixels(self, xs: Floats | Sequence[float], ys: Floats | Sequence[float]) -> tuple[list[int], list[int]]:
+        """Return where points stand in the picture."""
+        across = LEFT + (RIGHT - LEFT) * self.x.shares(np.asarray(xs, dtype=np.float64))
+        up = BOTTOM - (BOTTOM - TOP) * self.y.shares(np.asarray(ys, dtype=np.float64))
+        return np.rint(across).astype(int).tolist(), np.rint(up).astype(int).tolist()
+
+
+def line(frame: Frame, xs: Floats | Sequence[float], ys: Floats | Sequence[float], css: str) -> str:
+    """Return a line through points."""
+    return _drawn(_path(*frame.pixels(xs, ys)), css)
+
+
+def band(frame: Frame, xs: Floats, low: Floats, high: Floats, css: str) -> str:
+    """Return what lies between two lines."""
+    return _drawn(_path(*frame.pixels(np.append(xs, xs[::-1]), np.append(high, low[::-1]))) + "z", css)
+
+
+def steps(bounds: Floats, heights: Floats) -> tuple[Floats, Floats]:
+    """Return the points of a line that has each height, shape (cells,), between two bounds, shape (cells + 1,)."""
+    return np.repeat(bounds, 2)[1:-1], np.repeat(heights, 2)
+
+
+def bar(frame: Frame, sides: tuple[float, float], ends: tuple[float, float], css: str) -> str:
+    """Return a rectangle between two places on each axis."""
+    (left, right), (low, high) = frame.pixels(sides, ends)
+    return _drawn(f"M{left} {low}V{high}H{right}V{low}z", css)
+
+
+def interval(frame: Frame, place: float, ends: tuple[float, float], css: str) -> str:
+    """Return an upright line with a cap at either end."""
+    (x, _), (low, high) = frame.pixels((place, place), ends)
+    return _drawn(f"M{x - 9} {low}h18m-9 0V{high}m-9 0h18", css)
+
+
+def cross(frame: Frame, x: float, y: float, css: str) -> str:
+    """Return a diagonal cross."""
+    (across,), (up,) = frame.pixels([x], [y])
+    return _drawn(f"M{across - 9} {up - 9}l18 18m0-18l-18 18", css)
+
+
+def text(frame: Frame, x: float, y: float, told: str, css: str = "") -> str:
+    """Return words that stand above a point, or below it where there is no room."""
+    (across,), (up,) = frame.pixels([x], [y])
+    return _text(across, up - 12 if up > TOP + 14 else up + 30, told, css)
+
+
+def panel(title: str, drawn: str, caption: str, frame: Frame, marks: Sequence[str]) -> Panel:
+    """Return a chart with its caption. drawn: of which row it is, for a reader who does not see it."""
+    return Panel(title, caption, chart(frame, f"{title}: {drawn}", marks))
+
+
+def chart(frame: Frame, told: str, marks: Sequence[str]) -> str:
+    """Return the picture as an SVG element. told: what a reader who does not see it hears."""
+    ups = [(frame.pixels([frame.x.low], [tick])[1][0], name) for tick, name in frame.y.ticks()]
+    grid = "".join(f"M{LEFT} {up}H{RIGHT}" for up, _ in ups)
+    labels = [_text(LEFT - 10, up + 7, name, "e") for up, name in ups]
+    across = [(frame.pixels([tick], [frame.y.low])[0][0], name) for tick, name in frame.x.ticks()]
+    labels += [_text(at, BOTTOM + 28, name) for at, name in _apart(across)]
+    name = frame.x.name + (f" − {frame.x.origin:.0f}" if frame.x.origin else "")
+    labels += [_text((LEFT + RIGHT) // 2, HEIGHT - 8, name), _text(LEFT - 80, 22, frame.y.name, "s")]
+    axes = _drawn(grid, "g") + _drawn(f"M{LEFT} {BOTTOM}H{RIGHT}", "a")
+    inside = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}"'
+    return f"<svg {inside}>{axes}{''.join(marks)}{''.join(labels)}</svg>"
+
+
+def _apart(labels: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the labels that do not run into the one before, moved inside the picture."""
+    shown, reached = [], 0.0
+    for at, name in labels:
+        half = len(name) * 6 + 6  # pixels, about
+        at = max(half, min(at, WIDTH - half))
+        if at - half >= reached:
+            shown.append((at, name))
+            reached = at + half
+    return shown
+
+
+def _text(x: int, y: int, told: str, css: str = "") -> str:
+    return f'<text x="{x}" y="{y}"{_class(css)}>{escape(told, quote=False)}</text>'
+
+
+def _drawn(path: str, css: str) -> str:
+    return f'<path d="{path}"{_class(css)}/>'
+
+
+def _class(css: str) -> str:
+    return f' class="{css}"' if css else ""
+
+
+def _path(xs: list[int], ys: list[int]) -> str:
+    """Return the path through pixels, as short as it can be written: what lies on the way is left out."""
+    points = [(xs[0], ys[0])]
+    for x, y in zip(xs[1:], ys[1:], strict=True):
+        if (x, y) == points[-1]:
+            continue
+        if len(points) > 1 and _on_the_way(points[-2], points[-1], (x, y)):
+            points.pop()
+        points.append((x, y))
+    path, (at_x, at_y) = [f"M{xs[0]} {ys[0]}"], points[0]
+    for x, y in points[1:]:
+        across, down = x - at_x, y - at_y
+        slanted = f"l{across}{down}" if down < 0 else f"l{across} {down}"
+        path.append(f"v{down}" if not across else f"h{across}" if not down else slanted)
+        at_x, at_y = x, y
+    return "".join(path)
+
+
+def _on_the_way(start: tuple[int, int], middle: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Return whether going level, or straight up or down, from start to end passes the middle."""
+    level, upright = start[1] == middle[1] == end[1], start[0] == middle[0] == end[0]
+    axis = 0 if level else 1
+    return (level or upright) and (middle[axis] - start[axis]) * (end[axis] - middle[axis]) > 0

@@ -1,0 +1,235 @@
+"""What report.html shows of a report, in its order: four answers, one table, and a section for each row."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attacks.catalogue import attack
+from audit import panels, wording
+from audit.charts import Panel
+from audit.render import Section, columns, interval, sections, short
+from audit.report import Report, Row
+from mechanisms.families import member
+
+NAMED = 6  # broken mechanisms that the first screen names, before a click
+CHARACTERS = 400  # of parameters that are shown without a click
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the table. key: what it is sorted by, where that is not the text; empty: it comes last."""
+
+    text: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A row: its line of the table, and its section."""
+
+    row: Row
+    anchor: str
+    mechanism: str
+    verdict: str
+    cells: dict[str, Cell]
+    claim: str
+    event: str
+    says: list[str]
+    again: str  # the command that repeats its runs; empty where there is none
+    panels: list[Panel]
+    numbers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of one attack."""
+
+    section: Section
+    anchor: str
+    parameters: str
+    rows: list[Shown]
+
+    @property
+    def held(self) -> list[Shown]:
+        """Who is proved to resist, for who does not."""
+        return [one for one in self.rows if one.verdict == "HOLDS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A mechanism that some attacks break, and the first of these rows."""
+
+    mechanism: str
+    anchor: str
+    attacks: int
+
+
+def parts(report: Report) -> list[Part]:
+    """Return the rows by attack, as the page shows them."""
+    taken: set[str] = set()
+    made = []
+    for section in sections(report.rows):
+        anchor = _anchor(taken, section.title)
+        shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in section.rows]
+        parameters = ", ".join(_parameters(dict(section.rows[0].parameters)))
+        made.append(Part(section, anchor, parameters, shown))
+    return made
+
+
+def _anchor(taken: set[str], *names: str) -> str:
+    """Return a name that a link can carry and nothing else on the page has: the same one in every report, as a rule."""
+    plain = "--".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or "row" for name in names)
+    found = next(one for one in (plain, *(f"{plain}-{n}" for n in range(2, len(taken) + 3))) if one not in taken)
+    taken.add(found)
+    return found
+
+
+def _shown(row: Row, anchor: str, report: Report) -> Shown:
+    described = row.event if row.sequential is None else row.sequential.event
+    timed = row.timing is not None
+    cells = columns(row)
+    return Shown(
+        row=row,
+        anchor=anchor,
+        mechanism=cells["mechanism"],
+        verdict=wording.verdict(row),
+        cells=_cells(row),
+        claim=wording.claim(row),
+        event="one draw takes longer than the time below" if timed else wording.event(described),
+        says=wording.says(row),
+        again=_again(row, report),
+        panels=panels.of(row),
+        numbers={name: cell for name, cell in cells.items() if cell != "–" and name != "mechanism"} | _more(row),
+    )
+
+
+def _again(row: Row, report: Report) -> str:
+    try:
+        member(row.mechanism), attack(row.attack)
+    except LookupError:  # another's, or one that was learned
+        return ""
+    named = f"--attack {row.attack} --mechanism {row.mechanism}"
+    looking = " --until-decided" if row.sequential is not None else ""
+    return f"python -m audit run {named} --seed {report.seed} --runs {report.runs}{looking}" if row.reproducible else ""
+
+
+def _parameters(given: dict[str, Any], within: str = "") -> list[str]:
+    told = []
+    for name, value in given.items():
+        if isinstance(value, dict):
+            told += _parameters(value, f"{within}{name}.")
+        else:
+            told.append(f"{within}{name} = {value}")
+    return told
+
+
+def _cells(row: Row) -> dict[str, Cell]:
+    """Return the row's line of the table, by column: numbers sort as numbers, verdicts by what they mean."""
+    proved, verdict = row.exact or row.exhaustive, wording.verdict(row)
+    loss = advantage = Cell("–", "")
+    if proved is not None:
+        loss = _cell(proved.epsilon)
+        advantage = _cell(proved.total_variation if proved.advantage is None else proved.advantage)
+    elif row.sampled is not None:
+        loss = _cell(row.sampled.epsilon_lower, "≥ ", digits=3)
+        advantage = _cell(row.sampled.advantage[0], "≥ ", digits=3)
+    elif row.timing is not None:
+        advantage = _cell(row.timing.advantage_lower, "≥ ", digits=3)
+    judged = row.sampled or row.sequential
+    runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
+    return {
+        "verdict": Cell(verdict, str(wording.SEVERITY.index(verdict))),
+        "known": Cell(wording.known(row)),
+        "claimed": Cell("–", "") if row.claim is None else Cell(columns(row)["claimed ε"], _key(row.claim.epsilon)),
+        "loss": loss,
+        "delta": _cell(None if proved is None else proved.delta),
+        "advantage": advantage,
+        "allowed": _cell(row.advantage_allowed),
+        "runs": Cell("–", "") if runs is None else Cell(f"{runs:,}", str(runs)),
+    }
+
+
+def _cell(value: float | None, sign: str = "", digits: int = 4) -> Cell:
+    return Cell("–", "") if value is None else Cell(sign + short(value, digits), _key(value))
+
+
+def _key(value: float) -> str:
+    return "Infinity" if math.isinf(value) else repr(value)
+
+
+def _more(row: Row) -> dict[str, str]:
+    """Return the numbers of a row that no table has room for."""
+    told: dict[str, str] = {}
+    proved = row.exact or row.exhaustive
+    if proved is not None:
+        told["total variation"] = short(proved.total_variation)
+        if proved.event_in is not None and proved.event_out is not None:
+            told["event, in: exact"], told["event, out: exact"] = map(_bounds, (proved.event_in, proved.event_out))
+        if proved.within:
+            told["upper bound above δ by"] = short(proved.within)
+    if row.sampled is not None:
+        told["event, in: runs"], told["event, out: runs"] = map(interval, (row.sampled.event_in, row.sampled.event_out))
+    if row.sequential is not None:
+        told["event, in: runs"], told["event, out: runs"] = (
+            f"{count:,} of {row.sequential.runs:,}" for count in (row.sequential.event_in, row.sequential.event_out)
+        )
+        told["runs at the most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
+    if row.timing is not None:
+        told["median (ms), in and out"] = f"{row.timing.median_in * 1e3:.4g}, {row.timing.median_out * 1e3:.4g}"
+        told["the event's time (ms)"] = f"{row.timing.threshold * 1e3:.4g}"
+        told["Welch's t"] = f"{row.timing.welch_t:.3g}, p = {row.timing.welch_p:.1g}"
+        told["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
+    if row.evidence.keys() - set(wording.PROVED):
+        told["confidence of the runs"] = wording.percent(wording.confidence(row))
+    return told
+
+
+def _bounds(bounds: tuple[float, float]) -> str:
+    return short(bounds[0]) if bounds[0] == bounds[1] else interval(bounds)
+
+
+def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
+    """Return what the first screen says: what is claimed, what was found, how sure, what to do next."""
+    shown = [one for part in made for one in part.rows]
+    violated = [one for one in shown if one.verdict == "VIOLATED"]
+    broken_parts = [part for part in made if any(one.verdict == "VIOLATED" for one in part.rows)]
+    counts = Counter(one.verdict for one in shown)
+    first: dict[str, Shown] = {}
+    for one in violated:
+        first.setdefault(one.mechanism, one)
+    times = Counter(one.mechanism for one in violated)
+    broken = [Broken(name, one.anchor, times[name]) for name, one in first.items()]
+    claims = [one.row.claim for one in shown if one.row.claim is not None]
+    needed = [wording.runs_needed(one.row) for one in shown if one.verdict == "UNDERPOWERED"]
+    proved = [one for one in violated if set(wording.kinds(one.row)) & set(wording.PROVED)]
+    alone = [one for one in violated if one not in proved]
+    return {
+        "mechanisms": list(dict.fromkeys(one.mechanism for one in shown)),
+        "families": len({one.row.family for one in shown}),
+        "rows": len(shown),
+        "attacks": len(made),
+        "claims": sorted({wording.claim(one.row) for one in shown if one.row.claim is not None}),
+        "epsilons": [short(extreme(claim.epsilon for claim in claims)) for extreme in (min, max)] if claims else [],
+        "counts": [(name, counts[name]) for name in wording.SEVERITY if counts[name]],
+        "broken": broken[:NAMED],
+        "broken_too": broken[NAMED:],
+        "violated": violated,
+        "proved": len(proved),
+        "alone": alone,
+        "confidence": wording.percent(1 - report.alpha_per_row),
+        "judged": sum(bool(one.row.evidence.keys() - set(wording.PROVED)) for one in shown),
+        "broken_attacks": len(broken_parts),
+        "held": sum(one.verdict == "HOLDS" for one in shown),
+        "twins": sum(bool(part.held) for part in broken_parts),
+        "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
+        "underpowered": len(needed),
+        "needed": max((runs for runs in needed if runs is not None), default=None),
+        "never": sum(runs is None for runs in needed),
+        "errors": [one for one in shown if one.verdict == "ERROR"],
+        "warned": [one for one in shown if one.row.warnings],
+    }

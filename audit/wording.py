@@ -1,0 +1,240 @@
+"""What a row shows and what it does not, in words; its one verdict, and what that is known from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from audit import statistics
+from audit.render import interval, short
+from audit.report import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
+
+ERROR = "ERROR"
+SEVERITY = (
+    str(Verdict.VIOLATED),
+    ERROR,
+    str(Verdict.UNRESOLVED),
+    str(Verdict.UNDERPOWERED),
+    str(Verdict.NOT_REFUTED),
+    str(Verdict.HOLDS),
+)
+PROVED = ("exact", "exhaustive")
+
+
+def verdict(row: Row) -> str:
+    """Return the one verdict of a row: an error, the worst that was found, else what is proved, else what runs say."""
+    if row.error is not None:
+        return ERROR
+    found = {kind: evidence.verdict for kind, evidence in row.evidence.items()}
+    if row.violated:
+        return str(Verdict.VIOLATED)
+    if Verdict.HOLDS in found.values():
+        return str(Verdict.HOLDS)
+    return str(next(iter(found.values()), Verdict.UNRESOLVED))
+
+
+def kinds(row: Row) -> list[str]:
+    """Return the kinds of evidence that the row's verdict is known from."""
+    return [kind for kind, evidence in row.evidence.items() if str(evidence.verdict) == verdict(row)]
+
+
+def known(row: Row) -> str:
+    """Return how the row's verdict is known, for a table."""
+    return ", ".join(kind if kind in PROVED else f"{kind} at {percent(confidence(row))}" for kind in kinds(row)) or "–"
+
+
+def confidence(row: Row) -> float:
+    """Return the confidence of what the row's runs say."""
+    judged = row.sampled or row.timing
+    if judged is not None:
+        return judged.confidence
+    return 1.0 if row.sequential is None else 1 - row.sequential.alpha
+
+
+def percent(share: float) -> str:
+    r"""Return a confidence, never rounded up to 100 %.
+
+    >>> percent(0.95), percent(1 - 0.05 / 178)
+    ('95\xa0%', '99.972\xa0%')
+    """
+    places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
+    digits = f"{100 * share:.{places}f}"
+    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
+
+
+def runs_needed(row: Row) -> int | None:
+    """Return how many runs of each world a row needs not to be UNDERPOWERED; None where no affordable number does."""
+    if row.claim is None:
+        return None
+    try:
+        return statistics.runs_needed(1 - confidence(row), row.claim.epsilon, row.claim.delta)
+    except ValueError:
+        return None
+
+
+def says(row: Row) -> list[str]:
+    """Return what each kind of the row's evidence shows, and what it does not, a paragraph each."""
+    if row.error is not None:
+        return [f"The row could not be examined, so nothing is known of this claim: {row.error}"]
+    told = [sentence for kind, evidence in row.evidence.items() for sentence in _says(kind, evidence, row)]
+    if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:
+        told.append(
+            "The law and the runs contradict each other: either this is the false alarm whose chance is stated, or the "
+            "law is not that of the code that ran."
+        )
+    return told or ["Nothing was run, and there is no law: nothing is known of this claim."]
+
+
+def _says(kind: str, evidence: Any, row: Row) -> Iterator[str]:
+    if isinstance(evidence, ExactEvidence):
+        source = "the exact laws of both worlds" if kind == "exact" else "every string of random bits through the code"
+        yield _proved(evidence, source, row)
+    elif isinstance(evidence, SampledEvidence):
+        yield _from_runs(evidence, row)
+    elif isinstance(evidence, SequentialEvidence):
+        yield _from_bets(evidence, row)
+    elif isinstance(evidence, TimingEvidence):
+        yield from _from_the_clock(evidence)
+
+
+def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
+    claimed = claim(row)
+    if evidence.verdict is Verdict.VIOLATED:
+        loss = (
+            "some outcome can come from one of the worlds alone, a loss of ∞"
+            if math.isinf(evidence.epsilon)
+            else f"the loss is {short(evidence.epsilon)} nats"
+        )
+        return (
+            f"Proved for this pair of worlds, from {source}, in integers; no chance is involved. Claimed is {claimed}; "
+            f"{loss}, and at the claimed ε a δ of {short(evidence.delta)} would be needed. "
+            "Not shown: how much other data would lose. It may be more."
+        )
+    if evidence.verdict is Verdict.HOLDS:
+        return (
+            f"Proved, from {source}: on this pair of worlds no event at all tells more than {claimed} allows. "
+            "Not shown: any other pair of worlds, other parameters, or what time and other channels tell."
+        )
+    return (
+        f"The bounds from {source} are too far apart to decide: they neither break {claimed} on this pair of worlds "
+        f"nor prove it; the upper one lies {short(evidence.within)} above the claimed δ."
+    )
+
+
+def _from_runs(evidence: SampledEvidence, row: Row) -> str:
+    runs = f"{evidence.runs:,} runs of each world"
+    if evidence.verdict is Verdict.VIOLATED:
+        return (
+            f"{runs} show the event with a probability in {interval(evidence.event_in)} in the one and in "
+            f"{interval(evidence.event_out)} in the other: more than {claim(row)} allows. The loss is at least "
+            f"{short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs would say so with a chance of at "
+            f"most {short(1 - evidence.confidence, 2)}."
+        )
+    if evidence.verdict is Verdict.UNDERPOWERED:
+        return f"{runs} are too few: {_too_few(row, 'at least')}"
+    if row.exact or row.exhaustive:
+        return f"{runs} do not refute it by this event; alone, that would be no acquittal."
+    return (
+        f"{runs} do not refute {claim(row)} by this event. That is no acquittal: another event, other data or "
+        "more runs may refute it."
+    )
+
+
+def _too_few(row: Row, about: str) -> str:
+    needed = runs_needed(row)
+    more = "no affordable number would do" if needed is None else f"that takes {about} {needed:,} runs of each world"
+    law = " The exact law decides where runs cannot." if row.exact or row.exhaustive else ""
+    return f"not even a mechanism that tells its world every time could be convicted by them; {more}.{law}"
+
+
+def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
+    runs, needed = f"{evidence.runs:,} runs of each world", short(1 / evidence.alpha)
+    if evidence.verdict is Verdict.VIOLATED:
+        return (
+            f"A bet against {claim(row)} won {needed} times its stake within {runs}. If the claim were true, it would "
+            f"ever do so with a chance of at most {short(evidence.alpha, 2)}, however often one looks."
+        )
+    if evidence.verdict is Verdict.UNDERPOWERED:
+        return f"{runs} are too few: {_too_few(row, 'about')}"
+    if row.exact or row.exhaustive:
+        return f"In {runs} a bet against it did not win {needed} times its stake; alone, that would be no acquittal."
+    return (
+        f"In {runs} a bet against {claim(row)} did not win {needed} times its stake. That is no acquittal: another "
+        "event, other data or more runs may refute it."
+    )
+
+
+def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
+    found = {
+        Verdict.VIOLATED: "a single time tells more than the claim would allow, had it been made for the pair "
+        "(outcome, time)",
+        Verdict.UNDERPOWERED: "so few could not have shown that a time tells more than the claim would allow",
+    }
+    none = "no time was seen to tell more than the claim would allow, had it been made for the pair (outcome, time)"
+    yield (
+        f"From {evidence.measurements:,} measurements on this machine: {found.get(evidence.verdict, none)}. A claim "
+        "about outcomes alone says nothing of time, and is not broken by it."
+    )
+    differ = "The worlds do differ" if evidence.detected else "That the worlds differ at all was not seen"
+    yield (
+        f"{differ} (sign test, p = {evidence.sign_p:.1g}). Not reproducible: another run, another time. Caches, "
+        "branches and power were not measured."
+    )
+
+
+def claim(row: Row) -> str:
+    """Return the row's claim in words."""
+    if row.claim is None:
+        return "the claim"
+    return f"ε = {short(row.claim.epsilon)}" + (f", δ = {short(row.claim.delta, 3)}" if row.claim.delta else "")
+
+
+def event(described: Mapping[str, Any] | None) -> str:
+    """Return the event that the attacker looks for, in words."""
+    if not described:
+        return "none is named: it is learned, on runs that judge nothing"
+    low, high = described.get("low"), described.get("high")
+    match described["kind"]:
+        case "one-of":
+            outcomes = [str(one) for one in described["outcomes"]]
+            return f"the outcome is {'one of ' if len(outcomes) > 1 else ''}{', '.join(outcomes)}"
+        case "refuses":
+            return "the mechanism refuses: it raises an error instead of answering"
+        case "releases":
+            return f"the key {described['key']!r} is released, with whatever value"
+        case "between":
+            return f"the outcome is {_range(low, high)}"
+        case "off-grid":
+            return f"the outcome is no multiple of 2^{described['grid']}".replace("-", "−")
+        case "counted":
+            return f"the outcome lies exactly (count − 1)·{described['step']:g} from {described['value']:g}"
+        case "part" if described["place"] == 1 and described["event"]["kind"] == "between":
+            return f"the count is {_range(described['event']['low'], described['event']['high'])}"
+        case "part":
+            return f"of the outcome's part {described['place']}: {event(described['event'])}"
+        case "reachable":
+            return (
+                f"noise in {described['float_type']} on {described['value']:g}, of scale {described['scale']:g}, can "
+                "reach the outcome from some uniform"
+            )
+        case "unreachable-by-box-muller":
+            return f"Box–Muller noise in float64 cannot reach the outcome from {tuple(described['data'])}"
+        case "learned" if "one-of" in described:
+            return f"learned on other runs: the outcome is one of {described['one-of']:,}"
+        case "learned":
+            return f"learned on other runs: {_score(described)} is {_range(low, high)}"
+    return ", ".join(f"{name}: {value}" for name, value in described.items())
+
+
+def _score(described: Mapping[str, Any]) -> str:
+    weights = ("" if term["weight"] == 1 else f"{term['weight']:g}·" for term in described["terms"])
+    names = (term["feature"] + "".join(f"[{step}]" for step in term["path"]) for term in described["terms"])
+    return " + ".join(map("".join, zip(weights, names, strict=True)))
+
+
+def _range(low: Any, high: Any) -> str:
+    below, above = high in ("inf", math.inf), low in ("-inf", -math.inf)
+    if low == high:
+        return f"{low}"
+    return f"at least {low}" if below else f"at most {high}" if above else f"from {low} to {high}"

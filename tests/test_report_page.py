@@ -1,0 +1,297 @@
+"""report.html in a real browser: what a stranger sees first, the sort, the links; dark and light, without scripts too.
+
+The browser is a Chromium named by the environment variable CHROMIUM, or on the PATH.
+"""
+
+import dataclasses
+import io
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from attacks.catalogue import attack
+from attacks.subnormal_time import subnormal_time
+from audit import documents
+from audit.crossings import Crossing
+from audit.report import Report, Row
+from audit.rows import examine
+from mechanisms.families import member
+
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no browser: set CHROMIUM, or put chromium, chromium-browser or google-chrome on the PATH"
+)
+SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS"]
+ANSWERS = ["What is claimed", "What was found", "How sure", "What to do next"]
+WIDE, HIGH, NARROW = 1440, 900, 400
+
+CONTRASTS = """() => {
+  const channels = text => text.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = node => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = channels(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+  };
+  return [...document.body.querySelectorAll("*")]
+    .filter(node => !node.closest("script") && [...node.childNodes].some(one => one.nodeType === 3 && one.data.trim()))
+    .map(node => {
+      const style = getComputedStyle(node);
+      const ink = luminance(channels(node.closest("svg") ? style.fill : style.color)), paper = luminance(behind(node));
+      return [node.textContent.trim().slice(0, 40), (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05)];
+    });
+}"""
+
+
+def row(name: str, mechanism: str, runs: int = 500, **options: Any) -> Row:
+    return examine(Crossing(attack(name), member(mechanism)), seed=1, runs=runs, alpha=0.05, **options)
+
+
+@pytest.fixture(scope="module")
+def small() -> Report:
+    """A row of every verdict but UNRESOLVED, and of every kind of evidence that is drawn."""
+
+    def broken_worlds() -> tuple[Any, Any]:
+        raise ValueError("<no> worlds")
+
+    failed = dataclasses.replace(attack("zero-rounding"), worlds=broken_worlds)
+    rows = [
+        row("zero-rounding", "exponential-naive-float64"),
+        row("zero-rounding", "exponential-exact"),
+        row("truncated-addition", "exponential-naive-float64"),
+        row("grid-precision", "laplace-naive-float64", 2_000, look=lambda evidence: None),
+        row("grid-precision", "laplace-rounded", 5),
+        row("grid-precision@epsilon=0.1", "laplace-exact"),
+        row("least-significant-bits", "laplace-naive-float64"),
+        row("uniform-floor", "threshold-naive-float32"),
+        examine(Crossing(failed, member("exponential-base2")), seed=1, runs=10, alpha=0.05),
+        row("rejection-tries", "exponential-base2"),
+        examine(Crossing(subnormal_time(outcomes=50), member("exponential-exact")), seed=1, runs=100, alpha=0.05),
+    ]
+    return Report("0", 1, 500, 0.05, 0.05 / len(rows), {"numpy": np.__version__}, tuple(rows))
+
+
+@pytest.fixture(scope="module")
+def pages(small: Report, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The addresses of the page of this report, and of one with ten times as many."""
+    many = [
+        dataclasses.replace(one, mechanism=f"{one.mechanism}-with-a-longer-name-{number}")
+        for number in range(10)
+        for one in small.rows
+    ]
+    folder = tmp_path_factory.mktemp("pages")
+    for name, report in (("small", small), ("many", dataclasses.replace(small, rows=tuple(many)))):
+        (folder / f"{name}.html").write_text(documents.to_html(report), encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in ("small", "many")}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Chromium's own sandbox needs what a container does not give; the only page that it opens is ours.
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """A page and what its console said."""
+
+    def __init__(self, browser: Any, address: str, **options: Any) -> None:
+        settings = {"viewport": {"width": WIDE, "height": HIGH}} | options
+        self.page = browser.new_context(**settings).new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked(request.url))
+        self.page.goto(address)
+
+    def asked(self, address: str) -> None:
+        if not address.startswith(("file:", "data:")):
+            self.complaints.append(f"asked for {address}")
+
+
+@pytest.fixture
+def opened(browser: Any, pages: dict[str, str], request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The small page, wide and light unless the test says otherwise. Nobody complains, whatever a test does."""
+    shown = Opened(browser, pages["small"], **getattr(request, "param", {}))
+    yield shown.page
+    assert shown.complaints == []
+    shown.page.context.close()
+
+
+EVERY_WAY = pytest.mark.parametrize(
+    "opened",
+    [
+        {"color_scheme": scheme, "java_script_enabled": scripts, "viewport": {"width": width, "height": HIGH}}
+        for scheme in ("light", "dark")
+        for scripts in (True, False)
+        for width in (WIDE, NARROW)
+    ],
+    indirect=True,
+    ids=lambda way: (
+        f"{way['color_scheme']}-{way['viewport']['width']}{'' if way['java_script_enabled'] else '-no-scripts'}"
+    ),
+)
+
+
+@EVERY_WAY
+def test_nothing_is_wider_than_the_screen_and_every_picture_is_within_its_section(opened: Any, small: Report) -> None:
+    assert opened.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    places = opened.evaluate(
+        """[...document.querySelectorAll("figure")].map(figure => {
+          const inner = figure.querySelector("svg").getBoundingClientRect();
+          const outer = figure.closest("article").getBoundingClientRect();
+          return [inner.left - outer.left, inner.top - outer.top, outer.right - inner.right,
+                  outer.bottom - inner.bottom, inner.width - 200, inner.height - 100];
+        })"""
+    )
+    assert len(places) > 3 * len(small.rows) - 6
+    assert np.min(places) >= 0
+
+
+@EVERY_WAY
+def test_text_can_be_read(opened: Any) -> None:
+    contrasts = opened.evaluate(CONTRASTS)
+    assert len(contrasts) > 500
+    assert [one for one in contrasts if one[1] < 4.5] == []
+
+
+@pytest.mark.parametrize("name", ["small", "many"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_stranger_sees_four_answers_in_order_and_the_table_begin(
+    browser: Any, pages: dict[str, str], name: str, scheme: str
+) -> None:
+    shown = Opened(browser, pages[name], color_scheme=scheme)
+    boxes = [
+        shown.page.get_by_role("heading", name=answer, exact=True).locator("..").bounding_box() for answer in ANSWERS
+    ]
+    assert all(box["y"] + box["height"] <= HIGH for box in boxes)
+    places = [(box["y"], box["x"]) for box in boxes]
+    assert places == sorted(places)
+    third = shown.page.locator("#rows tbody tr").nth(2).bounding_box()
+    assert max(box["y"] + box["height"] for box in boxes) < third["y"]
+    assert third["y"] + third["height"] <= HIGH
+    assert shown.complaints == []
+
+
+def test_the_answers_are_those_of_the_report(opened: Any, small: Report) -> None:
+    found = opened.locator("#found").inner_text()
+    assert all(verdict in found for verdict in SEVERITY if verdict != "UNRESOLVED")
+    broken = [row.mechanism for row in small.rows if row.violated]
+    assert f"{len(broken)}\u00a0VIOLATED" in found
+    assert [link.inner_text() for link in opened.locator("#found a").all()] == list(dict.fromkeys(broken))
+    assert "No verdict says that a mechanism is private." in opened.locator("#sure").inner_text()
+    assert "--fail-on-violation" in opened.locator("#next").inner_text()
+    assert "--runs" in opened.locator("#next").inner_text()
+
+
+def pixels(picture: bytes) -> Any:
+    return imread(io.BytesIO(picture))[..., :3]
+
+
+def test_dark_is_dark_and_light_is_light_in_the_pictures_too(browser: Any, pages: dict[str, str]) -> None:
+    taken = {}
+    for scheme in ("light", "dark"):
+        page = Opened(browser, pages["small"], color_scheme=scheme).page
+        taken[scheme] = [pixels(shot) for shot in (page.screenshot(), page.locator("figure svg").first.screenshot())]
+    for light, dark in zip(taken["light"], taken["dark"], strict=True):
+        assert light.shape == dark.shape
+        assert light.mean() > 0.8
+        assert dark.mean() < 0.35
+        assert min(light.std(), dark.std()) > 0.02  # something is on it
+
+
+def test_every_row_of_the_table_links_to_its_section_and_back(opened: Any, small: Report) -> None:
+    links = opened.locator("#rows tbody a")
+    assert links.count() == len(small.rows)
+    for number, one in enumerate(small.rows):
+        link = links.nth(number)
+        section = opened.locator(f"[id='{link.get_attribute('href')[1:]}']")
+        assert section.count() == 1
+        assert one.mechanism in section.locator("h3").inner_text()
+        back = section.get_by_role("link", name="to its row of the table").get_attribute("href")
+        assert opened.locator(f"[id='{back[1:]}'] a").get_attribute("href") == link.get_attribute("href")
+    links.nth(4).click()
+    at = opened.locator(f"[id='{links.nth(4).get_attribute('href')[1:]}']").bounding_box()
+    assert 0 <= at["y"] < HIGH / 4
+
+
+def test_headings_go_down_one_step_at_a_time_and_no_name_is_given_twice(opened: Any) -> None:
+    levels = opened.evaluate('[...document.querySelectorAll("h1, h2, h3")].map(one => Number(one.tagName[1]))')
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert max(np.diff(levels)) <= 1
+    names = opened.evaluate('[...document.querySelectorAll("[id]")].map(one => one.id)')
+    assert len(names) == len(set(names))
+    assert opened.evaluate("document.documentElement.lang") == "en"
+
+
+def column(page: Any, place: int) -> list[str]:
+    cells: list[str] = page.evaluate(
+        "place => [...document.querySelectorAll('#rows tbody tr')].map(row => row.cells[place].textContent.trim())",
+        place,
+    )
+    return cells
+
+
+def number(cell: str) -> float:
+    told = cell.removeprefix("≥ ").replace(",", "", 0 if "δ" in cell else -1).split(",")[0]
+    if told.startswith("1−"):
+        return 1 - float(told[2:])
+    return np.inf if told == "∞" else float(told)
+
+
+@pytest.mark.parametrize("place", range(10))
+def test_a_heading_sorts_the_table_and_again_the_other_way(opened: Any, place: int) -> None:
+    head = opened.locator("#rows thead th").nth(place)
+    given = column(opened, place)
+    key: Any = str if place in (0, 1, 3) else SEVERITY.index if place == 2 else number
+    known = [cell for cell in given if cell != "–" or place == 3]
+    missing = ["–"] * (len(given) - len(known))
+    ascending = sorted(map(key, known))
+    assert len(set(ascending)) > 1
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    shown = column(opened, place)
+    assert [key(cell) for cell in shown[: len(known)]] == ascending
+    assert shown[len(known) :] == missing
+    head.get_by_role("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    shown = column(opened, place)
+    assert [key(cell) for cell in shown[: len(known)]] == ascending[::-1]
+    assert shown[len(known) :] == missing
+    opened.locator("#rows thead th").nth((place + 1) % 10).get_by_role("button").click()
+    assert head.get_attribute("aria-sort") is None
+
+
+@pytest.mark.parametrize("opened", [{"java_script_enabled": False}], indirect=True)
+def test_without_scripts_the_table_is_in_the_reports_order_and_promises_no_sort(opened: Any, small: Report) -> None:
+    assert column(opened, 1) == [row.mechanism for row in small.rows]
+    assert opened.get_by_role("button").count() == 0
+    assert "sorts" not in opened.locator("#verdicts caption").inner_text()
+    broken = [one for one in opened.locator("article").all() if "VIOLATED" in one.locator("h3").inner_text()]
+    assert len(broken) == sum(row.violated for row in small.rows)
+    assert all(one.locator("figure svg").first.is_visible() for one in broken)
+
+
+def test_on_paper_it_is_black_on_white_whatever_the_screen(browser: Any, pages: dict[str, str], tmp_path: Path) -> None:
+    page = Opened(browser, pages["small"], color_scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert pixels(page.locator("figure svg").first.screenshot()).mean() > 0.8
+    page.pdf(path=tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,103 @@
+"""What a report says in words: one verdict a row, how it is known, and never more than the evidence shows."""
+
+import dataclasses
+import itertools
+
+import pytest
+
+from attacks.catalogue import ATTACKS
+from attacks.events import Learned, OneOf, Term
+from audit import wording
+from audit.report import ExactEvidence, KolmogorovSmirnov, Row, SampledEvidence, Verdict
+from mechanisms.privacy import Claim
+
+EMPTY = Row("attack", "told", "source", "family", "member", {}, None, Claim(1.0), 0.46, True)
+REASSURING = ("is private", "is safe", "is secure", "passed", "no leak", "resists")
+
+
+def exact(verdict: Verdict) -> ExactEvidence:
+    within = None if verdict is Verdict.VIOLATED else 1e-9
+    return ExactEvidence(verdict, 2.0, 0.25, within, 0.5, 0.5, (0.1, 0.1), (0.6, 0.6))
+
+
+def sampled(verdict: Verdict, runs: int = 1_000) -> SampledEvidence:
+    distance = KolmogorovSmirnov(0.5, 0.46, 0.01)
+    return SampledEvidence(verdict, runs, 0.95, 1.5, (0.09, 0.11), (0.5, 0.6), (0.4, 0.5), distance, None)
+
+
+def row(proved: Verdict | None = None, seen: Verdict | None = None) -> Row:
+    return dataclasses.replace(
+        EMPTY, exact=None if proved is None else exact(proved), sampled=None if seen is None else sampled(seen)
+    )
+
+
+PROOFS = (None, Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED)
+SAMPLES = (None, Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
+CROSSED = list(itertools.product(PROOFS, SAMPLES))
+
+
+@pytest.mark.parametrize(("proved", "seen"), CROSSED)
+def test_a_row_has_one_verdict_and_it_is_one_of_its_kinds_of_evidence(
+    proved: Verdict | None, seen: Verdict | None
+) -> None:
+    one = row(proved, seen)
+    verdict = wording.verdict(one)
+    assert verdict in wording.SEVERITY
+    if one.violated:
+        assert verdict == "VIOLATED"
+    elif proved is not None:
+        assert verdict == proved
+    elif seen is not None:
+        assert verdict == seen
+    assert all(one.evidence[kind].verdict == verdict for kind in wording.kinds(one))
+    assert (wording.known(one) == "–") == (proved is None and seen is None)
+
+
+@pytest.mark.parametrize(("proved", "seen"), CROSSED)
+def test_no_words_reassure(proved: Verdict | None, seen: Verdict | None) -> None:
+    told = " ".join(wording.says(row(proved, seen)))
+    assert not any(word in told for word in REASSURING)
+    if proved is Verdict.HOLDS:
+        assert "Not shown: any other pair of worlds" in told
+    if seen is Verdict.NOT_REFUTED:
+        assert "no acquittal" in told
+    assert ("contradict each other" in told) == (proved is Verdict.HOLDS and seen is Verdict.VIOLATED)
+
+
+def test_an_error_is_the_verdict_and_says_nothing_of_the_claim() -> None:
+    failed = dataclasses.replace(EMPTY, error="ValueError: bad")
+    assert wording.verdict(failed) == "ERROR"
+    assert wording.says(failed) == ["The row could not be examined, so nothing is known of this claim: ValueError: bad"]
+
+
+def test_too_few_runs_say_how_many_it_takes() -> None:
+    few = dataclasses.replace(EMPTY, sampled=sampled(Verdict.UNDERPOWERED, 10))
+    assert wording.runs_needed(few) == 14
+    assert "that takes at least 14 runs of each world" in " ".join(wording.says(few))
+    never = dataclasses.replace(few, claim=Claim(37.0))
+    assert wording.runs_needed(never) is None
+    assert "no affordable number would do" in " ".join(wording.says(never))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-3, 0.05 / 178, 1e-12])
+def test_no_confidence_is_rounded_up_to_certainty(alpha: float) -> None:
+    told = float(wording.percent(1 - alpha).removesuffix("\u00a0%"))
+    assert told < 100
+    assert 100 - told == pytest.approx(100 * alpha, rel=0.5)
+
+
+def test_every_event_of_the_catalogue_has_words() -> None:
+    for attack in ATTACKS:
+        described = None if attack.event is None else attack.event.to_json()
+        told = wording.event(described)
+        assert "portable" not in told
+        assert "{" not in told
+
+
+def test_learned_events_have_words_too() -> None:
+    learned = Learned((Term("value", (0,)), Term("grid", weight=2.0)), -1.0, 0.5)
+    assert wording.event(learned.to_json()) == "learned on other runs: value[0] + 2·grid is from -1.0 to 0.5"
+    many = OneOf(tuple(range(1_000)))
+    assert wording.event(many.to_json()) == "learned on other runs: the outcome is one of 1,000"
+    assert wording.event(OneOf((1, 2)).to_json()) == "the outcome is one of 1, 2"
+    assert wording.event(None).startswith("none is named")
