@@ -153,7 +153,7 @@ def test_runs_between_the_ends_of_a_pilots_cells_are_spread_over_the_bins() -> N
 
 def test_the_running_e_value_crosses_its_threshold_where_the_claim_is_refuted() -> None:
     crossing = Crossing(attack("zero-rounding"), member("exponential-naive-float64"))
-    row = examine(crossing, seed=1, runs=2_000, alpha=0.05, look=lambda evidence: None)
+    row = examine(crossing, seed=1, runs=2_000, alpha=0.05, until_decided=True)
     drawn = panel(row, "Running e-value")
     lines = [path.attrib for path in ElementTree.fromstring(drawn.svg).iter("path")]
     (run,) = [line["d"] for line in lines if line.get("class") == "l k"]

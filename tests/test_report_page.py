@@ -70,7 +70,7 @@ def small() -> Report:
         row("zero-rounding", "exponential-naive-float64"),
         row("zero-rounding", "exponential-exact"),
         row("truncated-addition", "exponential-naive-float64"),
-        row("grid-precision", "laplace-naive-float64", 2_000, look=lambda evidence: None),
+        row("grid-precision", "laplace-naive-float64", 2_000, until_decided=True),
         row("grid-precision", "laplace-rounded", 5),
         row("grid-precision@epsilon=0.1", "laplace-exact"),
         row("least-significant-bits", "laplace-naive-float64"),
