@@ -41,11 +41,13 @@ def of(sketch: Sketch, most: int | None = None) -> Histogram:
     absent = "refused" if sketch.axis == "outcome" else "none"
     names = [absent if np.isneginf(end) else f"{end:.10g}" for end in ends[: FEW + 1]]
     even = len(ends) <= FEW or np.allclose(np.diff(ends), ends[1] - ends[0])
+    finite = ends[np.isfinite(ends)]
+    width = float(ends[1] - ends[0]) if even and len(ends) > 1 else float(np.array_equal(finite, np.round(finite)))
     merged = False
     empty = not any(masses.any() for pair in pairs if pair is not None for masses in pair)
     if not empty and (not even or len(ends) > (most or len(ends))):
-        merged = True
-        ends, pairs = _binned(ends, pairs, ends[1] - ends[0] if even else 0.0)
+        ends, pairs = _binned(ends, pairs, width)
+        merged = not width or len(ends) < 2 or ends[1] - ends[0] > width
         if len(ends) == 2:  # next to all of the mass has one value
             names = [absent, "a number"] if np.isneginf(ends[0]) else [f"{ends[0]:.10g} or less", "more"]
     whole = np.array_equal(ends, np.round(ends))
@@ -56,7 +58,7 @@ def of(sketch: Sketch, most: int | None = None) -> Histogram:
 def _binned(
     ends: NDArray[np.float64], pairs: tuple[Pair | None, Pair | None], width: float
 ) -> tuple[NDArray[np.float64], tuple[Pair | None, Pair | None]]:
-    """Return bins of equal width over all but the tails: whole numbers of cells, where these have a width."""
+    """Return bins of equal width over all but the tails: multiples of the width of cells, of 1 for whole numbers."""
     total = np.sum([masses for pair in pairs if pair is not None for masses in pair], axis=0)
     shares = np.cumsum(total) / total.sum()
     low, high = (ends[np.searchsorted(shares, share)] for share in (TAIL_LEFT_OUT, 1 - TAIL_LEFT_OUT))

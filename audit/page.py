@@ -91,7 +91,9 @@ def _anchor(taken: set[str], *names: str) -> str:
 
 def _shown(row: Row, anchor: str, report: Report) -> Shown:
     described = row.event if row.sequential is None else row.sequential.event
-    timed = row.timing is not None
+    timed, axis = row.timing is not None, "outcome" if row.sketch is None else row.sketch.axis
+    # A list is compared by its first number, which has a name of its own there; other axes are of outcomes, shifted.
+    compared = "outcome" if row.channel is not None or "outcome" in axis else axis
     cells = columns(row)
     return Shown(
         row=row,
@@ -100,7 +102,7 @@ def _shown(row: Row, anchor: str, report: Report) -> Shown:
         verdict=wording.verdict(row),
         cells=_cells(row),
         claim=wording.claim(row),
-        event="one draw takes longer than the time below" if timed else wording.event(described),
+        event="one draw takes longer than the time below" if timed else wording.event(described, compared),
         says=wording.says(row),
         again=_again(row, report),
         panels=panels.of(row),
@@ -205,7 +207,8 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
     times = Counter(one.mechanism for one in violated)
     broken = [Broken(name, one.anchor, times[name]) for name, one in first.items()]
     claims = [one.row.claim for one in shown if one.row.claim is not None]
-    needed = [wording.runs_needed(one.row) for one in shown if one.verdict == "UNDERPOWERED"]
+    few = [one.row for one in shown if one.verdict == "UNDERPOWERED"]
+    needed = [wording.runs_needed(row) for row in few if row.timing is None]
     proved = [one for one in violated if set(wording.kinds(one.row)) & set(wording.PROVED)]
     alone = [one for one in violated if one not in proved]
     return {
@@ -229,6 +232,7 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
         "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
         "underpowered": len(needed),
         "needed": max((runs for runs in needed if runs is not None), default=None),
+        "clocked": len(few) - len(needed),
         "never": sum(runs is None for runs in needed),
         "errors": [one for one in shown if one.verdict == "ERROR"],
         "warned": [one for one in shown if one.row.warnings],

@@ -190,8 +190,8 @@ def claim(row: Row) -> str:
     return f"ε = {short(row.claim.epsilon)}" + (f", δ = {short(row.claim.delta, 3)}" if row.claim.delta else "")
 
 
-def event(described: Mapping[str, Any] | None) -> str:
-    """Return the event that the attacker looks for, in words."""
+def event(described: Mapping[str, Any] | None, number: str = "outcome") -> str:
+    """Return the event that the attacker looks for, in words. number: what is compared, where outcomes are lists."""
     if not described:
         return "none is named: it is learned, on runs that judge nothing"
     low, high = described.get("low"), described.get("high")
@@ -204,7 +204,7 @@ def event(described: Mapping[str, Any] | None) -> str:
         case "releases":
             return f"the key {described['key']!r} is released, with whatever value"
         case "between":
-            return f"the outcome is {_range(low, high)}"
+            return f"the {number} is {_range(low, high)}"
         case "off-grid":
             return f"the outcome is no multiple of 2^{described['grid']}".replace("-", "−")
         case "counted":

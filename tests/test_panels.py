@@ -151,6 +151,15 @@ def test_runs_between_the_ends_of_a_pilots_cells_are_spread_over_the_bins() -> N
     assert inner.max() < 2 * inner.min()
 
 
+def test_whole_numbers_have_a_bin_each_though_some_of_them_are_impossible() -> None:
+    ends = np.array([3.0, *range(9, 27), 28.0])
+    shares = np.full(len(ends), 1 / len(ends))
+    shown = histograms.of(Sketch(ends, None, (shares, shares), None))
+    assert shown.law is not None
+    assert (shown.merged, shown.ends.tolist()) == (False, list(range(3, 29)))
+    assert np.flatnonzero(shown.law[0] == 0).tolist() == [1, 2, 3, 4, 5, 24]
+
+
 def test_the_running_e_value_crosses_its_threshold_where_the_claim_is_refuted() -> None:
     crossing = Crossing(attack("zero-rounding"), member("exponential-naive-float64"))
     row = examine(crossing, seed=1, runs=2_000, alpha=0.05, until_decided=True)
