@@ -1,6 +1,7 @@
 """Pictures of a row: what they show is what the row's evidence says, at its place."""
 
 import dataclasses
+import math
 import re
 from xml.etree import ElementTree
 
@@ -83,9 +84,9 @@ def test_the_event_of_a_violation_lies_outside_what_the_claim_allows_and_that_of
 
 
 def test_what_the_claim_allows_is_attained_by_randomized_response() -> None:
-    truth = np.e / (1 + np.e)
-    assert claim_panels.allowed_in((truth, truth), Claim(1.0)) == pytest.approx((1 - truth, 1 - (1 - truth) / np.e))
-    assert claim_panels.allowed_in((1 - truth,) * 2, Claim(1.0)) == pytest.approx(((1 - truth) / np.e, truth))
+    truth = math.e / (1 + math.e)
+    assert claim_panels.allowed_in((truth, truth), Claim(1.0)) == pytest.approx((1 - truth, 1 - (1 - truth) / math.e))
+    assert claim_panels.allowed_in((1 - truth,) * 2, Claim(1.0)) == pytest.approx(((1 - truth) / math.e, truth))
 
 
 def test_a_violation_too_small_for_the_axis_is_seen_on_a_logarithmic_one() -> None:
