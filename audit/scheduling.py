@@ -42,6 +42,7 @@ class Standing:
     plan: Plan
     portable: bool
     stored: dict[str, Any] | None = None
+    kept: int = 0  # runs of an earlier audit that this one goes on from
     begun: bool = False
     finishing: bool = False
     prepared: Prepared | None = None
@@ -58,6 +59,8 @@ class Standing:
     def take_begun(self, begun: Begun) -> None:
         """Note what the first task has found."""
         self.row, self.prepared, self.tally, self.seconds = begun.row, begun.prepared, begun.tally, begun.seconds
+        if self.stored is not None:
+            self.kept = self.counted
         self._todo = iter(()) if begun.tally is None else begun.tally.todo()
 
     def span(self, parts: int) -> list[Batch]:
@@ -77,12 +80,13 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """How far an audit is. at: the row that was counted last."""
+    """How far an audit is. runs_kept: those that an earlier audit has done; at: the row that was counted last."""
 
     rows: int
     rows_done: int
     runs: int
     runs_done: int
+    runs_kept: int
     at: Standing | None
 
 
@@ -259,7 +263,8 @@ def _kept(standing: Sequence[Standing]) -> dict[int, Any]:
 def _standings(standing: Sequence[Standing], at: Standing | None) -> Standings:
     done = sum(one.row is not None for one in standing)
     runs, runs_done = sum(one.plan.runs for one in standing), sum(one.counted for one in standing)
-    return Standings(len(standing), done, runs, runs_done, at)
+    kept = sum(one.kept for one in standing)
+    return Standings(len(standing), done, runs, runs_done, kept, at)
 
 
 def _portable(crossing: Crossing) -> bool:

@@ -133,9 +133,11 @@ def test_what_was_kept_is_not_counted_again() -> None:
         place: {number for first, last in row["batches"] for number in range(first, last + 1)}
         for place, row in kept.items()
     }
-    going_on = Stopping(10_000)
-    report(going_on, keeping=Keeping(kept, whole.append))
+    going_on, heard = Stopping(10_000), list[Standings]()
+    report(going_on, keeping=Keeping(kept, whole.append), told=heard.append)
     assert sum(map(len, done.values())) + sum(map(len, going_on.spans)) == 4 * BATCHES
+    sizes = [200] * (BATCHES - 1) + [193]
+    assert heard[-1].runs_kept == sum(sizes[number] for numbers in done.values() for number in numbers)
 
 
 def test_counts_of_another_row_are_refused() -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,24 +89,35 @@ def progress(what: str, total: int) -> Iterator[Steps]:
 @contextmanager
 def auditing() -> Iterator[Callable[[Standings], None]]:
     """Show rows, runs a second, the time left, and the bound of the row that was counted last; nothing in a pipe."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.table import Column
 
     rows, speed = TextColumn("{task.fields[rows]}"), TextColumn("{task.fields[speed]}")
-    left = TimeRemainingColumn(elapsed_when_finished=True)
-    with _bar(rows, BarColumn(), TaskProgressColumn(), speed, left, TextColumn("{task.description}")) as bar:
+    rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut where there is no room
+    with _bar(rows, BarColumn(10), TaskProgressColumn(), speed, rest, expand=True) as bar:
         task = bar.add_task("", total=None, rows="auditing", speed="")
-        begun: list[tuple[float, int]] = []  # when the first runs were seen, and how many: those kept cost nothing
+        begun = time.monotonic()
 
         def told(standings: Standings) -> None:
-            now, done = time.monotonic(), standings.runs_done
-            begun[:] = begun or [(now, done)]
-            since, before = begun[0]
-            per_second = f"{(done - before) / (now - since):,.0f} runs/s" if done > before else ""
-            rows = f"auditing, {standings.rows_done} of {standings.rows} rows"
+            done, rows = standings.runs_done, f"{standings.rows_done} of {standings.rows} rows"
+            speed = pace(done - standings.runs_kept, standings.runs - done, time.monotonic() - begun)
             shown: dict[str, Any] = {"total": max(1, standings.runs), "completed": done, "rows": rows}
-            bar.update(task, description=bound(standings.at), speed=per_second, **shown)
+            bar.update(task, description=bound(standings.at), speed=speed, **shown)
 
         yield told
+
+
+def pace(done: int, left: int, seconds: float) -> str:
+    """Return the runs a second, and how long those that are left will take at that speed.
+
+    done: since this audit began; what an earlier one has counted cost no time.
+
+    >>> pace(24_600_000, 975_400_000, 1.0), pace(0, 1_000, 1.0)
+    ('24,600,000 runs/s, 0:00:39 left', '')
+    """
+    if done <= 0:
+        return ""
+    return f"{done / seconds:,.0f} runs/s, {timedelta(seconds=int(left * seconds / done))} left"
 
 
 def bound(standing: Standing | None) -> str:
@@ -117,18 +129,18 @@ def bound(standing: Standing | None) -> str:
     where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
     if not isinstance(standing.tally, sampled.Sums):
         e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
-        return f"{where}: e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}"
+        return f"e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}: {where}"
     claim, runs, tail = standing.prepared.claim, standing.tally.counted, standing.plan.alpha / 4
     event_in, event_out = (statistics.clopper_pearson(world.event, runs, tail) for world in standing.tally.counts)
-    return f"{where}: ε ≥ {statistics.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}"
+    return f"ε ≥ {statistics.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}: {where}"
 
 
-def _bar(*columns: ProgressColumn) -> Progress:
+def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
 
 
 def print_table(made: Callable[[int | None], Table]) -> None:
