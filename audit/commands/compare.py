@@ -42,8 +42,8 @@ def compare(old: Path, new: Path, form: str) -> None:
 
     \b
     In continuous integration, with the report of an accepted state under version control:
-      audit run --target "cmd: ./my_mechanism" --family laplace --epsilon 1
-      audit compare accepted.json reports/report.json
+      subnormal run --target "cmd: ./my_mechanism" --family laplace --epsilon 1
+      subnormal compare accepted.json reports/report.json
     """
     from audit.differences import context, differences, to_markdown
 

@@ -71,10 +71,10 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
     """Bound what many runs of a mechanism cost, from below and above, and compare with other accountants.
 
     \b
-      audit compose --gaussian 10 --runs 4096
-      audit compose --laplace 200 --truncation 2500
-      audit compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
-      audit compose --attack grid-precision --mechanism laplace-exact
+      subnormal compose --gaussian 10 --runs 4096
+      subnormal compose --laplace 200 --truncation 2500
+      subnormal compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
+      subnormal compose --attack grid-precision --mechanism laplace-exact
     With no mechanism: a leak compounds. For every member that an exact law convicts, δ(r·ε) for r = 1 to 2^18 runs,
     beside an exact twin's: what shows beyond r times its claim. Attacks that take seconds need --attack.
 

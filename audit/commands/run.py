@@ -65,7 +65,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     "address",
     metavar="ADDRESS",
     help="Count on the workers of the Dask scheduler that runs there, as in tcp://10.0.0.1:8786; "
-    "pip install 'subnormal[cluster]'.",
+    "pip install 'subnormal[cluster]'; docs/cluster.md.",
 )
 @out_option("Folder for the report, and for checkpoint.json while the audit runs.")
 @click.option(
@@ -117,8 +117,8 @@ def run(
 
     \b
     Another's mechanism, in any language:
-      audit run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
-      audit run --target package.module:function --attack grid-precision
+      subnormal run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
+      subnormal run --target package.module:function --attack grid-precision
     """
     wanted, chosen = Wanted.of(target), _chosen(attacks, family_name, _cost(quick, full), channels)
     options: dict[str, Any] = {
