@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -193,3 +194,21 @@ def test_an_interrupted_audit_says_how_to_go_on(tmp_path: Path) -> None:
     assert audit.returncode == 130
     assert errors.strip() == f"interrupted: --resume goes on from {tmp_path / NAME}"
     assert set(json.loads((tmp_path / NAME).read_text())["rows"]) == {"0"}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_only_an_audit_with_counts_of_its_own_says_that_resume_goes_on(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An interrupt in the first second leaves the checkpoint of whichever audit was there before."""
+    options = {"seed": seed, "runs": 1_000, "alpha": 0.05, "until_decided": False}
+    with pytest.raises(click.exceptions.Exit), keeping.kept(tmp_path, [], {**options, "seed": 1}, resume=False) as kept:
+        kept.save({0: {}})
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == f"interrupted: --resume goes on from {tmp_path / NAME}\n"
+    with (
+        pytest.raises((KeyboardInterrupt, click.exceptions.Exit)),
+        keeping.kept(tmp_path, [], options, resume=seed == 1),
+    ):
+        raise KeyboardInterrupt
+    assert bool(capsys.readouterr().err) == (seed == 1)

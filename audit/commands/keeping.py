@@ -35,12 +35,15 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
     stored, before = _stored(checkpoint, met, resume=resume)
     started = time.monotonic()
     complaints: list[OSError] = []
+    ours = bool(stored)  # what lies there may be another audit's, which --resume would refuse
 
     def save(rows: Mapping[int, Any]) -> None:
+        nonlocal ours
         if not rows:
             return
         try:
             checkpoint.save(rows, before + time.monotonic() - started)
+            ours = True
         except OSError as error:
             if not complaints:
                 click.echo(f"{checkpoint.path}: {error.strerror}; the audit goes on without", err=True)
@@ -49,12 +52,12 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
     try:
         yield Keeping(stored, save)
     except KeyboardInterrupt:
-        if complaints or not checkpoint.path.exists():
+        if complaints or not ours:
             raise
         click.echo(f"interrupted: --resume goes on from {checkpoint.path}", err=True)
         raise click.exceptions.Exit(130) from None
     except Failure as failure:
-        if complaints or not checkpoint.path.exists():
+        if complaints or not ours:
             raise
         raise Failure(f"{failure.message}; --resume goes on from {checkpoint.path}") from None
 
