@@ -1,4 +1,4 @@
-"""What the outcomes of a target give away about the way they came: digits lost, nothing but refusals."""
+"""What the outcomes of a target give away about the way they came: digits lost, nothing but refusals or one answer."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Watch:
         self._seen = 0
         self._answered = False  # whether any outcome was not a refusal
         self._refusal = ""
+        self._first: Any = None  # the first answer, and whether another came
+        self._varies = False
 
     def see(self, outcomes: Iterable[Any]) -> None:
         """Take note of these outcomes."""
@@ -34,7 +36,11 @@ class Watch:
             if isinstance(outcome, Refused):
                 self._refusal = outcome.error
                 continue
+            if not self._answered:
+                self._first = outcome
             self._answered = True
+            if not self._varies:  # an index or a list may well be always the same, a number with noise not
+                self._varies = not isinstance(outcome, float) or outcome != self._first
             if not self._whole:
                 for part in outcome if isinstance(outcome, tuple) else (outcome,):
                     self._measure(part[1] if isinstance(part, tuple) else part)  # an item of a mapping
@@ -57,4 +63,9 @@ class Watch:
             )
         if self._seen and not self._answered:
             found.append(f"every run of both worlds was refused, the last with {self._refusal!r}")
+        if self._answered and not self._varies and not self._refusal and self._seen >= ENOUGH:
+            found.append(
+                f"every run of both worlds gave {float(self._first)!r}: does it read its data, and add noise? "
+                "docs/protocol.md says in what form data come"
+            )
         return tuple(found)

@@ -107,6 +107,14 @@ def test_digits_are_missed_where_they_are_missing() -> None:
     assert warned([(float(f"{value:g}"), 1) for value in noise.ravel()])
 
 
+def test_one_number_in_all_runs_is_told_of() -> None:
+    """A target that misreads its data may return a constant, which no attack refutes."""
+    assert warned([0.0] * 100)
+    assert not warned([0.0] * 99 + [1.0])
+    assert not warned([3] * 100)  # an index may be all but certain
+    assert not warned([0.0] * 3)
+
+
 def test_few_digits_that_are_natural_bring_no_warning() -> None:
     assert not warned(list(range(1_000)))
     assert not warned([count / 1024 for count in range(-5_000, 5_000)])  # a dyadic of few bits is its decimal
