@@ -297,6 +297,18 @@ def test_runs_until_decided_stop_early_and_convict_by_themselves(tmp_path: Path)
     assert "sequential" in convicted.stdout
 
 
+@pytest.mark.parametrize(("written", "runs"), [("2e1", 20), ("1.5E1", 15), ("1_0", 10)])
+def test_many_runs_may_be_written_short(written: str, runs: int, tmp_path: Path) -> None:
+    found = call("run", "--attack", "zero-rounding", "--mechanism", "exponential-exact", "--jobs", "1",
+                 "--runs", written, "--format", "json", "--out", str(tmp_path))  # fmt: skip
+    assert json.loads(found.stdout)["runs"] == runs
+
+
+@pytest.mark.parametrize("written", ["1.55e1", "1e99", "e", "-1e3", "nan"])
+def test_what_is_no_number_of_runs_is_refused(written: str) -> None:
+    assert call("run", "--runs", written).exit_code == 2
+
+
 def test_a_terminal_sees_runs_a_second_the_time_left_and_the_bound(tmp_path: Path) -> None:
     """In a pipe nothing moves; on a terminal the last line tells how far the audit is: 80 columns have room for it."""
     shown, terminal = pty.openpty()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 QUICK_RUNS = 2_000
 
 
+class Runs(click.IntRange):
+    """A number of runs, as 1000000000, 1_000_000_000 or 1e9."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the number; what is no whole one is left for click to refuse."""
+        if isinstance(value, str) and "e" in value.lower():
+            with suppress(ValueError):
+                number = float(value)
+                value = int(number) if number.is_integer() and number < 2**53 else value
+        return super().convert(value, parameter, context)
+
+
 def _a_number(context: click.Context, parameter: click.Parameter, value: float) -> float:
     if math.isnan(value):
         raise click.BadParameter("nan is not a number")
@@ -40,10 +52,10 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
 @target_options
 @click.option(
     "--runs",
-    type=click.IntRange(1, 10**12),
+    type=Runs(1, 10**12),
     default=100_000,
     show_default=True,
-    help="Runs in each world; a mechanism too slow for so many declares fewer.",
+    help="Runs in each world, also as 1e9; a mechanism too slow for so many declares fewer.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same runs.")
 @click.option(
