@@ -7,6 +7,7 @@ are worth having at a time. `audit.cluster` has one more.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -52,14 +53,23 @@ class Processes:
         self._last: list[Future[Any] | None] = [None] * count
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        """Return the future of a task, in a process that is free where there is one."""
+        """Return the future of a task, in a process that is free where there is one.
+
+        It is pickled here and unpickled by the task itself: what goes wrong then ends no worker.
+        """
+        try:
+            call = pickle.dumps((function, arguments))
+        except Exception as error:  # whatever its parts raise
+            unsent: Future[Any] = Future()
+            unsent.set_exception(error)
+            return unsent
         free = (place for place, future in enumerate(self._last) if future is None or future.done())
         place = next(free, 0)
         try:
-            future = self._pools[place].submit(function, *arguments)
+            future = self._pools[place].submit(_call, call)
         except BrokenProcessPool:  # by its last task
             self._pools[place] = _pool()
-            future = self._pools[place].submit(function, *arguments)
+            future = self._pools[place].submit(_call, call)
         self._last[place] = future
         return future
 
@@ -91,6 +101,11 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
 def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _call(pickled: bytes) -> Any:
+    function, arguments = pickle.loads(pickled)
+    return function(*arguments)
 
 
 def _pool() -> ProcessPoolExecutor:

@@ -69,6 +69,19 @@ class Begun:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What counting some batches has brought. failed: the number of the batch behind them, and why, where one failed.
+
+    In words, because not every exception finds its way back from another process.
+    """
+
+    span: Sequence[Batch]
+    counted: Counted | None  # None: the first one failed
+    seconds: float
+    failed: tuple[int, str] | None = None
+
+
 def examine(
     crossing: Crossing,
     *,
@@ -118,16 +131,32 @@ def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None) 
 
 def count(
     crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64] | None, span: Sequence[Batch]
-) -> tuple[Counted, float]:
-    """Return the counts of these batches, and the seconds that they took. edges: None while a claim is decided."""
-    started = time.perf_counter()
+) -> Found:
+    """Return the counts of these batches, up to the first that fails. edges: None while a claim is decided."""
+    counted: Counted | None = None
+    started, failed_at = time.perf_counter(), None
+    for place, (number, _) in enumerate(span):
+        try:
+            one = _counted(crossing, plan, event, edges, span[place : place + 1])
+        except Exception as error:
+            span, failed_at = span[:place], (number, in_words(error))
+            break
+        if counted is None:
+            counted = one
+        elif isinstance(counted, list) and isinstance(one, list):
+            counted += one
+        elif isinstance(counted, tuple) and isinstance(one, tuple):
+            counted = counted[0] + one[0], counted[1] + one[1]
+    return Found(span, counted, time.perf_counter() - started, failed_at)
+
+
+def _counted(
+    crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64] | None, span: Sequence[Batch]
+) -> Counted:
     mechanism, attack = crossing.seen, dataclasses.replace(crossing.attack, event=event)
-    counted: Counted
     if edges is None:
-        counted = [sequential.count_pairs(mechanism, attack, plan.seed, number, size) for number, size in span]
-    else:
-        counted = sampled.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
-    return counted, time.perf_counter() - started
+        return [sequential.count_pairs(mechanism, attack, plan.seed, number, size) for number, size in span]
+    return sampled.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
 
 
 def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
@@ -148,18 +177,24 @@ def cells_of(prepared: Prepared, tally: Tally) -> NDArray[np.float64] | None:
     return prepared.edges if isinstance(tally, Sums) else None
 
 
-def failed(crossing: Crossing, error: BaseException) -> Row:
+def failed(crossing: Crossing, error: BaseException | str) -> Row:
     """Return the row of a crossing in which something went wrong; the other rows do not notice."""
-    return _row(crossing, crossing.attack, None, error=f"{type(error).__name__}: {error}")
+    return _row(crossing, crossing.attack, None, error=error if isinstance(error, str) else in_words(error))
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error as a row shows it."""
+    return f"{type(error).__name__}: {error}"
 
 
 def _count_some(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally, runs: int) -> float:
     """Count the next batches of about so many runs, one at a time; return the seconds that it took."""
     taken, before = 0.0, tally.counted
     for batch in takewhile(lambda _: tally.counted - before < runs and not tally.complete, tally.todo()):
-        counted, seconds = count(crossing, plan, prepared.event, cells_of(prepared, tally), [batch])
+        started = time.perf_counter()
+        counted = _counted(crossing, plan, prepared.event, cells_of(prepared, tally), [batch])
+        taken += time.perf_counter() - started
         add(tally, [batch], counted)
-        taken += seconds
     return taken
 
 

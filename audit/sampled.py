@@ -70,6 +70,10 @@ class Sums:
         self.done.update(number for number, _ in span)
         self.counted += sum(size for _, size in span)
 
+    def reached(self, number: int) -> bool:
+        """Whether all batches before this one are counted."""
+        return all(before in self.done for before in range(number))
+
     def to_json(self) -> dict[str, Any]:
         """Return what `restore` reads."""
         events, cells = [world.event for world in self.counts], [world.cells.tolist() for world in self.counts]

@@ -22,7 +22,7 @@ from audit.crossings import Crossing, planned_runs
 from audit.environment import environment
 from audit.executors import Executor, Here
 from audit.report import Report, Row
-from audit.rows import Begun, Plan, Prepared, Tally
+from audit.rows import Begun, Found, Plan, Prepared, Tally
 from audit.sampled import Batch
 from mechanisms.families import family, members
 
@@ -49,6 +49,7 @@ class Standing:
     tally: Tally | None = None
     seconds: float = 0.0  # for a run of both worlds
     row: Row | None = None
+    stumbled: tuple[int, str] | None = None  # the first batch that failed, of those heard of, and why
     _todo: Iterator[Batch] = field(default_factory=lambda: iter(()))
 
     @property
@@ -63,8 +64,25 @@ class Standing:
             self.kept = self.counted
         self._todo = iter(()) if begun.tally is None else begun.tally.todo()
 
+    def take_found(self, found: Found) -> None:
+        """Add what was counted. A batch that failed is the row's error, unless the claim is decided before its turn.
+
+        Which of several that is must not depend on who was faster: all batches before it are waited for.
+        """
+        if self.tally is None:
+            return
+        if found.counted is not None:
+            rows.add(self.tally, found.span, found.counted)
+            self.seconds = found.seconds / sum(size for _, size in found.span)
+        if found.failed is not None:
+            self.stumbled = min(found.failed, self.stumbled or found.failed)
+        if self.stumbled is not None and not self.tally.complete and self.tally.reached(self.stumbled[0]):
+            self.row = rows.failed(self.crossing, self.stumbled[1])
+
     def span(self, parts: int) -> list[Batch]:
         """Return the next batches to count: about `SPAN` seconds of them, and not more than the rest in `parts`."""
+        if self.stumbled is not None:
+            return []
         left = self.plan.runs - self.counted
         runs = min(SPAN / self.seconds if self.seconds else 1, left / parts)
         if self.plan.until_decided:
@@ -227,7 +245,7 @@ def _next_task(counted: Sequence[Standing], parts: int) -> tuple[Standing, Task,
 
 def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
     """Take what a task has brought; return whether it has to be done again, because its worker died."""
-    function, arguments = task
+    function, _ = task
     error = future.exception()
     if isinstance(error, ClusterError):  # nobody is there to do any task
         raise error
@@ -235,19 +253,21 @@ def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
         if deaths + 1 < DEATHS:
             return True
         error = RuntimeError(f"{DEATHS} worker processes died of this row, one after the other")
+        one.row = one.row or rows.failed(one.crossing, error)
+        return False
     if one.row is not None:
         return False
+    if error is not None and one.portable:
+        one.portable = False  # tasks raise nothing: it did not get there, or back
+        return True
     if error is not None:
         one.row = rows.failed(one.crossing, error)
     elif function is rows.finish:
         one.row = future.result()
     elif function is rows.begin:
         one.take_begun(future.result())
-    elif one.tally is not None:
-        counted, seconds = future.result()
-        span = arguments[-1]
-        rows.add(one.tally, span, counted)
-        one.seconds = seconds / sum(size for _, size in span)
+    else:
+        one.take_found(future.result())
     return False
 
 

@@ -99,6 +99,10 @@ class Looks:
             self._state = betting.update(self._state, pairs)
             self._looks.append((self._state.seen.runs, self._state.log_e_value))
 
+    def reached(self, number: int) -> bool:
+        """Whether all batches before this one have been looked at."""
+        return len(self.pairs) >= number
+
     def to_json(self) -> dict[str, Any]:
         """Return what `restore` reads: the batches looked at."""
         return {"pairs": [[one.both, one.only_in, one.only_out, one.neither] for one in self.pairs]}

@@ -4,8 +4,10 @@ import dataclasses
 import os
 import pickle
 import random
+import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -16,13 +18,14 @@ import pytest
 
 from attacks import catalogue
 from attacks.zero_rounding import zero_rounding
-from audit import executors, sampled
+from audit import executors, rows, sampled
+from audit.betting import PairCounts
 from audit.crossings import Crossing
 from audit.documents import to_json
 from audit.executors import Here
 from audit.report import Report, Verdict
 from audit.sampled import Sums
-from audit.scheduling import DEATHS, Keeping, Standings, examine_all
+from audit.scheduling import DEATHS, Keeping, Standing, Standings, examine_all
 from audit.sequential import Looks
 from mechanisms.bits import BitSource, seeded_bits
 from mechanisms.families import member
@@ -89,10 +92,10 @@ def test_the_order_of_tasks_does_not_matter(window: int, failures: int, until_de
 
 
 def test_decided_rows_stop_although_others_go_on() -> None:
-    rows = report(Disorder(5), until_decided=True).rows
-    spent = [row.sequential.runs for row in rows if row.sequential is not None]
+    made = report(Disorder(5), until_decided=True).rows
+    spent = [row.sequential.runs for row in made if row.sequential is not None]
     assert spent[0] < 300 < 200 * BATCHES - 7 == spent[1] == spent[2]
-    verdicts = [row.sequential.verdict for row in rows if row.sequential is not None]
+    verdicts = [row.sequential.verdict for row in made if row.sequential is not None]
     assert verdicts[:3] == [Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.NOT_REFUTED]
 
 
@@ -198,7 +201,71 @@ def promise(parameters: Any, data_in: Any, data_out: Any) -> Any:
     return member(NAMES[1]).claim(parameters, data_in, data_out)
 
 
-@pytest.fixture
+class OddError(Exception):
+    """Comes back from no other process: what it is made of is not what it is made from."""
+
+    def __init__(self, one: str, other: int) -> None:
+        super().__init__(f"{one} {other}")
+
+
+def moody(data: Any, parameters: Any, bits: BitSource, n: int) -> Any:
+    outcomes = member(NAMES[1]).sample(data, parameters, bits, n)
+    if (told := int(outcomes[:50].sum())) % 5 == 0:
+        raise OddError("no luck with", told)
+    return outcomes
+
+
+@pytest.mark.parametrize("until_decided", [False, True])
+@pytest.mark.parametrize("runs", [200, 201, 200 * 40])
+def test_of_batches_that_fail_the_first_is_the_error_whoever_comes_first(runs: int, until_decided: bool) -> None:
+    mechanism: Mechanism[Any, Any, Any] = Mechanism("moody", "exponential", moody, promise)
+    met = [Crossing(zero_rounding(), mechanism), MET[0]]
+    for seed in range(2):
+        options: dict[str, Any] = {"seed": seed, "runs": runs, "alpha": 0.05, "until_decided": until_decided}
+        made = [examine_all(met, **options, executor=executor) for executor in (Here(), Disorder(2), Disorder(9))]
+        alone = rows.examine(met[0], **(options | {"alpha": made[0].alpha_per_row}))
+        assert made[0].rows[0].error == alone.error
+        assert {to_json(one) for one in made} == {to_json(made[0])}
+        assert runs < 8_000 or "no luck with" in str(alone.error)
+        assert made[0].rows[1].error is None
+
+
+def test_a_failure_behind_the_decision_is_none() -> None:
+    """Batches are handed out before it is known whether they are needed."""
+    crossing, plan = MET[0], rows.Plan(3, 2_193, 0.05, True)
+    one = Standing(crossing, plan, True)
+    one.take_begun(rows.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
+    assert isinstance(one.tally, Looks)
+    (first, size), (second, _), (third, _) = list(one.tally.todo())[:3]
+    one.take_found(rows.Found([], None, 0.0, (third, "late")))
+    one.take_found(rows.Found([], None, 0.0, (second, "early")))
+    assert one.row is None
+    assert one.span(1) == []
+    one.take_found(rows.Found([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
+    assert one.row is not None
+    assert one.row.error == "early"
+
+
+def test_what_a_process_cannot_import_is_done_here(two_processes: executors.Executor) -> None:
+    """A class of a notebook can be pickled, and is found nowhere else."""
+    there = types.ModuleType("nowhere_else")
+    exec(
+        "from mechanisms.families import member\n"
+        "def sample(*given):\n    return member('exponential-exact').sample(*given)",
+        there.__dict__,
+    )
+    sys.modules[there.__name__] = there
+    try:
+        mechanism: Mechanism[Any, Any, Any] = Mechanism("homely", "exponential", vars(there)["sample"], promise)
+        met = [Crossing(zero_rounding(), mechanism), *MET[:1]]
+        assert b"nowhere_else" in pickle.dumps(met[0])
+        found = examine_all(met, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
+    finally:
+        del sys.modules[there.__name__]
+    assert [row.error for row in found] == [None, None]
+
+
+@pytest.fixture(scope="module")
 def two_processes() -> Iterator[executors.Executor]:
     with executors.local(2) as processes:
         yield processes
@@ -209,9 +276,9 @@ def test_a_row_that_kills_its_workers_is_an_error_and_no_other_row_notices(
 ) -> None:
     deadly: Mechanism[Any, Any, Any] = Mechanism("deadly", "exponential", lethal, promise)
     met = [Crossing(zero_rounding(), deadly), *MET[:2]]
-    rows = examine_all(met, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
-    assert rows[0].error == f"RuntimeError: {DEATHS} worker processes died of this row, one after the other"
-    assert [row.error for row in rows[1:]] == [None, None]
+    made = examine_all(met, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
+    assert made[0].error == f"RuntimeError: {DEATHS} worker processes died of this row, one after the other"
+    assert [row.error for row in made[1:]] == [None, None]
 
 
 def test_processes_make_the_same_report_as_this_one(
