@@ -161,6 +161,27 @@ def test_a_long_audit_is_not_thrown_away_unasked(left_behind: Path, monkeypatch:
     assert (left_behind / NAME).read_bytes() == before
 
 
+def test_the_audit_of_a_target_leaves_the_checkpoint_of_another(left_behind: Path, tmp_path: Path) -> None:
+    before = (left_behind / NAME).read_bytes()
+    (tmp_path / NAME).write_bytes(before)
+    program = Path(__file__).parent.parent / "docs" / "examples" / "laplace_target.py"
+    target = ("--target", f"cmd: {sys.executable} {program}", "--attack", "grid-precision")
+    result = call("run", *target, "--runs", "100", "--out", str(tmp_path))
+    assert (tmp_path / "report.json").exists(), result.stderr
+    assert (tmp_path / NAME).read_bytes() == before
+
+
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_a_folder_where_the_checkpoint_belongs_is_one_line_before_any_work(
+    resume: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / NAME).mkdir()
+    result = call(*FAST, *resume, "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {tmp_path / NAME}: Is a directory\n"
+    assert os.listdir(tmp_path) == [NAME]
+
+
 def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk: from it on, writing fails."""
     assert call(*FAST, "--out", str(tmp_path)).exit_code == 0

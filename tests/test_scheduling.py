@@ -210,7 +210,7 @@ class OddError(Exception):
 
 def moody(data: Any, parameters: Any, bits: BitSource, n: int) -> Any:
     outcomes = member(NAMES[1]).sample(data, parameters, bits, n)
-    if (told := int(outcomes[:50].sum())) % 5 == 0:
+    if (told := int(np.sum(outcomes[:50]))) % 5 == 0:
         raise OddError("no luck with", told)
     return outcomes
 

@@ -66,6 +66,8 @@ def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tup
     """Return the counts to go on from, and the seconds that they took."""
     from audit.checkpoint import CheckpointError
 
+    if checkpoint.path.is_dir():
+        raise Failure(f"{checkpoint.path}: Is a directory")
     if not resume:
         if (seconds := checkpoint.seconds()) >= DEAR:
             raise Failure(

@@ -151,7 +151,7 @@ def run(
         examine = partial(
             examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks, **options
         )
-    report, page = _written(examine, out)
+    report, page = _written(examine, out, kept=wanted.name is None)
     _show(report, form, page)
     click.echo(f"report: {out / 'report.html'}", err=True)
     if any(row.error for row in report.rows):
@@ -173,8 +173,8 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
     return met
 
 
-def _written(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
-    """Examine and write; return the report and its page."""
+def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[Report, str]:
+    """Examine and write; return the report and its page. kept: a checkpoint that lies there is of this audit."""
     from audit import checkpoint, documents, output, render
 
     with file_mistakes():
@@ -183,7 +183,9 @@ def _written(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
     page = documents.to_html(report)
     files = {"table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
     with file_mistakes():
-        output.write(out, files | {"report.json": documents.to_json(report).encode()}, [checkpoint.NAME])
+        output.write(
+            out, files | {"report.json": documents.to_json(report).encode()}, [checkpoint.NAME] if kept else []
+        )
     return report, page
 
 
