@@ -1,6 +1,7 @@
 """What a killed audit goes on from: whole files or none, of this audit or refused by name."""
 
 import contextlib
+import fcntl
 import json
 import os
 import resource
@@ -180,6 +181,19 @@ def test_a_folder_where_the_checkpoint_belongs_is_one_line_before_any_work(
     assert result.exit_code == 2
     assert result.stderr == f"Error: {tmp_path / NAME}: Is a directory\n"
     assert os.listdir(tmp_path) == [NAME]
+
+
+def test_two_audits_do_not_work_in_one_folder(tmp_path: Path) -> None:
+    held = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        result = call(*FAST, "--out", str(tmp_path))
+    finally:
+        os.close(held)
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: --out: another audit is at work in {tmp_path}\n"
+    assert os.listdir(tmp_path) == []
+    assert call(*FAST, "--out", str(tmp_path)).exit_code == 0
 
 
 def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,15 @@ DEAR = 60.0  # seconds of counting that are not thrown away unasked
 def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: bool) -> Iterator[Keeping]:
     """Give what an audit keeps its counts with, and those of an earlier run where it is to go on from them.
 
-    A checkpoint of another audit, or a long one that nobody asked to go on from, is one line and exit code 2.
+    A checkpoint of another audit, a long one that nobody asked to go on from, or another audit that is at work in the
+    folder, is one line and exit code 2.
     """
+    with _alone(out), _kept(out, met, options, resume=resume) as keeping:
+        yield keeping
+
+
+@contextmanager
+def _kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: bool) -> Iterator[Keeping]:
     from audit.checkpoint import Checkpoint
     from audit.environment import fingerprint
     from audit.scheduling import Keeping, identity
@@ -60,6 +68,27 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
         if complaints or not ours:
             raise
         raise Failure(f"{failure.message}; --resume goes on from {checkpoint.path}") from None
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Hold the folder: two audits would write over each other's counts, and the first to end would remove them."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # Windows
+        yield
+        return
+    folder = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Failure(f"--out: another audit is at work in {out}") from None
+        except OSError:  # a file system that has no locks
+            pass
+        yield
+    finally:
+        os.close(folder)
 
 
 def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:
