@@ -143,6 +143,14 @@ def test_what_was_kept_is_not_counted_again() -> None:
     assert heard[-1].runs_kept == sum(sizes[number] for numbers in done.values() for number in numbers)
 
 
+def test_what_was_kept_stays_kept_until_its_row_begins_again() -> None:
+    stored = {place: {"batches": [[0, 0]], "place": place} for place in range(4)}
+    kept: list[Any] = []
+    with pytest.raises(KeyboardInterrupt):
+        report(Stopping(0), keeping=Keeping(stored, kept.append))
+    assert kept == [stored]
+
+
 def test_counts_of_another_row_are_refused() -> None:
     sums = Sums(1_000, 3)
     sums.add([(1, 200)], (sampled.Counts(5, np.array([100, 50, 50])), sampled.Counts(6, np.array([0, 0, 200]))))
@@ -241,9 +249,27 @@ def test_a_failure_behind_the_decision_is_none() -> None:
     one.take_found(rows.Found([], None, 0.0, (second, "early")))
     assert one.row is None
     assert one.span(1) == []
+    one.take_found(rows.Found([], None, 0.0, (third, "late again")))
     one.take_found(rows.Found([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
     assert one.row is not None
     assert one.row.error == "early"
+
+
+def test_a_decided_row_does_not_hear_of_failures() -> None:
+    plan = rows.Plan(3, 2_193, 0.05, True)
+    one = Standing(MET[0], plan, True)
+    begun = rows.begin(MET[0], plan)
+    assert isinstance(begun.tally, Looks)
+    assert begun.tally.complete
+    one.take_begun(dataclasses.replace(begun, row=None))
+    one.take_found(rows.Found([], None, 0.0, (len(begun.tally.pairs), "behind")))
+    assert one.row is None
+
+
+def test_a_batch_is_reached_when_all_before_it_are_counted() -> None:
+    sums, none = Sums(1_000, 1), (sampled.Counts(0, np.array([200])), sampled.Counts(0, np.array([200])))
+    sums.add([(0, 200), (2, 200)], none)
+    assert [sums.reached(number) for number in range(4)] == [True, True, False, False]
 
 
 def test_what_a_process_cannot_import_is_done_here(two_processes: executors.Executor) -> None:
