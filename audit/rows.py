@@ -1,4 +1,4 @@
-"""One row of evidence: what is fixed before the runs, the runs in batches, and what they show.
+"""One row of evidence: the runs in batches, and what they show. What is fixed before them is in `audit.preparing`.
 
 A row is begun once, its batches are counted by whoever is free, and it is finished once. Each of the three steps is a
 pure function of its arguments for a member whose randomness is seeded, so that it does not matter who takes it.
@@ -10,7 +10,6 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -18,45 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.events import Event
-from audit import bands, exact, exhaustive, learning, sampled, sequential, timing
+from audit import bands, sampled, sequential, timing
 from audit.betting import PairCounts
-from audit.crossings import AnyAttack, AnyMechanism, Crossing, planned_runs
-from audit.report import ExactEvidence, Pair, Row, Sketch
+from audit.crossings import AnyAttack, Crossing, planned_runs
+from audit.preparing import Plan, Prepared, claimed, epsilons, prepare
+from audit.report import Row, Sketch
 from audit.sampled import Batch, Counts, Sums
 from audit.sequential import Looks
-from mechanisms.bits import BitSource
-from mechanisms.families import family, package
-from mechanisms.law import Law
+from mechanisms.families import package
 from mechanisms.privacy import Claim
-
-CURVE_POINTS = 33  # of the picture of δ(ε)
 
 Counted = tuple[Counts, Counts] | list[PairCounts]  # of some batches: their sums, or one by one in their order
 Tally = Sums | Looks
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a row is examined. runs: of each world, 0 for none. alpha: the row's own share."""
-
-    seed: int
-    runs: int
-    alpha: float
-    until_decided: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """What is fixed of a row before the runs that judge it: the event, the cells; and what its laws say."""
-
-    event: Event | None
-    claim: Claim
-    exact: ExactEvidence | None
-    exhaustive: ExactEvidence | None
-    edges: NDArray[np.float64] | None  # None: nothing falls into cells, and there is no law
-    masses: Pair | None
-    curve: Pair | None
-    training: int  # runs of each world that the event of a claim to be decided was learned on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +73,7 @@ def examine(
         plan = Plan(seed, planned_runs(crossing, runs), alpha, until_decided)
         if crossing.attack.channel == "time":
             return _timed(crossing, plan, seconds)
-        prepared = _prepared(crossing, plan)
+        prepared = prepare(crossing, plan)
         tally = _tally(crossing, plan, prepared)
         while tally is not None and not tally.complete:
             _count_some(crossing, plan, prepared, tally, sampled.BATCH)
@@ -116,7 +88,7 @@ def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None) 
     stored: the JSON of the row's tally in an earlier run of the same audit.
     """
     try:
-        prepared = _prepared(crossing, plan)
+        prepared = prepare(crossing, plan)
         tally, seconds = _tally(crossing, plan, prepared), 0.0
         if tally is not None and stored is not None:
             tally.restore(stored)
@@ -198,42 +170,6 @@ def _count_some(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally
     return taken
 
 
-def _prepared(crossing: Crossing, plan: Plan) -> Prepared:
-    attack, mechanism, training = crossing.attack, crossing.seen, 0
-    if plan.until_decided and plan.runs:
-        attack, training = sequential.with_event(mechanism, attack, seed=plan.seed, runs_max=plan.runs)
-    elif plan.runs:
-        attack = learning.with_event(mechanism, attack, seed=plan.seed, runs=max(2, plan.runs))
-    worlds, claim = _claimed(attack, mechanism)
-    laws = sampled.both_laws(mechanism, attack, worlds)
-    return Prepared(
-        attack.event,
-        claim,
-        None if laws is None else exact.compare(*laws, claim, attack.event),
-        _walked(attack, mechanism, worlds, claim),
-        *_cells(attack, mechanism, worlds, claim, sampled.whole(laws), plan),
-        training,
-    )
-
-
-def _cells(
-    attack: AnyAttack,
-    mechanism: AnyMechanism,
-    worlds: tuple[Any, Any],
-    claim: Claim,
-    laws: tuple[Law[Any], Law[Any]] | None,
-    plan: Plan,
-) -> tuple[NDArray[np.float64] | None, Pair | None, Pair | None]:
-    """Return the cells, and both laws as masses in them and as the curve δ(ε)."""
-    if laws is None:
-        pilot = plan.runs and not plan.until_decided
-        return (sampled.cell_edges(mechanism, attack, worlds, None, plan.seed) if pilot else None), None, None
-    edges = sampled.cell_edges(mechanism, attack, worlds, laws, plan.seed)
-    epsilons = _epsilons(claim)
-    masses = sampled.cell_masses(laws[0], attack, edges), sampled.cell_masses(laws[1], attack, edges)
-    return edges, masses, (epsilons, exact.curve(*laws, epsilons.tolist())[0])
-
-
 def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
     if not plan.runs:
         return None
@@ -269,30 +205,18 @@ def _sketch(attack: AnyAttack, prepared: Prepared, counts: tuple[Counts, Counts]
     if edges is None:
         raise TypeError("what has been counted has cells")
     shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
-    epsilons = _epsilons(prepared.claim).tolist()
-    band = bands.drawn((counts[0].cells, counts[1].cells), prepared.claim, epsilons, alpha, masses)
+    points = epsilons(prepared.claim).tolist()
+    band = bands.drawn((counts[0].cells, counts[1].cells), prepared.claim, points, alpha, masses)
     return Sketch(edges, shares, masses, prepared.curve, axis, band)
-
-
-def _epsilons(claim: Claim) -> NDArray[np.float64]:
-    """Return where curves δ(ε) are drawn, shape (CURVE_POINTS,)."""
-    return np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
 
 
 def _timed(crossing: Crossing, plan: Plan, seconds: float) -> Row:
     attack, mechanism = crossing.attack, crossing.seen
-    _, claim = _claimed(attack, mechanism)
+    _, claim = claimed(attack, mechanism)
     measurements = max(plan.runs, timing.LEAST)
     times = timing.observe(mechanism, attack, seed=plan.seed, measurements=measurements, seconds=seconds)
     shown = timing.judge(times, claim, plan.alpha, plan.seed)
     return _row(crossing, attack, claim, timing=shown, sketch=timing.sketch(times))
-
-
-def _claimed(attack: AnyAttack, mechanism: AnyMechanism) -> tuple[tuple[Any, Any], Claim]:
-    worlds = attack.worlds()
-    if not family(attack.family).adjacent(attack.parameters, *worlds):
-        raise ValueError("the attack's worlds are not adjacent: no claim covers them")
-    return worlds, mechanism.claim(attack.parameters, *worlds)
 
 
 def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence: Any) -> Row:
@@ -312,15 +236,3 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         channel=attack.channel,
         **evidence,
     )
-
-
-def _walked(attack: AnyAttack, mechanism: AnyMechanism, worlds: tuple[Any, Any], claim: Claim) -> ExactEvidence | None:
-    depth = None if mechanism.depth is None else mechanism.depth(worlds[0], attack.parameters)
-    if depth is None:
-        return None
-    law_in, law_out = (exhaustive.law(partial(_draw, mechanism, data, attack.parameters), depth) for data in worlds)
-    return exact.compare(law_in, law_out, claim, attack.event)
-
-
-def _draw(mechanism: AnyMechanism, data: Any, parameters: Any, bits: BitSource) -> Any:
-    return mechanism.sample(data, parameters, bits, 1)[0]

@@ -21,8 +21,9 @@ from audit.crew import ClusterError
 from audit.crossings import Crossing, planned_runs
 from audit.environment import environment
 from audit.executors import Executor, Here
+from audit.preparing import Plan, Prepared
 from audit.report import Report, Row
-from audit.rows import Begun, Found, Plan, Prepared, Tally
+from audit.rows import Begun, Found, Tally
 from audit.sampled import Batch
 from mechanisms.families import family, members
 
