@@ -83,7 +83,10 @@ class Crew:
     async def look(self) -> None:
         """See who has come and who has gone, and ask the new ones. Raises ClusterError when the scheduler is gone."""
         self.require_scheduler()
-        identity = await asyncio.wait_for(self._client.scheduler.identity(), SILENCE)
+        try:
+            identity = await asyncio.wait_for(self._client.scheduler.identity(), SILENCE)
+        except OSError:  # it ends while it is asked, or is silent; the client need not have noticed
+            raise self._gone() from None
         workers = identity["workers"].items()
         self.present = {address: (str(worker["name"]), int(worker["nthreads"])) for address, worker in workers}
         self.allowed &= self.present.keys()
@@ -97,7 +100,10 @@ class Crew:
     def require_scheduler(self) -> None:
         """Raise ClusterError when the connection to the scheduler is lost."""
         if self._client.status != "running":
-            raise ClusterError(f"{self._address}: the scheduler is gone")
+            raise self._gone()
+
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"{self._address}: the scheduler is gone")
 
     async def _check(self, address: str) -> None:
         """Ask a worker for its fingerprint, whatever it is doing. Who cannot answer is asked again at the next look."""

@@ -27,7 +27,7 @@ def started_scheduler(folder: Path) -> Iterator[tuple[Process, str]]:
     """Give a scheduler's process and its address. It is killed at the end, if nobody has done so before."""
     told = folder / "scheduler.json"
     with _started("scheduler", folder, "--port", "0", "--scheduler-file", str(told)) as process:
-        wait_until(told.exists, "a scheduler", process)
+        wait_until(lambda: told.exists() and told.stat().st_size > 0, "a scheduler", process)  # it is made, then filled
         yield process, str(json.loads(told.read_text())["address"])
 
 

@@ -1,5 +1,6 @@
 """Tasks on real Dask processes: the same to the byte, whoever dies, and whoever comes with other versions."""
 
+import asyncio
 import logging
 import os
 import signal
@@ -18,6 +19,7 @@ import pytest
 from audit import cluster as clusters
 from audit import environment
 from audit.cluster import ClusterError, cluster
+from audit.crew import Crew
 from tests.clusters import (
     PATIENCE,
     counts,
@@ -204,6 +206,24 @@ def test_who_opens_and_says_nothing_is_no_scheduler(monkeypatch: pytest.MonkeyPa
             cluster(silent_address, print),
         ):
             pass
+
+
+class Ending:
+    """A client whose scheduler ends while it is asked, before the client notices."""
+
+    status = "running"
+
+    @property
+    def scheduler(self) -> "Ending":
+        return self
+
+    async def identity(self) -> None:
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+
+def test_a_scheduler_that_ends_while_it_is_asked_is_gone() -> None:
+    with pytest.raises(ClusterError, match=r"^tcp://127\.0\.0\.1:1: the scheduler is gone$"):
+        asyncio.run(Crew(Ending(), "tcp://127.0.0.1:1", nobody_is_refused).look())
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
