@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from mechanisms.arithmetic import exact_root, exp_bounds, float_up, log_bounds, rational
@@ -290,6 +291,7 @@ def _is_finite(value: float | Fraction) -> bool:
     return isinstance(value, int | Fraction) or math.isfinite(value)  # of any size
 
 
+@lru_cache(1024)
 def _ceiling_of_exp(exponent: Fraction, resolution: int) -> int:
     """Return ⌈2^resolution · e^exponent⌉, certified: the precision grows until both bounds agree."""
     if exponent < -resolution:  # e^−resolution is below 2^−resolution
