@@ -17,7 +17,6 @@ from audit.report import Report, Row
 from mechanisms.families import member
 
 NAMED = 6  # broken mechanisms that the first screen names, before a click
-CHARACTERS = 400  # of parameters that are shown without a click
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.attack import Attack
-from audit import bands, learning, statistics
+from audit import learning, statistics
 from audit.report import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
 from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism, NoLawError, Outcomes
 from mechanisms.law import Law, integers, runs_of
-from mechanisms.privacy import Claim, Zcdp
+from mechanisms.privacy import Claim
 from mechanisms.product import Product
 
 BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
@@ -332,14 +332,3 @@ def judge(
 def row_seed(seed: int, attack: AnyAttack, mechanism: AnyMechanism) -> int:
     """Return the seed of a row's Monte Carlo tests, whatever else the report holds."""
     return seeded_bits(seed, attack.name, mechanism.name, "fit").take(63)
-
-
-def curve(
-    counts: tuple[Counts, Counts],
-    claim: Claim | Zcdp,
-    epsilons: Sequence[float],
-    alpha: float,
-    order: NDArray[np.int64] | None = None,
-) -> bands.CurveEvidence:
-    """Return what counts of runs over fixed cells show of the whole curve δ(ε), and the verdict: see `bands.band`."""
-    return bands.band((counts[0].cells, counts[1].cells), claim, epsilons, alpha, order)

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from audit import bands, sampled, statistics
+from audit import bands, statistics
 from audit.report import Verdict
 from mechanisms.privacy import Claim, Zcdp
 
@@ -125,14 +125,6 @@ def test_too_few_runs_are_underpowered() -> None:
     assert few.verdict is Verdict.UNDERPOWERED
     one_cell = bands.band((np.array([500]), np.array([500])), Claim(1.0), POINTS.tolist(), 0.05)
     assert one_cell.verdict is Verdict.UNDERPOWERED
-
-
-def test_counts_of_runs_are_taken_as_they_are() -> None:
-    cells = np.array([300, 700]), np.array([700, 300])
-    counts = sampled.Counts(300, cells[0]), sampled.Counts(700, cells[1])
-    shown, expected = sampled.curve(counts, Claim(1.0), [0.0, 0.5], 0.05), bands.band(cells, Claim(1.0), [0, 0.5], 0.05)
-    assert shown.lower.tolist() == expected.lower.tolist()
-    assert shown.observed[0] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
