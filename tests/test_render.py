@@ -111,6 +111,16 @@ def test_a_row_is_violated_by_any_kind_of_evidence(report: Report) -> None:
     assert on_outcomes.isdisjoint({"exponential-base2"})
 
 
+@pytest.mark.parametrize("width", [160, 130, 100, 80])
+def test_a_terminal_loses_no_more_columns_than_it_must(report: Report, width: int) -> None:
+    made, every = render.table(report, width), render.titles_of(report.rows)
+    assert render.natural_width(made) <= width
+    shown = [column.header for column in made.columns]
+    last = [title for title in render.DISPENSABLE if title in every and title not in shown][-1]
+    wider = render._table(report, [title for title in every if title in (*shown, last)])
+    assert render.natural_width(wider) > width
+
+
 def _verdicts(row: Row) -> set[Verdict]:
     return {evidence.verdict for evidence in (row.exact, row.exhaustive, row.sampled, row.timing) if evidence}
 
