@@ -246,7 +246,8 @@ def test_workers_end_with_the_audit_however_it_ends(how: signal.Signals, tmp_pat
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
 def test_a_worker_that_dies_costs_nothing(tmp_path: Path) -> None:
-    asked = ["run", "--family", "laplace", "--quick", "--format", "json"]
+    attacks = "least-significant-bits", "grid-precision", "grid-precision@epsilon=0.1"
+    asked = ["run", *(word for name in attacks for word in ("--attack", name)), "--quick", "--format", "json"]
     asked += [word for name in LAPLACE for word in ("--mechanism", name)]
     expected = call(*asked, "--jobs", "1", "--out", str(tmp_path / "expected"))
     command = [sys.executable, "-m", "audit", *asked, "--jobs", "2"]

@@ -44,11 +44,8 @@ def changed(value: Any) -> Any:
 
 def mutated(row: Json, path: tuple[Any, ...]) -> Json:
     """Return a copy of a row with the value at the path changed."""
-    made = copy.deepcopy(row)
-    part = made
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = changed(part[path[-1]])
+    made = copy.copy(row)
+    made[path[0]] = mutated(row[path[0]], path[1:]) if path[1:] else changed(row[path[0]])
     return made
 
 
