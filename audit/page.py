@@ -200,11 +200,8 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
     violated = [one for one in shown if one.verdict == "VIOLATED"]
     broken_parts = [part for part in made if any(one.verdict == "VIOLATED" for one in part.rows)]
     counts = Counter(one.verdict for one in shown)
-    first: dict[str, Shown] = {}
-    for one in violated:
-        first.setdefault(one.mechanism, one)
-    times = Counter(one.mechanism for one in violated)
-    broken = [Broken(name, one.anchor, times[name]) for name, one in first.items()]
+    broken = _broken([one for one in violated if one.row.channel is None])
+    by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each in broken}]
     claims = [one.row.claim for one in shown if one.row.claim is not None]
     few = [one.row for one in shown if one.verdict == "UNDERPOWERED"]
     needed = [wording.runs_needed(row) for row in few if row.timing is None]
@@ -220,6 +217,7 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
         "counts": [(name, counts[name]) for name in wording.SEVERITY if counts[name]],
         "broken": broken[:NAMED],
         "broken_too": broken[NAMED:],
+        "by_channel": _broken(by_channel),
         "violated": violated,
         "proved": len(proved),
         "alone": alone,
@@ -236,3 +234,11 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
         "errors": [one for one in shown if one.verdict == "ERROR"],
         "warned": [one for one in shown if one.row.warnings],
     }
+
+
+def _broken(violated: Sequence[Shown]) -> list[Broken]:
+    first: dict[str, Shown] = {}
+    for one in violated:
+        first.setdefault(one.mechanism, one)
+    times = Counter(one.mechanism for one in violated)
+    return [Broken(name, one.anchor, times[name]) for name, one in first.items()]

@@ -83,6 +83,11 @@ def says(row: Row) -> list[str]:
             "The law and the runs contradict each other: either this is the false alarm whose chance is stated, or the "
             "law is not that of the code that ran."
         )
+    if told and row.channel is not None and row.timing is None:  # the clock's rows say so themselves
+        told.append(
+            f"All this is about the pair (outcome, {row.channel}), as if the claim had been made for it. A claim about "
+            f"outcomes alone says nothing of {row.channel}, and is not broken by it."
+        )
     return told or ["Nothing was run, and there is no law: nothing is known of this claim."]
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from markupsafe import escape
 
-from audit import documents, render
+from audit import documents, page, render
 from audit.report import Report, Row, Verdict
 
 
@@ -133,3 +133,12 @@ def _text(report: Report, width: int | None) -> str:
     with console.capture() as capture:
         console.print(made)
     return capture.get()
+
+
+def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -> None:
+    answers = page.answers(report, page.parts(report))
+    broken, by_channel = ({one.mechanism for one in answers[name]} for name in ("broken", "by_channel"))
+    assert "exponential-base2" in by_channel
+    assert not broken & by_channel
+    told = documents.to_html(report).split('id="found"')[1].split("</section>")[0]
+    assert told.index("by a <em>side channel</em> alone") < told.index(">exponential-base2<")

@@ -193,7 +193,7 @@ def test_the_answers_are_those_of_the_report(opened: Any, small: Report) -> None
     assert all(verdict in found for verdict in SEVERITY if verdict != "UNRESOLVED")
     broken = [row.mechanism for row in small.rows if row.violated]
     assert f"{len(broken)}\u00a0VIOLATED" in found
-    assert [link.inner_text() for link in opened.locator("#found a").all()] == list(dict.fromkeys(broken))
+    assert [link.text_content() for link in opened.locator("#found a").all()] == list(dict.fromkeys(broken))
     assert "No verdict says that a mechanism is private." in opened.locator("#sure").inner_text()
     assert "--fail-on-violation" in opened.locator("#next").inner_text()
     assert "--runs" in opened.locator("#next").inner_text()

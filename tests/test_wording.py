@@ -101,3 +101,10 @@ def test_learned_events_have_words_too() -> None:
     assert wording.event(many.to_json()) == "learned on other runs: the outcome is one of 1,000"
     assert wording.event(OneOf((1, 2)).to_json()) == "the outcome is one of 1, 2"
     assert wording.event(None).startswith("none is named")
+
+
+@pytest.mark.parametrize(("proved", "seen"), [one for one in CROSSED if one != (None, None)])
+def test_a_side_channel_breaks_no_claim_about_outcomes(proved: Verdict | None, seen: Verdict | None) -> None:
+    told = wording.says(dataclasses.replace(row(proved, seen), channel="tries"))
+    assert "A claim about outcomes alone says nothing of tries, and is not broken by it." in told[-1]
+    assert not any("outcomes alone" in paragraph for paragraph in wording.says(row(proved, seen)))
