@@ -53,7 +53,11 @@ def _known(row: Row) -> tuple[tuple[Interval, Interval], bool, str] | None:
     if row.sampled is not None:
         return (row.sampled.event_in, row.sampled.event_out), False, "There is no law."
     shares = _shares(row)
-    return None if shares is None else (((shares[0],) * 2, (shares[1],) * 2), True, "Bars: as counted.")
+    return (
+        None
+        if shares is None
+        else (((shares[0],) * 2, (shares[1],) * 2), True, "Bars: as counted, which bounds nothing.")
+    )
 
 
 def _probabilities(shown: Sequence[Interval], needed: Sequence[float]) -> Axis:
@@ -107,9 +111,10 @@ def curve(row: Row) -> Panel | None:
         told.append("Line: the exact law.")
     elif band is not None:
         marks.append(charts.line(frame, epsilons, band.observed, "t k"))
-        told.append("Thin line: as counted.")
+        told.append("Thin line: as counted, too high as a rule.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
     marks += [charts.line(frame, epsilons, promised, "t c"), charts.cross(frame, claim.epsilon, claim.delta, "l c")]
-    told.append("Dashed, ×: the claim, broken where the curve lies above it.")
+    broken = "the line" if sketch.curve is not None else "all of the shaded band"
+    told.append(f"Dashed, ×: the claim, broken where {broken} lies above it.")
     if row.violated and sketch.curve is None and band is not None and (band.lower <= promised).all():
         told.append("The cells of this picture are too coarse to show it; the event is not.")
     return charts.panel("Privacy curve δ(ε)", drawn(row), " ".join(told), frame, marks)

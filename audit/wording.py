@@ -117,8 +117,9 @@ def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
             "Not shown: how much other data would lose. It may be more."
         )
     if evidence.verdict is Verdict.HOLDS:
+        up_to = f", up to a δ of {short(evidence.within, 2)} that the bounds leave open" if evidence.within else ""
         return (
-            f"Proved, from {source}: on this pair of worlds no event at all tells more than {claimed} allows. "
+            f"Proved, from {source}: on this pair of worlds no event at all tells more than {claimed} allows{up_to}. "
             "Not shown: any other pair of worlds, other parameters, or what time and other channels tell."
         )
     return (

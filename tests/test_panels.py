@@ -185,3 +185,14 @@ def test_a_drawn_band_never_lies_above_the_law(report: Report) -> None:
             assert len(bands.groups(len(row.sketch.edges), row.sketch.law)) == len(row.sketch.edges)
             judged += 1
     assert judged > 50
+
+
+def test_without_a_law_a_line_above_the_claim_is_not_said_to_break_it() -> None:
+    counted = examined("grid-precision", "laplace-naive-float64", 500)
+    assert counted.sketch is not None
+    unlawful = dataclasses.replace(counted, exact=None, sketch=dataclasses.replace(counted.sketch, curve=None))
+    assert "broken where all of the shaded band lies above it" in panel(unlawful, "Privacy curve δ(ε)").caption
+    assert (
+        "broken where the line lies above it"
+        in panel(examined("zero-rounding", "exponential-exact"), "Privacy curve δ(ε)").caption
+    )

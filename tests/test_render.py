@@ -142,3 +142,11 @@ def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -
     assert not broken & by_channel
     told = documents.to_html(report).split('id="found"')[1].split("</section>")[0]
     assert told.index("by a <em>side channel</em> alone") < told.index(">exponential-base2<")
+
+
+def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report) -> None:
+    failed = tuple(dataclasses.replace(row, error="ValueError: no", claim=None) for row in report.rows[:2])
+    told = documents.to_html(dataclasses.replace(report, rows=failed))
+    assert "No row could be examined: nothing is known of any claim." in told
+    assert "did not succeed" not in told
+    assert "Claim:</strong> the claim" not in told

@@ -108,3 +108,10 @@ def test_a_side_channel_breaks_no_claim_about_outcomes(proved: Verdict | None, s
     told = wording.says(dataclasses.replace(row(proved, seen), channel="tries"))
     assert "A claim about outcomes alone says nothing of tries, and is not broken by it." in told[-1]
     assert not any("outcomes alone" in paragraph for paragraph in wording.says(row(proved, seen)))
+
+
+def test_what_bounds_leave_open_is_said() -> None:
+    open_still = row(Verdict.HOLDS)
+    closed = dataclasses.replace(open_still, exact=dataclasses.replace(exact(Verdict.HOLDS), within=0.0))
+    assert "allows, up to a δ of 1e-09 that the bounds leave open." in wording.says(open_still)[0]
+    assert "tells more than ε = 1 allows. " in wording.says(closed)[0]
