@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,9 @@ from audit.render import closing
 from audit.report import ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, TimingEvidence
 
 SCHEMA = "subnormal/report/1"
+
+# What a page cannot show, or cannot be written with: control characters, marks of direction, halves of surrogate pairs.
+UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def to_json(report: Report) -> str:
@@ -25,7 +29,8 @@ def to_json(report: Report) -> str:
         "environment": dict(report.environment),
         "rows": [_row_json(row) for row in report.rows],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode(errors="backslashreplace").decode()  # half a surrogate pair, as JSON too writes it
 
 
 def _row_json(row: Row) -> dict[str, Any]:
@@ -115,6 +120,7 @@ def to_html(report: Report) -> str:
         loader=PackageLoader("audit"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     parts = page.parts(report)
-    return environment.get_template("report.html.jinja").render(
+    text = environment.get_template("report.html.jinja").render(
         report=report, parts=parts, answers=page.answers(report, parts), closing=closing(report)
     )
+    return UNSHOWN.sub(lambda found: ascii(found.group())[1:-1], text)  # names and errors may hold anything

@@ -150,3 +150,13 @@ def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report
     assert "No row could be examined: nothing is known of any claim." in told
     assert "did not succeed" not in told
     assert "Claim:</strong> the claim" not in told
+
+
+def test_no_name_breaks_a_document_whatever_characters_it_holds(report: Report) -> None:
+    name = "\ud800\x00\x1b[31m\u202e</script>"
+    broken = dataclasses.replace(report, rows=(dataclasses.replace(report.rows[0], mechanism=name),))
+    page, document = documents.to_html(broken), documents.to_json(broken)
+    assert not set("\ud800\x00\x1b\u202e") & set(page)
+    assert "\\ud800\\x00\\x1b[31m\\u202e&lt;/script&gt;" in page
+    assert json.loads(document.encode())["rows"][0]["mechanism"] == name
+    assert page.encode()
