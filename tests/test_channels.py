@@ -159,7 +159,9 @@ def test_channels_alone(tmp_path: Any) -> None:
     assert {row["channel"] for row in rows} == {"steps"}
     assert rows[0]["visible_below"] == pytest.approx(1.946, abs=1e-3)
     assert "Side channels" in result.stdout
-    assert "Side channels" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "by a <em>side channel</em> alone" in page
+    assert page.count('the attacker sees the outcome and this">steps</span>') == len(rows)
     listed = CliRunner().invoke(main, ["list"]).output
     assert "early-termination (channel: steps)" in listed
     assert "exponential-base2-ten-tries (outcomes of exponential-base2)" in listed

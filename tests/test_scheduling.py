@@ -23,6 +23,7 @@ from audit.betting import PairCounts
 from audit.crossings import Crossing
 from audit.documents import to_json
 from audit.executors import Here
+from audit.preparing import Plan
 from audit.report import Report, Verdict
 from audit.sampled import Sums
 from audit.scheduling import DEATHS, Keeping, Standing, Standings, examine_all
@@ -240,7 +241,7 @@ def test_of_batches_that_fail_the_first_is_the_error_whoever_comes_first(runs: i
 
 def test_a_failure_behind_the_decision_is_none() -> None:
     """Batches are handed out before it is known whether they are needed."""
-    crossing, plan = MET[0], rows.Plan(3, 2_193, 0.05, True)
+    crossing, plan = MET[0], Plan(3, 2_193, 0.05, True)
     one = Standing(crossing, plan, True)
     one.take_begun(rows.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
     assert isinstance(one.tally, Looks)
@@ -256,7 +257,7 @@ def test_a_failure_behind_the_decision_is_none() -> None:
 
 
 def test_a_decided_row_does_not_hear_of_failures() -> None:
-    plan = rows.Plan(3, 2_193, 0.05, True)
+    plan = Plan(3, 2_193, 0.05, True)
     one = Standing(MET[0], plan, True)
     begun = rows.begin(MET[0], plan)
     assert isinstance(begun.tally, Looks)
