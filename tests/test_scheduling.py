@@ -79,7 +79,10 @@ class Disorder:
                 self._failures -= 1
                 future.set_exception(BrokenProcessPool("died"))
             else:
-                future.set_result(function(*arguments))
+                try:
+                    future.set_result(function(*arguments))
+                except Exception as error:
+                    future.set_exception(error)
 
 
 @pytest.mark.parametrize("until_decided", [False, True])
