@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.events import Event
-from audit import learning, sampled, statistics
+from audit import counting, learning, sampled, statistics
 from audit.report import SampledEvidence, Verdict
 from mechanisms.interface import Outcomes, Refused
 from mechanisms.privacy import Claim
@@ -152,7 +152,7 @@ def as_outcome(released: Any) -> Hashable:
 
 def _counted(
     release: Callable[[Any], Any], data: tuple[Any, Any], event: Event, runs: int
-) -> tuple[tuple[sampled.Counts, sampled.Counts], Refused | None]:
+) -> tuple[tuple[counting.Counts, counting.Counts], Refused | None]:
     """Return how often the event happened in each world, and the last exception where every run raised one."""
     happened, refused, last = [0, 0], 0, None
     pairs = _pairs(release, data, runs)
@@ -162,7 +162,7 @@ def _counted(
             happened[world] += int(event(outcomes).sum())
             errors = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
             refused, last = refused + len(errors), errors[-1] if errors else last
-    one, other = (sampled.Counts(count, np.array([runs - count, count])) for count in happened)
+    one, other = (counting.Counts(count, np.array([runs - count, count])) for count in happened)
     return (one, other), last if refused == 2 * runs else None
 
 

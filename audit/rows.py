@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.events import Event
-from audit import bands, sampled, sequential, timing
+from audit import bands, counting, sampled, sequential, timing
 from audit.betting import PairCounts
+from audit.counting import Batch, Counts, Sums
 from audit.crossings import AnyAttack, Crossing, planned_runs
 from audit.preparing import Plan, Prepared, claimed, epsilons, prepare
 from audit.report import Row, Sketch
-from audit.sampled import Batch, Counts, Sums
 from audit.sequential import Looks
 from mechanisms.families import package
 from mechanisms.privacy import Claim
@@ -76,7 +76,7 @@ def examine(
         prepared = prepare(crossing, plan)
         tally = _tally(crossing, plan, prepared)
         while tally is not None and not tally.complete:
-            _count_some(crossing, plan, prepared, tally, sampled.BATCH)
+            _count_some(crossing, plan, prepared, tally, counting.BATCH)
         return finish(crossing, plan, prepared, tally)
     except Exception as error:
         return failed(crossing, error)
@@ -93,7 +93,7 @@ def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None) 
         if tally is not None and stored is not None:
             tally.restore(stored)
         elif tally is not None:
-            seconds = _count_some(crossing, plan, prepared, tally, sampled.BATCH) / tally.counted
+            seconds = _count_some(crossing, plan, prepared, tally, counting.BATCH) / tally.counted
         if tally is None or tally.complete:
             return Begun(finish(crossing, plan, prepared, tally), prepared, tally, seconds)
         return Begun(None, prepared, tally, seconds)
@@ -128,7 +128,7 @@ def _counted(
     mechanism, attack = crossing.seen, dataclasses.replace(crossing.attack, event=event)
     if edges is None:
         return [sequential.count_pairs(mechanism, attack, plan.seed, number, size) for number, size in span]
-    return sampled.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
+    return counting.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
 
 
 def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
@@ -175,7 +175,7 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
         return None
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.training, sampled.BATCH))
+        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.training, counting.BATCH))
     return None if prepared.edges is None else Sums(plan.runs, len(prepared.edges))
 
 

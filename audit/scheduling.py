@@ -17,6 +17,7 @@ from typing import Any
 
 from attacks import catalogue
 from audit import executors, rows, timing
+from audit.counting import Batch
 from audit.crew import ClusterError
 from audit.crossings import Crossing, planned_runs
 from audit.environment import environment
@@ -24,7 +25,6 @@ from audit.executors import Executor, Here
 from audit.preparing import Plan, Prepared
 from audit.report import Report, Row
 from audit.rows import Begun, Found, Tally
-from audit.sampled import Batch
 from mechanisms.families import family, members
 
 SPAN = 0.5  # seconds of counting that one task is to take
@@ -196,7 +196,7 @@ def _count_all(
     """Bring the rows to their ends, by whoever does the tasks."""
     here, outstanding = Here(), dict[Future[Any], tuple[Standing, Task, int]]()
     again: list[tuple[Standing, Task, int]] = []  # tasks whose workers died
-    spoke = saved = time.monotonic()
+    begun = spoke = saved = time.monotonic()
     at = None
     try:
         while any(one.row is None for one in counted):
@@ -220,6 +220,8 @@ def _count_all(
                 keeping.save(_kept(standing))
                 saved = time.monotonic()
         told(_standings(standing, at))
+        if keeping is not None and time.monotonic() - begun >= SAVED:
+            keeping.save(_kept(standing))  # the clock's rows and the page are still to come
     except BaseException:
         if keeping is not None:
             keeping.save(_kept(standing))

@@ -10,8 +10,8 @@ from typing import Any
 from attacks.attack import Attack
 from audit import betting, learning
 from audit.betting import PairCounts, State
+from audit.counting import BATCH, Batch
 from audit.report import SequentialEvidence, Verdict
-from audit.sampled import BATCH, Batch
 from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim

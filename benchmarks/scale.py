@@ -16,7 +16,7 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 import numpy as np
 
 from attacks.zero_rounding import zero_rounding
-from audit import executors, sampled
+from audit import counting, executors
 from audit.crossings import Crossing
 from audit.scheduling import examine_all
 from mechanisms.bits import seeded_bits
@@ -49,23 +49,23 @@ def audit(runs: int, jobs: int) -> dict[str, float]:
     return {"seconds": seconds, "peak": peak}
 
 
-def counting(batches: int) -> dict[str, Callable[[], object]]:
+def rivals(batches: int) -> dict[str, Callable[[], object]]:
     """Return what counts some batches of one world: as an audit does, and as a bare loop over the same draws."""
     attack, mechanism = zero_rounding(outcomes=OUTCOMES), member(MECHANISM)
     _, data = attack.worlds()
     edges = np.arange(OUTCOMES, dtype=np.float64)
 
     def ours() -> object:
-        seen = sampled.nothing(OUTCOMES)
+        seen = counting.nothing(OUTCOMES)
         for number in range(batches):
-            seen += sampled.count_batch(mechanism, attack, "out", data, edges, 1, number, sampled.BATCH)
+            seen += counting.count_batch(mechanism, attack, "out", data, edges, 1, number, counting.BATCH)
         return seen
 
     def bare() -> object:
         seen = np.zeros(OUTCOMES, dtype=np.int64)
         for number in range(batches):
             bits = seeded_bits(1, attack.name, mechanism.name, "out", number)
-            seen += np.bincount(mechanism.sample(data, attack.parameters, bits, sampled.BATCH), minlength=OUTCOMES)
+            seen += np.bincount(mechanism.sample(data, attack.parameters, bits, counting.BATCH), minlength=OUTCOMES)
         return seen
 
     return {"ours": ours, "bare": bare}

@@ -15,7 +15,7 @@ NAME = f"{scale.MECHANISM}, {scale.OUTCOMES:,} outcomes"
 
 def test_counting_beside_a_bare_loop(record: Record, benchmark: BenchmarkFixture) -> None:
     """The same draws, counted by an audit, and by numpy's bincount alone."""
-    calls = scale.counting(BATCHES)
+    calls = scale.rivals(BATCHES)
     taken = interleave.medians(calls)
     name = f"{BATCHES} batches of an audit, counted: {NAME}"
     record(Row(name, "s", taken["ours"], taken["bare"], 1.3, rival="sample and bincount"))
@@ -46,4 +46,4 @@ def test_a_billion_runs(record: Record, benchmark: BenchmarkFixture) -> None:
             rival="10^6 runs",
         )
     )
-    interleave.into_own_table(benchmark, scale.counting(1)["ours"])
+    interleave.into_own_table(benchmark, scale.rivals(1)["ours"])

@@ -13,7 +13,7 @@ from attacks.attack import Attack
 from attacks.events import Event, Learned, OneOf, Term
 from attacks.features import BEYOND, Kind, columns_of, first_value
 from attacks.parts import paths
-from audit import learning, regression, sampled, statistics
+from audit import counting, learning, regression, sampled, statistics
 from audit.report import Verdict
 from mechanisms.interface import Mechanism, Outcomes, Refused
 from mechanisms.privacy import Claim
@@ -135,7 +135,7 @@ def test_judging_needs_fresh_runs() -> None:
         first, second, other_first, other_second = (rng.integers(0, 400, 400) for _ in range(4))
         event = OneOf(tuple(set(first.tolist()) - set(second.tolist())))  # one of those proposed
         counts = [
-            tuple(sampled.Counts(int(event(one).sum()), np.array([400])) for one in pair)
+            tuple(counting.Counts(int(event(one).sum()), np.array([400])) for one in pair)
             for pair in ((first, second), (other_first, other_second))
         ]
         verdicts = [sampled.judge((one, other), Claim(0.0), 0.05, None, 1).verdict for one, other in counts]

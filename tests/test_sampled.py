@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
-from audit import sampled, statistics
+from audit import counting, sampled, statistics
 from audit.report import Verdict
 from mechanisms.bits import BitSource
 from mechanisms.families import member
@@ -65,13 +65,13 @@ def test_cells_are_at_most_4096_whatever_the_outcomes() -> None:
 
 
 def test_batches_are_pure_functions_of_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "BATCH", 1_000)
+    monkeypatch.setattr(counting, "BATCH", 1_000)
     attack = attack_on_one_bit()
     mechanism = randomized_response("batched", 0.5, Claim(1.0))
     edges = np.array([0.0, np.inf])
     whole, _ = sampled.observe(mechanism, attack, (1, 0), edges, seed=5, runs=2_500)
     parts = [
-        sampled.count_batch(mechanism, attack, "in", 1, edges, 5, number, size)
+        counting.count_batch(mechanism, attack, "in", 1, edges, 5, number, size)
         for number, size in ((2, 500), (0, 1_000), (1, 1_000))
     ]
     assert whole.runs == 2_500
@@ -88,8 +88,8 @@ def test_bad_input_is_named_with_its_value(options: dict[str, float], message: s
         sampled.distinguish(NAIVE, zero_rounding(outcomes=3), **options)  # type: ignore[arg-type]
 
 
-def observed(events: tuple[int, int], runs: int) -> tuple[sampled.Counts, sampled.Counts]:
-    first, second = (sampled.Counts(event, np.array([runs - event, event])) for event in events)
+def observed(events: tuple[int, int], runs: int) -> tuple[counting.Counts, counting.Counts]:
+    first, second = (counting.Counts(event, np.array([runs - event, event])) for event in events)
     return first, second
 
 

@@ -18,14 +18,14 @@ import pytest
 
 from attacks import catalogue
 from attacks.zero_rounding import zero_rounding
-from audit import executors, rows, sampled
+from audit import counting, executors, rows
 from audit.betting import PairCounts
+from audit.counting import Sums
 from audit.crossings import Crossing
 from audit.documents import to_json
 from audit.executors import Here
 from audit.preparing import Plan
 from audit.report import Report, Verdict
-from audit.sampled import Sums
 from audit.scheduling import DEATHS, Keeping, Standing, Standings, examine_all
 from audit.sequential import Looks
 from mechanisms.bits import BitSource, seeded_bits
@@ -42,7 +42,7 @@ Save = Callable[[Any], None]
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "BATCH", 200)
+    monkeypatch.setattr(counting, "BATCH", 200)
 
 
 def report(executor: executors.Executor, *, until_decided: bool = False, **options: Any) -> Report:
@@ -157,7 +157,7 @@ def test_what_was_kept_stays_kept_until_its_row_begins_again() -> None:
 
 def test_counts_of_another_row_are_refused() -> None:
     sums = Sums(1_000, 3)
-    sums.add([(1, 200)], (sampled.Counts(5, np.array([100, 50, 50])), sampled.Counts(6, np.array([0, 0, 200]))))
+    sums.add([(1, 200)], (counting.Counts(5, np.array([100, 50, 50])), counting.Counts(6, np.array([0, 0, 200]))))
     again = Sums(1_000, 3)
     again.restore(sums.to_json())
     assert (again.to_json(), again.counted, list(again.todo())) == (
@@ -271,7 +271,7 @@ def test_a_decided_row_does_not_hear_of_failures() -> None:
 
 
 def test_a_batch_is_reached_when_all_before_it_are_counted() -> None:
-    sums, none = Sums(1_000, 1), (sampled.Counts(0, np.array([200])), sampled.Counts(0, np.array([200])))
+    sums, none = Sums(1_000, 1), (counting.Counts(0, np.array([200])), counting.Counts(0, np.array([200])))
     sums.add([(0, 200), (2, 200)], none)
     assert [sums.reached(number) for number in range(4)] == [True, True, False, False]
 
@@ -333,7 +333,7 @@ def test_a_crossing_of_the_house_goes_to_another_process_by_its_names() -> None:
 @pytest.mark.parametrize("least", [0, -100, 5])
 def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -> None:
     drawn: Any = (seeded_bits(1).words(20_000, 6).astype(np.int64) + least).astype(kind)
-    values, times = sampled.tallied(drawn)
+    values, times = counting.tallied(drawn)
     assert times is not None
     assert isinstance(values, np.ndarray)
     assert values.dtype == drawn.dtype
@@ -344,7 +344,7 @@ def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -
 @pytest.mark.parametrize(
     "outcomes",
     [
-        np.array([0, sampled.SMALL_RANGE] * 10_000),
+        np.array([0, counting.SMALL_RANGE] * 10_000),
         np.array([-(2**63), 2**63 - 1] * 10_000),
         np.array([0.0, 1.0] * 10_000),
         np.array([0, 1] * 10_000, dtype=np.uint64),
@@ -355,6 +355,6 @@ def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -
     ids=["wide", "extreme", "floats", "unsigned", "list", "empty", "tuples"],
 )
 def test_outcomes_that_cannot_be_counted_first_stay_as_they_are(outcomes: Any) -> None:
-    seen, times = sampled.tallied(outcomes)
+    seen, times = counting.tallied(outcomes)
     assert seen is outcomes
     assert times is None

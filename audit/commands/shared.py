@@ -122,12 +122,12 @@ def pace(done: int, left: int, seconds: float) -> str:
 
 def bound(standing: Standing | None) -> str:
     """Return what is known of a row by now: the loss that its runs prove, or how far they speak against its claim."""
-    from audit import sampled, statistics
+    from audit import counting, statistics
 
     if standing is None or standing.tally is None or standing.prepared is None or not standing.tally.counted:
         return ""
     where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
-    if not isinstance(standing.tally, sampled.Sums):
+    if not isinstance(standing.tally, counting.Sums):
         e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
         return f"e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}: {where}"
     claim, runs, tail = standing.prepared.claim, standing.tally.counted, standing.plan.alpha / 4

@@ -134,9 +134,10 @@ def examined(
 
     search: also look for inputs and an event of its own, where no attack was named; on runs that judge nothing.
     """
+    from audit.counting import BATCH
     from audit.crossings import Crossing
     from audit.executors import Here
-    from audit.sampled import BATCH, PILOT
+    from audit.sampled import PILOT
     from audit.scheduling import examine_all
     from audit.targets import mechanism, requests
     from audit.watch import Watch
