@@ -8,20 +8,12 @@ VIOLATED is a failure, and a row's error an error. What decides nothing is skipp
 
 from __future__ import annotations
 
-import math
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from audit.render import interval, printable, sections, short
-from audit.report import Evidence, ExactEvidence, Report, Row, SampledEvidence, SequentialEvidence, Verdict
+from audit import wording
+from audit.render import printable, sections, short
+from audit.report import Report, Row, Verdict
 
-MEANINGS = {
-    Verdict.VIOLATED: "these worlds differ by more than the claim allows. The mechanism needs mending, or its claim.",
-    Verdict.HOLDS: "proved for these worlds, and for no others. That does not make a mechanism private.",
-    Verdict.UNRESOLVED: "certified bounds lie on both sides of the claim, so that nothing is decided.",
-    Verdict.NOT_REFUTED: "the runs do not convict. That is no acquittal: other attacks, or more runs, may.",
-    Verdict.UNDERPOWERED: "so few runs would not convict even worlds without a common outcome. More --runs may.",
-}
-NO_EVIDENCE = "nothing was examined: no law, and no runs."
 SKIPPED = (Verdict.UNRESOLVED, Verdict.UNDERPOWERED, None)
 
 
@@ -57,9 +49,9 @@ def _case(title: str, row: Row) -> Element:
     if row.error is not None:
         kind, told = "error", row.error
     elif verdict is Verdict.VIOLATED:
-        kind, told = "failure", f"claimed {_claimed(row)}; {'; '.join(_found(row, Verdict.VIOLATED))}"
+        kind, told = "failure", f"claimed {_claimed(row)}; known by {wording.known(row)}. {wording.says(row)[0]}"
     elif verdict in SKIPPED:
-        kind, told = "skipped", _meaning(verdict)
+        kind, told = "skipped", wording.says(row)[0]
     else:
         SubElement(case, "system-out").text = body
         return case
@@ -75,55 +67,15 @@ def _type(row: Row) -> str:
     return str(row.verdict or "no evidence")
 
 
-def _meaning(verdict: Verdict | None) -> str:
-    return NO_EVIDENCE if verdict is None else f"{verdict}: {MEANINGS[verdict]}"
-
-
 def _told(row: Row) -> list[str]:
-    """Return what is claimed, what was found, how sure that is, and what it means: a line each."""
+    """Return what is claimed, what was found, how sure that is, and what it does not show: a line each."""
     lines = [f"attack: {row.description} ({row.source})", f"claim: {_claimed(row)}"]
     lines += [f"package: {row.package}"] if row.package else []
-    lines += [f"found: {found}" for found in _found(row)]
-    lines += [f"warning: {told}" for told in row.warnings]
-    return [*lines, f"error: {row.error}" if row.error is not None else _meaning(row.verdict)]
+    lines += [f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items()]
+    return [*lines, *wording.says(row), *(f"warning: {told}" for told in row.warnings)]
 
 
 def _claimed(row: Row) -> str:
     if row.claim is None:
         return "none was made"
-    return (
-        f"ε = {short(row.claim.epsilon)}, δ = {short(row.claim.delta)}, "
-        f"which allows an advantage of {short(row.advantage_allowed)}"
-    )
-
-
-def _found(row: Row, verdict: Verdict | None = None) -> list[str]:
-    """Return a line for each kind of evidence, or for those alone that say so."""
-    return [
-        f"{kind} evidence: {evidence.verdict}, {_numbers(evidence)}"
-        for kind, evidence in row.evidence.items()
-        if verdict in (None, evidence.verdict)
-    ]
-
-
-def _numbers(evidence: Evidence) -> str:
-    if isinstance(evidence, ExactEvidence):
-        return (
-            f"certified; loss ε = {short(evidence.epsilon)}, δ = {short(evidence.delta)} at the claimed ε, "
-            f"advantage {short(evidence.advantage)}"
-        )
-    if isinstance(evidence, SampledEvidence):
-        return (
-            f"{evidence.runs:,} runs of each world, at confidence {short(evidence.confidence)}; "
-            f"loss ε ≥ {short(evidence.epsilon_lower)}, advantage {interval(evidence.advantage)}"
-        )
-    if isinstance(evidence, SequentialEvidence):
-        return (
-            f"{evidence.runs:,} runs of each world, of at most {evidence.runs_max:,}; ln(e-value) = "
-            f"{short(evidence.log_e_value)}, and {short(-math.log(evidence.alpha))} convicts"
-        )
-    seen = "tells the worlds apart" if evidence.detected else "was not seen to tell the worlds apart"
-    return (
-        f"{evidence.measurements:,} measurements, at confidence {short(evidence.confidence)}; "
-        f"the clock {seen}, p = {short(evidence.sign_p)}, time in/out {interval(evidence.ratio)}"
-    )
+    return f"{wording.claim(row)}, which allows an advantage of {short(row.advantage_allowed)}"

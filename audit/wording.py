@@ -23,15 +23,8 @@ PROVED = ("exact", "exhaustive")
 
 
 def verdict(row: Row) -> str:
-    """Return the one verdict of a row: an error, the worst that was found, else what is proved, else what runs say."""
-    if row.error is not None:
-        return ERROR
-    found = {kind: evidence.verdict for kind, evidence in row.evidence.items()}
-    if row.violated:
-        return str(Verdict.VIOLATED)
-    if Verdict.HOLDS in found.values():
-        return str(Verdict.HOLDS)
-    return str(next(iter(found.values()), Verdict.UNRESOLVED))
+    """Return the one verdict of a row, an error among them; without any evidence it is unresolved."""
+    return ERROR if row.error is not None else str(row.verdict or Verdict.UNRESOLVED)
 
 
 def kinds(row: Row) -> list[str]:
@@ -53,13 +46,13 @@ def confidence(row: Row) -> float:
 
 
 def percent(share: float) -> str:
-    r"""Return a confidence, never rounded up to 100 %.
+    r"""Return a confidence, rounded down.
 
     >>> percent(0.95), percent(1 - 0.05 / 178)
-    ('95\xa0%', '99.972\xa0%')
+    ('95\xa0%', '99.971\xa0%')
     """
     places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
-    digits = f"{100 * share:.{places}f}"
+    digits = f"{math.floor(100 * share * 10**places + 1e-6) / 10**places:.{places}f}"
     return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
 
 
