@@ -49,9 +49,10 @@ def _case(title: str, row: Row) -> Element:
     if row.error is not None:
         kind, told = "error", row.error
     elif verdict is Verdict.VIOLATED:
-        kind, told = "failure", f"claimed {_claimed(row)}; known by {wording.known(row)}. {wording.says(row)[0]}"
+        found = " ".join(wording.decides(row))
+        kind, told = "failure", f"claimed {_claimed(row)}; known by {wording.known(row)}. {found}"
     elif verdict in SKIPPED:
-        kind, told = "skipped", wording.says(row)[0]
+        kind, told = "skipped", " ".join(wording.decides(row))
     else:
         SubElement(case, "system-out").text = body
         return case
@@ -72,7 +73,8 @@ def _told(row: Row) -> list[str]:
     lines = [f"attack: {row.description} ({row.source})", f"claim: {_claimed(row)}"]
     lines += [f"package: {row.package}"] if row.package else []
     lines += [f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items()]
-    return [*lines, *wording.says(row), *(f"warning: {told}" for told in row.warnings)]
+    lines += wording.says(row) if row.error is None else [f"error: {row.error}"]
+    return [*lines, *(f"warning: {told}" for told in row.warnings)]
 
 
 def _claimed(row: Row) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from audit import statistics
@@ -66,11 +66,17 @@ def runs_needed(row: Row) -> int | None:
         return None
 
 
-def says(row: Row) -> list[str]:
-    """Return what each kind of the row's evidence shows, and what it does not, a paragraph each."""
+def decides(row: Row) -> list[str]:
+    """Return what those kinds of evidence say that the row's verdict is known from; without any, what the row does."""
+    return says(row, kinds(row))
+
+
+def says(row: Row, among: Collection[str] | None = None) -> list[str]:
+    """Return what each kind of the row's evidence (among these) shows, and what it does not, a paragraph each."""
     if row.error is not None:
         return [f"The row could not be examined, so nothing is known of this claim: {row.error}"]
-    told = [sentence for kind, evidence in row.evidence.items() for sentence in _says(kind, evidence, row)]
+    shown = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
+    told = [sentence for kind, evidence in shown.items() for sentence in _says(kind, evidence, row)]
     if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:
         told.append(
             "The law and the runs contradict each other: either this is the false alarm whose chance is stated, or the "
@@ -170,7 +176,10 @@ def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
         "(outcome, time)",
         Verdict.UNDERPOWERED: "so few could not have shown that a time tells more than the claim would allow",
     }
-    none = "no time was seen to tell more than the claim would allow, had it been made for the pair (outcome, time)"
+    none = (
+        "no time was seen to tell more than the claim would allow, had it been made for the pair (outcome, time); that "
+        "is no acquittal"
+    )
     yield (
         f"From {evidence.measurements:,} measurements on this machine: {found.get(evidence.verdict, none)}. A claim "
         "about outcomes alone says nothing of time, and is not broken by it."
