@@ -149,7 +149,8 @@ def _from_runs(evidence: SampledEvidence, row: Row) -> str:
 def _too_few(row: Row, about: str) -> str:
     needed = runs_needed(row)
     more = "no affordable number would do" if needed is None else f"that takes {about} {needed:,} runs of each world"
-    law = " The exact law decides where runs cannot." if row.exact or row.exhaustive else ""
+    proved = any(row.evidence[kind].verdict is not Verdict.UNRESOLVED for kind in PROVED if kind in row.evidence)
+    law = " The exact law decides where runs cannot." if proved else ""
     return f"not even a mechanism that tells its world every time could be convicted by them; {more}.{law}"
 
 

@@ -61,6 +61,8 @@ def test_no_words_reassure(proved: Verdict | None, seen: Verdict | None) -> None
         assert "Not shown: any other pair of worlds" in told
     if seen is Verdict.NOT_REFUTED:
         assert "no acquittal" in told
+    if seen is Verdict.UNDERPOWERED:
+        assert ("The exact law decides" in told) == (proved in (Verdict.HOLDS, Verdict.VIOLATED))
     assert ("contradict each other" in told) == (proved is Verdict.HOLDS and seen is Verdict.VIOLATED)
 
 
