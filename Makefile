@@ -10,7 +10,7 @@ report: $(VENV)/.installed
 	$(BIN)/python -m audit run
 
 test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 	$(MAKE) wheel
 
 lint: $(VENV)/.installed-test

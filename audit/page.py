@@ -115,8 +115,9 @@ def _again(row: Row, report: Report) -> str:
     except LookupError:  # another's, or one that was learned
         return ""
     named = f"--attack {row.attack} --mechanism {row.mechanism}"
+    options = f"--seed {report.seed} --runs {report.runs} --alpha {report.alpha_per_row!r}"
     looking = " --until-decided" if row.sequential is not None else ""
-    return f"python -m audit run {named} --seed {report.seed} --runs {report.runs}{looking}" if row.reproducible else ""
+    return f"python -m audit run {named} {options}{looking}" if row.reproducible else ""
 
 
 def _parameters(given: dict[str, Any], within: str = "") -> list[str]:

@@ -1,6 +1,9 @@
 """The default report, made once for all tests that read it."""
 
+import pickle
+
 import pytest
+from filelock import FileLock
 
 from attacks.catalogue import ATTACKS
 from audit.crossings import crossings
@@ -11,8 +14,19 @@ from audit.scheduling import examine_all
 
 
 @pytest.fixture(scope="session")
-def report() -> Report:
-    """The report of `python -m audit run --full`."""
+def report(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Report:
+    """The report of `python -m audit run --full`, made by the test process that comes first, for all of them."""
+    if worker_id == "master":  # there is no other
+        return _full()
+    kept = tmp_path_factory.getbasetemp().parent / "report.pickle"
+    with FileLock(f"{kept}.lock"):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(_full()))
+        made: Report = pickle.loads(kept.read_bytes())
+    return made
+
+
+def _full() -> Report:
     return examine_all(crossings(ATTACKS), seed=1, runs=100_000, alpha=0.05)
 
 
