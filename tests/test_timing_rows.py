@@ -159,4 +159,4 @@ def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
 
 
 def test_a_page_of_no_rows_is_a_page() -> None:
-    assert "No claim was refuted. That is no acquittal" in documents.to_html(reported())
+    assert "No row could be examined: nothing is known of any claim" in documents.to_html(reported())
