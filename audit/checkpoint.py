@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "checkpoint.json"
+BESIDE = ".checkpoint.json.new"  # until it is whole
 SCHEMA = "subnormal/checkpoint/1"
 
 
@@ -39,7 +40,7 @@ class Checkpoint:
         document = {"schema": SCHEMA, "audit": self.audit, "seconds": seconds, "rows": by_place}
         document["digest"] = _digest(by_place)
         self.folder.mkdir(parents=True, exist_ok=True)
-        beside = self.folder / f".{NAME}.new"
+        beside = self.folder / BESIDE
         try:
             with beside.open("wb") as stream:
                 stream.write(json.dumps(document, allow_nan=False).encode())

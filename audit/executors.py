@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process, resource_tracker
 from typing import Any, Protocol
 
 
@@ -63,6 +63,10 @@ class Processes:
             unsent: Future[Any] = Future()
             unsent.set_exception(error)
             return unsent
+        with _undisturbed():
+            return self._submitted(call)
+
+    def _submitted(self, call: bytes) -> Future[Any]:
         free = (place for place, future in enumerate(self._last) if future is None or future.done())
         place = next(free, 0)
         try:
@@ -96,6 +100,28 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
             worker.terminate()
         raise
     processes.shutdown()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put off an interrupt while a worker may be starting, which would end with a traceback of its own.
+
+    The handler is ours, because any thread may take the signal; it is blocked, because what starts now inherits that.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which unblocks the signal when it has started
+    came: list[object] = []
+    before = signal.signal(signal.SIGINT, lambda *given: came.append(given))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def cores() -> int:

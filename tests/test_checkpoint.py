@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from audit import environment
 from audit.__main__ import main
-from audit.checkpoint import NAME, Checkpoint, CheckpointError
+from audit.checkpoint import BESIDE, NAME, Checkpoint, CheckpointError
 from audit.commands import keeping
 
 AUDIT = {"version": "1", "seed": 1, "row": [{"attack": "a", "mechanism": "m"}, {"attack": "b", "mechanism": "m"}]}
@@ -146,10 +146,12 @@ def test_a_checkpoint_of_another_version_is_one_line(left_behind: Path, monkeypa
 
 
 def test_without_a_checkpoint_resume_begins(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / BESIDE).write_text("half")  # of one killed while it wrote
     result = call(*FAST, "--resume", "--out", str(tmp_path / "new"))
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == f"nothing to resume in {tmp_path / 'new'}: beginning"
-    assert not (tmp_path / "new" / NAME).exists()
+    assert sorted(os.listdir(tmp_path / "new")) == ["report.html", "report.json", "table.svg"]
 
 
 def test_a_long_audit_is_not_thrown_away_unasked(left_behind: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,13 +214,14 @@ def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
     )
     if Path("/proc/self/task").exists():
         workers(process.pid)
     else:
         time.sleep(3)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # the workers too, as a terminal does
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.strip() == "interrupted: nothing was written"
@@ -241,7 +242,7 @@ def test_workers_end_with_the_audit_however_it_ends(how: signal.Signals, tmp_pat
                 break
             time.sleep(0.1)
         assert not any(alive(worker) for worker in spawned)
-    assert set(os.listdir(tmp_path / "reports")) <= {"checkpoint.json"}
+    assert set(os.listdir(tmp_path / "reports")) <= {"checkpoint.json", ".checkpoint.json.new"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")

@@ -182,10 +182,9 @@ def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[R
     report = examine()
     page = documents.to_html(report)
     files = {"table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
+    stale = [checkpoint.NAME, checkpoint.BESIDE] if kept else []
     with file_mistakes():
-        output.write(
-            out, files | {"report.json": documents.to_json(report).encode()}, [checkpoint.NAME] if kept else []
-        )
+        output.write(out, files | {"report.json": documents.to_json(report).encode()}, stale)
     return report, page
 
 
