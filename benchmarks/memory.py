@@ -64,13 +64,14 @@ def one_draw(utilities: Utilities, side: str) -> Callable[[], object]:
     return lambda: naive.draw(utilities, naive.LN2, generator)
 
 
-def _peak() -> float:
+def peak() -> float:
+    """Return the largest resident memory of this process so far, in MiB."""
     line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) / KIB_PER_MIB
 
 
 if __name__ == "__main__":
     measured = one_draw(CASES[sys.argv[1]](), sys.argv[2])
-    before = _peak()
+    before = peak()
     measured()
-    print(_peak() - before)
+    print(peak() - before)

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from attacks.zero_rounding import zero_rounding
 from audit import counting, executors
 from audit.crossings import Crossing
 from audit.scheduling import examine_all
+from benchmarks.memory import peak
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 
 OUTCOMES = 1_000
 MECHANISM = "exponential-exact"
-KIB_PER_MIB = 1 << 10
 
 
 def audited(runs: int, jobs: int) -> dict[str, float]:
@@ -42,11 +41,12 @@ def audit(runs: int, jobs: int) -> dict[str, float]:
     started = time.perf_counter()
     with executors.local(jobs) as executor:
         (row,) = examine_all([crossing], seed=1, runs=runs, alpha=0.05, executor=executor).rows
-    seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        asked = [executor.submit(peak) for _ in range(jobs)]  # each in a process that is free
+        peaks = [peak(), *(future.result() for future in asked)]
     if row.sampled is None or row.sampled.runs != runs:
         raise RuntimeError(f"the row has not been counted: {row.error}")
-    peak = max(getrusage(who).ru_maxrss for who in (RUSAGE_SELF, RUSAGE_CHILDREN)) / KIB_PER_MIB
-    return {"seconds": seconds, "peak": peak}
+    return {"seconds": seconds, "peak": max(peaks)}
 
 
 def rivals(batches: int) -> dict[str, Callable[[], object]]:
