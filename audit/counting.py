@@ -159,6 +159,6 @@ def tallied(outcomes: Outcomes) -> tuple[Outcomes, NDArray[np.int64] | None]:
     least = int(outcomes.min())
     if int(outcomes.max()) - least >= SMALL_RANGE or len(outcomes) < SMALL_RANGE:
         return outcomes, None
-    times = np.bincount(outcomes if least == 0 else outcomes - least)
+    times = np.bincount(outcomes if least == 0 else outcomes.astype(np.int64) - least)  # an int8 would overflow
     seen = times.nonzero()[0]
     return (seen + least).astype(outcomes.dtype), times[seen].astype(np.int64)

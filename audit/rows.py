@@ -141,7 +141,7 @@ def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | No
 
 def add(tally: Tally, span: Sequence[Batch], counted: Counted) -> None:
     """Add the counts of some batches, which are of the tally's kind."""
-    tally.add(span, counted)  # type: ignore[arg-type]
+    tally.add(span, counted)  # type: ignore[arg-type]  # the two kinds come in pairs
 
 
 def cells_of(prepared: Prepared, tally: Tally) -> NDArray[np.float64] | None:

@@ -358,3 +358,10 @@ def test_outcomes_that_cannot_be_counted_first_stay_as_they_are(outcomes: Any) -
     seen, times = counting.tallied(outcomes)
     assert seen is outcomes
     assert times is None
+
+
+def test_small_integers_do_not_overflow_while_they_are_counted() -> None:
+    drawn: Any = np.repeat(np.array([-128, 0, 127], dtype=np.int8), 10_000)
+    values, times = counting.tallied(drawn)
+    assert times is not None
+    assert (list(values), times.tolist()) == ([-128, 0, 127], [10_000] * 3)
