@@ -66,7 +66,9 @@ def _exact_json(evidence: ExactEvidence | None) -> dict[str, Any] | None:
     if evidence is None:
         return None
     names = ("epsilon", "delta", "within", "advantage", "total_variation", "event_in", "event_out")
-    return {"verdict": str(evidence.verdict)} | {name: _plain(getattr(evidence, name)) for name in names}
+    numbers = {name: _plain(getattr(evidence, name)) for name in names}
+    of_event = None if evidence.event_verdict is None else str(evidence.event_verdict)
+    return {"verdict": str(evidence.verdict)} | numbers | {"event_verdict": of_event}
 
 
 def _sampled_json(evidence: SampledEvidence | None) -> dict[str, Any] | None:

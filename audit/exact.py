@@ -70,6 +70,7 @@ def compare(
     """Return what two laws prove about a claim on this pair of worlds, in both directions.
 
     Of two products only the keys that differ are multiplied out, and those that the event looks at.
+    The event's own verdict is apart from the pair's: the worst pair may break a claim that this event never leaves.
 
     VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
@@ -81,14 +82,10 @@ def compare(
     proved = max(direction.at_least(highest) for direction in both)
     within = max(direction.at_most(lowest) for direction in both).above(claimed)
     attained = _attained(law_in, law_out)
-    if proved > claimed:
-        verdict = Verdict.VIOLATED
-    elif attained is not None and attained <= budget:
+    if attained is not None and attained <= budget and not proved > claimed:
         verdict, within = Verdict.HOLDS, Ratio(0, 1)
-    elif within <= Fraction(WITHIN) and (claimed == 0 or within <= Fraction(WITHIN_SHARE) * claimed):
-        verdict = Verdict.HOLDS
     else:
-        verdict = Verdict.UNRESOLVED
+        verdict = _verdict(proved, within, claimed)
     event_in, event_out = (None, None) if event is None else (_probability(law, event) for law in (law_in, law_out))
     return ExactEvidence(
         verdict=verdict,
@@ -99,7 +96,40 @@ def compare(
         total_variation=float(max(direction.at_least(Fraction(1)) for direction in both)),
         event_in=_floats(event_in),
         event_out=_floats(event_out),
+        event_verdict=_of_event(verdict, event_in, event_out, claimed, lowest, highest),
     )
+
+
+def _verdict(proved: Ratio, within: Ratio, claimed: Fraction) -> Verdict:
+    """Return what a certified lower bound, and the upper bound's excess, say of a claimed δ."""
+    if proved > claimed:
+        return Verdict.VIOLATED
+    near = within <= Fraction(WITHIN) and (claimed == 0 or within <= Fraction(WITHIN_SHARE) * claimed)
+    return Verdict.HOLDS if near else Verdict.UNRESOLVED
+
+
+def _of_event(
+    of_pair: Verdict, event_in: _Bounded | None, event_out: _Bounded | None, claimed: Fraction, *factors: Fraction
+) -> Verdict | None:
+    """Return whether p > e^ε·q + δ for the event or its complement, in either direction. factors: bounds on e^ε."""
+    if event_in is None or event_out is None:
+        return None
+    if of_pair is Verdict.HOLDS:
+        return Verdict.HOLDS  # of every event
+    lowest, highest = factors
+    complements = [(_complement(high), _complement(low)) for low, high in (event_in, event_out)]
+    pairs = [pair for one, other in ((event_in, event_out), complements) for pair in ((one, other), (other, one))]
+    proved = max(one[0].above(_times(other[1], highest)) for one, other in pairs)
+    within = max(one[1].above(_times(other[0], lowest)) for one, other in pairs).above(claimed)
+    return _verdict(proved, within, claimed)
+
+
+def _complement(share: Ratio) -> Ratio:
+    return Ratio(share.denominator - share.numerator, share.denominator)
+
+
+def _times(share: Ratio, factor: Fraction) -> Ratio:
+    return Ratio(share.numerator * factor.numerator, share.denominator * factor.denominator)
 
 
 def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
@@ -239,6 +269,7 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
 
 
 _Bounds = tuple[NDArray[Any], NDArray[Any]]
+_Bounded = tuple[Ratio, Ratio]  # a probability
 
 
 def _gather(law: Law[Any], runs: NDArray[np.int64], scale: int) -> _Bounds:
@@ -254,14 +285,14 @@ def _gather(law: Law[Any], runs: NDArray[np.int64], scale: int) -> _Bounds:
     return low, low if law.high is law.low else gathered(law.high)
 
 
-def _probability(law: Law[Any], event: Event) -> tuple[Ratio, Ratio]:
+def _probability(law: Law[Any], event: Event) -> _Bounded:
     low, high = law.measure(event(law.atoms))
     return Ratio(low, law.denominator), min(Ratio(high, law.denominator).plus(law.rest), Ratio(1, 1))
 
 
-def _advantage(event_in: tuple[Ratio, Ratio], event_out: tuple[Ratio, Ratio]) -> float:
+def _advantage(event_in: _Bounded, event_out: _Bounded) -> float:
     return float(max(event_in[0].above(event_out[1]), event_out[0].above(event_in[1])))
 
 
-def _floats(bounds: tuple[Ratio, Ratio] | None) -> Interval | None:
+def _floats(bounds: _Bounded | None) -> Interval | None:
     return None if bounds is None else (float(bounds[0]), float(bounds[1]))

@@ -44,6 +44,8 @@ class ExactEvidence:
     epsilon: the pair's loss in nats, ∞ where it is. delta: the hockey-stick divergence at the claimed ε, the larger of
     the two directions. within: how far the certified upper bound lies above the claimed δ (None when VIOLATED).
     advantage: the event's, None without one; total_variation: the pair's. event_in, event_out: (low, high).
+    event_verdict: whether the event itself leaves the claim, it or its complement, in either direction: VIOLATED where
+    it does, HOLDS where it does not, whatever the pair does; UNRESOLVED where the bounds leave it open. None without.
     """
 
     verdict: Verdict
@@ -54,6 +56,7 @@ class ExactEvidence:
     total_variation: float
     event_in: Interval | None
     event_out: Interval | None
+    event_verdict: Verdict | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,40 @@ def test_delta_is_the_best_event_of_all() -> None:
         assert (evidence.verdict is Verdict.VIOLATED) == (expected > 0)
 
 
+def test_an_event_is_judged_by_its_own_probabilities() -> None:
+    """By all events of small laws, in rationals, on either side of e^ε: the pair may break what the event does not."""
+    rng, seen = random.Random(2), set()
+    for _ in range(40):
+        p, q = ([rng.randrange(6) for _ in range(3)] + [1] for _ in range(2))
+        law_in, law_out = weights(*p), weights(*q)
+        delta = rng.choice([0.0, 0.125])
+        low, high = exp_bounds(Fraction(1, 2))
+        for chosen in itertools.chain.from_iterable(itertools.combinations(range(4), size) for size in range(5)):
+            evidence = exact.compare(law_in, law_out, Claim(0.5, delta), OneOf(chosen))
+            share_in, share_out = (Fraction(sum(w[i] for i in chosen), sum(w)) for w in (p, q))
+            pairs = [(share_in, share_out), (share_out, share_in)]
+            pairs += [(1 - one, 1 - other) for one, other in pairs]
+            leaves = any(one > high * other + Fraction(delta) for one, other in pairs)
+            stays = all(one <= low * other + Fraction(delta) for one, other in pairs)
+            assert leaves != stays
+            assert evidence.event_verdict is (Verdict.VIOLATED if leaves else Verdict.HOLDS)
+            seen.add((evidence.verdict, evidence.event_verdict))
+    assert seen == {
+        (Verdict.VIOLATED, Verdict.VIOLATED),
+        (Verdict.VIOLATED, Verdict.HOLDS),
+        (Verdict.HOLDS, Verdict.HOLDS),
+    }
+
+
+def test_an_event_that_bounds_leave_open_is_unresolved() -> None:
+    loose = Law(range(3), [1, 2, 3], [4, 2, 2], [6, 2, 2], 10, Fraction(0))
+    verdicts = [exact.compare(loose, weights(5, 5, 0), Claim(0.1), OneOf((one,))).event_verdict for one in range(3)]
+    assert verdicts == [Verdict.UNRESOLVED, Verdict.VIOLATED, Verdict.VIOLATED]
+    assert exact.compare(loose, weights(5, 5, 0), Claim(0.1)).event_verdict is None
+    rest = Law(range(2), [1, 2], [4, 4], [4, 4], 10, Fraction(1, 5))  # the mass outside the atoms is in no event
+    assert exact.compare(rest, weights(4, 6), Claim(0.1), OneOf((0,))).event_verdict is Verdict.UNRESOLVED
+
+
 def test_the_loss_is_exact_and_infinite_where_only_one_world_can_land() -> None:
     assert exact.compare(weights(3, 1), weights(1, 1), Claim(1.0)).epsilon == pytest.approx(math.log(2), rel=1e-15)
     assert exact.compare(weights(1, 1), weights(1, 0), Claim(1.0)).epsilon == math.inf

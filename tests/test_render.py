@@ -31,6 +31,7 @@ def test_json_has_the_published_form(report: Report) -> None:
     assert row["claim"] == {"epsilon": 0.5, "delta": 0.0}
     assert set(row["exact"]) == {
         "verdict", "epsilon", "delta", "within", "advantage", "total_variation", "event_in", "event_out",
+        "event_verdict",
     }  # fmt: skip
     assert set(row["sampled"]) == {
         "verdict", "runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage", "ks", "fit",

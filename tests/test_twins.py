@@ -56,6 +56,8 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
             assert sampled(row).verdict is Verdict.VIOLATED
             continue
         assert exact(row).verdict is Verdict.VIOLATED
+        assert attack.event is not None
+        assert {one.event_verdict for one in (exact(row), row.exhaustive) if one is not None} == {Verdict.VIOLATED}
         assert row.claim is not None
         assert exact(row).epsilon == math.inf or (attack.name in FINITE and exact(row).epsilon > row.claim.epsilon)
         assert exact(row).advantage is not None
@@ -80,7 +82,7 @@ def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any]
             assert row.exact is None
             assert sampled(row).verdict is Verdict.NOT_REFUTED
             continue
-        assert exact(row).verdict is Verdict.HOLDS
+        assert exact(row).verdict is exact(row).event_verdict is Verdict.HOLDS
         assert exact(row).within == 0 if attack.channel is None else (exact(row).within or 0) < 2**-60
         assert row.sampled is None or row.sampled.verdict is not Verdict.VIOLATED
 

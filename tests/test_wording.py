@@ -17,7 +17,7 @@ REASSURING = ("is private", "is safe", "is secure", "passed", "no leak", "resist
 
 def exact(verdict: Verdict) -> ExactEvidence:
     within = None if verdict is Verdict.VIOLATED else 1e-9
-    return ExactEvidence(verdict, 2.0, 0.25, within, 0.5, 0.5, (0.1, 0.1), (0.6, 0.6))
+    return ExactEvidence(verdict, 2.0, 0.25, within, 0.5, 0.5, (0.1, 0.1), (0.6, 0.6), verdict)
 
 
 def sampled(verdict: Verdict, runs: int = 1_000) -> SampledEvidence:
