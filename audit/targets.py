@@ -14,6 +14,7 @@ import numpy as np
 from audit import protocol
 from audit.program import Program
 from audit.protocol import TargetError
+from audit.signature import mismatch
 from audit.watch import Watch
 from mechanisms.bits import BitSource
 from mechanisms.families import family
@@ -140,7 +141,9 @@ class CallableTarget:
         given = data.copy() if isinstance(data, np.ndarray | dict) else data
         try:
             returned = self._function(given, dataclasses.asdict(parameters), runs)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
             return refused(error)
         if not isinstance(returned, np.ndarray | list | tuple | range):
             raise TargetError(f"returned {protocol.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
@@ -197,10 +200,14 @@ def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
         found: Any = import_module(name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
         raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):
         raise TargetError(f"{text!r} is not callable")
+    if (told := mismatch(found)) is not None:
+        raise TargetError(f"{text!r} is called with (data, parameters, runs): {told}")
     return cast("Callable[..., Any]", found)
 
 

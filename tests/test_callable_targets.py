@@ -108,3 +108,15 @@ def test_lists_are_no_outcomes_where_a_number_is_released(wrong: Callable[[int],
     made = callable_row(lambda data, parameters, runs: wrong(runs), grid_precision())
     assert made.error is not None
     assert "where the outcome is a number" in made.error
+
+
+class Panic(BaseException):
+    """As a panic of Rust code comes."""
+
+
+def test_what_is_no_exception_does_not_take_the_audit_along_either() -> None:
+    def panicking(data: object, parameters: object, runs: int) -> object:
+        raise Panic("no noise")
+
+    target = CallableTarget(panicking)
+    assert target(0, grid_precision().parameters, family("laplace"), 2) == [Refused("Panic: no noise")] * 2
