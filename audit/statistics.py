@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +13,75 @@ from audit.report import Interval
 from mechanisms.privacy import Claim
 
 FIT_CELLS = 1024  # of a test of fit, at the most
+NEAR = 1e-9  # part of a tail, within which an inverse function is believed
 SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is then 0.001
+
+Tails = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]  # of some of the counts
 
 
 def clopper_pearson(count: int, runs: int, tail: float) -> Interval:
     """Return the exact interval of a binomial probability that errs with probability at most `tail` on each side."""
-    from scipy.special import betainccinv, betaincinv
+    (low,), (high,) = clopper_pearson_all(np.array([count]), runs, tail)
+    return float(low), float(high)
 
-    low = 0.0 if count == 0 else float(betaincinv(count, runs - count + 1, tail))
-    high = 1.0 if count == runs else float(betainccinv(count + 1, runs - count, tail))
+
+def clopper_pearson_all(
+    counts: NDArray[np.int64], runs: int, tail: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the exact interval of each count, low ≤ count/runs ≤ high, each of shape (counts,).
+
+    P(X ≥ count) = tail at the low end, P(X ≤ count) = tail at the high one, within 10^-9 of the tail and beyond that
+    on the safe side. tail: at most 1/2, so that the share of the count lies between.
+    """
+    from scipy.special import betainc, betaincc, betainccinv, betaincinv
+
+    if not 0 < tail <= 0.5:
+        raise ValueError(f"tail must be positive and at most 1/2, got {tail}")
+    if runs < 1 or (counts < 0).any() or (counts > runs).any():
+        raise ValueError(f"counts must lie between 0 and runs = {runs}, got {counts.min()} to {counts.max()}")
+    shares = counts / runs
+    low, high = np.zeros(len(counts)), np.ones(len(counts))
+    some, missed = counts > 0, counts < runs
+    at_least = counts[some], runs - counts[some] + 1
+    low[some] = _ends(betaincinv(*at_least, tail), _tails(betainc, betaincc, *at_least), tail, shares[some], 0.0)
+    at_most = counts[missed] + 1, runs - counts[missed]
+    high[missed] = _ends(betainccinv(*at_most, tail), _tails(betaincc, betainc, *at_most), tail, shares[missed], 1.0)
     return low, high
+
+
+def _tails(beta: Any, mirrored: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> Tails:
+    """Return what takes probabilities to beta(a, b, ·), above 1/2 by its mirror image: there the tail itself is small.
+
+    Else scipy may subtract from 1: P(X ≥ count) = 3·10^-296 comes out as 0 for 5 misses in 10^8 runs.
+    """
+
+    def tails(at: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float64]:
+        one, other = a[where], b[where]
+        found: NDArray[np.float64] = np.where(at > 0.5, mirrored(other, one, 1 - at), beta(one, other, at))
+        return found
+
+    return tails
+
+
+def _ends(
+    found: NDArray[Any], tails: Tails, tail: float, shares: NDArray[np.float64], limit: float
+) -> NDArray[np.float64]:
+    """Return where the tails, which fall from the shares to the limit, come down to `tail`, shape (counts,).
+
+    found: what scipy's inverse function says. It is far off, or NaN, at some arguments: near counts of 1,000 of many
+    runs, for instance (1.17.1). What the function itself does not confirm is bisected, over the floats in their order:
+    then the end is the last one, seen from the limit, with no larger tail.
+    """
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(tails(found, np.full(len(found), True)) - tail) <= NEAR * tail)  # NaN is wrong, too
+    inner, outer = shares[wrong], np.full(int(wrong.sum()), limit)
+    for _ in range(64 if len(inner) else 0):
+        middle = (inner.view(np.int64) + (outer.view(np.int64) - inner.view(np.int64)) // 2).view(np.float64)
+        safe = tails(middle, wrong) <= tail
+        outer, inner = np.where(safe, middle, outer), np.where(safe, inner, middle)
+    ends = found.copy()
+    ends[wrong] = outer
+    return ends
 
 
 def epsilon_lower(event_in: Interval, event_out: Interval, delta: float) -> float:
@@ -82,19 +143,6 @@ def standard_errors_beyond(
             beyond = np.maximum(beyond, (gain - ratio * cost - claim.delta) / spread)
     happened, all_runs = first + second, runs[0] + runs[1]
     return np.where((happened > 0) & (happened < all_runs), beyond, -np.inf)
-
-
-def clopper_pearson_all(
-    counts: NDArray[np.int64], runs: int, tail: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the exact interval of each count, as `clopper_pearson` does, each of shape (counts,)."""
-    from scipy.special import betainccinv, betaincinv
-
-    low, high = np.zeros(len(counts)), np.ones(len(counts))
-    some, missed = counts > 0, counts < runs
-    low[some] = betaincinv(counts[some], runs - counts[some] + 1, tail)
-    high[missed] = betainccinv(counts[missed] + 1, runs - counts[missed], tail)
-    return low, high
 
 
 def implied_delta(claim: Claim, epsilon: float) -> float:

@@ -73,9 +73,9 @@ def signs_needed(share: float, error: float = ERROR) -> float:
 
 def _missed(signs: int, share: float, level: float) -> float:
     """Return the probability that a sign test of that level does not reject."""
-    from scipy.special import bdtr, bdtrik
+    from scipy.special import bdtr
 
-    kept = math.floor(bdtrik(level / 2, signs, 0.5)) + 1 if 2 * 0.5**signs <= level else 0
+    kept = int((bdtr(np.arange(signs), signs, 0.5) <= level / 2).sum())  # it rejects fewer signs of one side than that
     return float(bdtr(signs - kept, signs, share) - (bdtr(kept - 1, signs, share) if kept else 0))
 
 

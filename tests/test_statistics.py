@@ -1,9 +1,12 @@
 """Formulas against independent computations, and against scipy where scipy has them."""
 
 import math
+from typing import Any
 
+import gmpy2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from audit import statistics
@@ -20,6 +23,68 @@ def test_clopper_pearson_has_exactly_its_tails(count: int, runs: int, tail: floa
 def test_clopper_pearson_is_scipys() -> None:
     expected = stats.binomtest(5, 100).proportion_ci(0.95, method="exact")
     assert statistics.clopper_pearson(5, 100, 0.025) == pytest.approx((expected.low, expected.high), rel=1e-9)
+
+
+def at_least(count: int, runs: int, chance: Any, other: Any) -> Any:
+    """P(X ≥ count) of a binomial law: its first term by MPFR, the others by their ratios; other: 1 − chance."""
+    log = gmpy2.lngamma(gmpy2.mpfr(runs + 1)) - gmpy2.lngamma(gmpy2.mpfr(runs - count + 1))
+    log += count * gmpy2.log(chance) + (runs - count) * gmpy2.log(other) - gmpy2.lngamma(gmpy2.mpfr(count + 1))
+    places = np.arange(count, min(runs, count + 4_000), dtype=np.longdouble)
+    terms = np.cumprod((runs - places) / (places + 1) * np.longdouble(float(chance / other)))
+    assert len(terms) == runs - count or terms[-1] < 1e-15 * terms.sum()
+    return gmpy2.exp(log) * gmpy2.mpfr(float(1 + terms.sum()))
+
+
+def assert_ends(counts: NDArray[np.int64], runs: int, tail: float) -> None:
+    """No end errs with more than its tail, nor would it with less on the next float inwards."""
+    lows, highs = statistics.clopper_pearson_all(counts, runs, tail)
+    assert (lows <= counts / runs).all()
+    assert (counts / runs <= highs).all()
+    with gmpy2.context(gmpy2.get_context(), precision=120):
+        for count, low, high in zip(counts.tolist(), lows.tolist(), highs.tolist(), strict=True):
+            ends = [(count, low, 1.0, False), (runs - count, high, 0.0, True)]
+            for seen, end, inwards, mirrored in ends:
+                chances = [gmpy2.mpfr(place) for place in (end, math.nextafter(end, inwards))]
+                pairs = [(1 - chance, chance) if mirrored else (chance, 1 - chance) for chance in chances]
+                if end not in (0, 1):
+                    assert at_least(seen, runs, *pairs[0]) <= tail * (1 + 2e-9), (count, runs, tail, end)
+                if seen > 0:
+                    assert at_least(seen, runs, *pairs[1]) >= tail * (1 - 2e-9), (count, runs, tail, end)
+
+
+@pytest.mark.parametrize("tail", [0.0125, 2.5e-7, 1e-300])
+@pytest.mark.parametrize("runs", [2_000, 10**8, 150_000_000, 10**9, 10**10])
+def test_clopper_pearson_where_scipys_inverse_fails(runs: int, tail: float) -> None:
+    counts = np.array([0, 1, 2, 5, *range(990, 1_011)])
+    assert_ends(np.concatenate([counts, runs - counts]), runs, tail)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_every_small_count_of_many_runs(mirrored: bool) -> None:
+    counts = np.arange(3_001)
+    assert_ends(10**9 - counts if mirrored else counts, 10**9, 0.0125)
+
+
+def test_one_count_has_the_ends_that_many_have() -> None:
+    counts = np.array([0, 3, 1_000, 10**9])
+    lows, highs = statistics.clopper_pearson_all(counts, 10**9, 1e-8)
+    each = [statistics.clopper_pearson(count, 10**9, 1e-8) for count in counts.tolist()]
+    assert each == list(zip(lows.tolist(), highs.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("count", "runs", "tail", "message"),
+    [
+        (11, 10, 0.1, "counts must lie between 0 and runs = 10, got 11 to 11"),
+        (-1, 10, 0.1, "counts must lie between 0 and runs = 10, got -1 to -1"),
+        (0, 0, 0.1, "counts must lie between 0 and runs = 0, got 0 to 0"),
+        (1, 10, 0.6, "tail must be positive and at most 1/2, got 0.6"),
+        (1, 10, 0.0, "tail must be positive and at most 1/2, got 0.0"),
+    ],
+)
+def test_an_interval_of_nothing_is_refused(count: int, runs: int, tail: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        statistics.clopper_pearson(count, runs, tail)
 
 
 def test_the_bound_on_epsilon_uses_both_directions_and_the_complement() -> None:
