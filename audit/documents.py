@@ -77,7 +77,7 @@ def _sampled_json(evidence: SampledEvidence | None) -> dict[str, Any] | None:
     names = ("runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage")
     ks, fit = evidence.ks, evidence.fit
     return (
-        {"verdict": str(evidence.verdict)}
+        {"verdict": str(evidence.verdict), "convicted_by": evidence.convicted_by}
         | {name: _plain(getattr(evidence, name)) for name in names}
         | {"ks": {"statistic": ks.statistic, "allowed": ks.allowed, "margin": ks.margin}}
         | {

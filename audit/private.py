@@ -162,7 +162,7 @@ def _counted(
             happened[world] += int(event(outcomes).sum())
             errors = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
             refused, last = refused + len(errors), errors[-1] if errors else last
-    one, other = (counting.Counts(count, np.array([runs - count, count])) for count in happened)
+    one, other = (counting.Counts(count, np.array([runs])) for count in happened)  # one cell: no test but the event
     return (one, other), last if refused == 2 * runs else None
 
 

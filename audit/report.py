@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,10 @@ class ExactEvidence:
 
 @dataclass(frozen=True, slots=True)
 class KolmogorovSmirnov:
-    """The distance between the two samples, what the claim allows, and the margin of its confidence band."""
+    """The distance between the two samples, what the claim allows, and the margin of its confidence band.
+
+    Over one cell the distance is 0, and its margin too.
+    """
 
     statistic: float
     allowed: float
@@ -80,7 +83,11 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class SampledEvidence:
-    """From `runs` runs in each world. Intervals and the bound on ε hold together at the confidence stated."""
+    """From `runs` runs in each world. Intervals, distance and the bound on ε hold together at the confidence stated.
+
+    epsilon_lower: nats, the most that the event or the distance proves necessary at the claimed δ. convicted_by: which
+    of them convicts, the event where both do; None where the verdict is not VIOLATED.
+    """
 
     verdict: Verdict
     runs: int
@@ -91,6 +98,7 @@ class SampledEvidence:
     advantage: Interval
     ks: KolmogorovSmirnov
     fit: Fit | None
+    convicted_by: Literal["event", "distance"] | None
 
 
 @dataclass(frozen=True, slots=True)

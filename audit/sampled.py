@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,20 +144,27 @@ def judge(
     masses: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
     seed: int,
 ) -> SampledEvidence:
-    """Return what counts show of a claim. The event's bounds hold together with probability 1 − α: tails of α/4 each.
-    The margin of the Kolmogorov-Smirnov distance is at confidence 1 − α on its own, and no verdict rests on it.
+    """Return what counts show of a claim, at confidence 1 − α, half of which is each test's (see `statistics.parts`).
 
-    VIOLATED: the event, or its complement, is more likely in one world than the claim allows. UNDERPOWERED: so few runs
-    could not have shown it. Else NOT REFUTED.
+    VIOLATED: the event, or its complement, is more likely in one world than the claim allows, by Clopper-Pearson bounds
+    with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell
+    them: the Kolmogorov-Smirnov distance over the cells, less its margin. The cells must be fixed before the counts.
+    UNDERPOWERED: so few runs could not have shown it. Else NOT REFUTED.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     runs = counts[0].runs
-    event_in, event_out = (statistics.clopper_pearson(world.event, runs, alpha / 4) for world in counts)
-    bound = statistics.epsilon_lower(event_in, event_out, claim.delta)
-    if bound > claim.epsilon:
-        verdict = Verdict.VIOLATED
-    elif statistics.underpowered(runs, alpha, claim.epsilon, claim.delta):
+    of_event, of_distance = statistics.parts(alpha, len(counts[0].cells))
+    event_in, event_out = (statistics.clopper_pearson(world.event, runs, of_event / 4) for world in counts)
+    by_event = statistics.epsilon_lower(event_in, event_out, claim.delta)
+    apart = statistics.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
+    margin = statistics.dkw_margin(runs, of_distance) if of_distance else 0.0
+    convicted_by: Literal["event", "distance"] | None = None
+    if by_event > claim.epsilon:
+        verdict, convicted_by = Verdict.VIOLATED, "event"
+    elif apart - margin > claim.advantage_allowed:
+        verdict, convicted_by = Verdict.VIOLATED, "distance"
+    elif statistics.underpowered(runs, of_event, claim.epsilon, claim.delta):
         verdict = Verdict.UNDERPOWERED
     else:
         verdict = Verdict.NOT_REFUTED
@@ -168,17 +175,17 @@ def judge(
         fit_in, p_in = statistics.monte_carlo_fit(counts[0].cells, masses[0], seed)
         fit_out, p_out = statistics.monte_carlo_fit(counts[1].cells, masses[1], seed + 1)
         fit = Fit(fit_in, p_in, fit_out, p_out)
-    distance = statistics.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
     return SampledEvidence(
         verdict=verdict,
         runs=runs,
         confidence=1 - alpha,
-        epsilon_lower=bound,
+        epsilon_lower=max(by_event, claim.budget_of(apart - margin)),
         event_in=event_in,
         event_out=event_out,
         advantage=(gap, reach),
-        ks=KolmogorovSmirnov(distance, claim.advantage_allowed, statistics.dkw_margin(runs, alpha)),
+        ks=KolmogorovSmirnov(apart, claim.advantage_allowed, margin),
         fit=fit,
+        convicted_by=convicted_by,
     )
 
 

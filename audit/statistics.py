@@ -98,7 +98,10 @@ def underpowered(runs: int, alpha: float, epsilon: float, delta: float) -> bool:
     """Return whether even a perfect distinguisher could not show more than (ε, δ) with so many runs a world.
 
     The best that can be seen is an event in every run of one world and none of the other; with tails of α/4 its bounds
-    are L = (α/4)^(1/runs) and 1 − L, so nothing can be shown while L − δ ≤ e^ε·(1 − L).
+    are L = (α/4)^(1/runs) and 1 − L, so nothing can be shown while L − δ ≤ e^ε·(1 − L). alpha: the event's part.
+    Nor by the distance of the worlds, with no more of α than the event has: with y = (1 − δ)/(1 + e^ε) ≤ 1/2 the event
+    needs runs > ln(4/α)/−ln(1 − y), and a distance of 1, whose margin must be below 2y, runs > ln(4/α)/(2·y²); and
+    −ln(1 − y) ≥ y ≥ 2·y².
     """
     return showable(runs, alpha, delta) <= epsilon
 
@@ -156,6 +159,14 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
         return claim.delta
     share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
     return min(1.0, (claim.delta + (1 - claim.delta) * share) * (1 + 1e-15) + 1e-300)
+
+
+def parts(alpha: float, cells: int) -> tuple[float, float]:
+    """Return what the event's bounds and the distance of the worlds get of a row's α: half each.
+
+    All of it is the event's where there is but one cell: its distance is 0, whatever is counted.
+    """
+    return (alpha / 2, alpha / 2) if cells > 1 else (alpha, 0.0)
 
 
 def dkw_margin(runs: int, alpha: float) -> float:

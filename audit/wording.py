@@ -60,8 +60,11 @@ def runs_needed(row: Row) -> int | None:
     """Return how many runs of each world a row needs not to be UNDERPOWERED; None where no affordable number does."""
     if row.claim is None:
         return None
+    alpha = 1 - confidence(row)
+    if row.sampled is not None:
+        alpha, _ = statistics.parts(alpha, 2 if row.sampled.ks.margin else 1)
     try:
-        return statistics.runs_needed(1 - confidence(row), row.claim.epsilon, row.claim.delta)
+        return statistics.runs_needed(alpha, row.claim.epsilon, row.claim.delta)
     except ValueError:
         return None
 
@@ -130,19 +133,27 @@ def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
 def _from_runs(evidence: SampledEvidence, row: Row) -> str:
     runs = f"{evidence.runs:,} runs of each world"
     if evidence.verdict is Verdict.VIOLATED:
-        return (
+        shown = (
             f"{runs} show the event with a probability in {interval(evidence.event_in)} in the one and in "
-            f"{interval(evidence.event_out)} in the other: more than {claim(row)} allows. The loss is at least "
-            f"{short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs would say so with a chance of at "
-            f"most {short(1 - evidence.confidence, 2)}."
+            f"{interval(evidence.event_out)} in the other: more than {claim(row)} allows."
+        )
+        if evidence.convicted_by == "distance":
+            apart, allowed = short(evidence.ks.statistic - evidence.ks.margin, 3), short(evidence.ks.allowed, 3)
+            shown = (
+                f"{runs} lie further apart than {claim(row)} allows, though not by the event: the distance of the "
+                f"distribution functions (Kolmogorov-Smirnov) is at least {apart}, and {allowed} is allowed."
+            )
+        return (
+            f"{shown} The loss is at least {short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs would "
+            f"say so with a chance of at most {short(1 - evidence.confidence, 2)}."
         )
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"{runs} are too few: {_too_few(row, 'at least')}"
     if row.exact or row.exhaustive:
-        return f"{runs} do not refute it by this event; alone, that would be no acquittal."
+        return f"{runs} do not refute it by this event or their distance; alone, that would be no acquittal."
     return (
-        f"{runs} do not refute {claim(row)} by this event. That is no acquittal: another event, other data or "
-        "more runs may refute it."
+        f"{runs} do not refute {claim(row)} by this event or their distance. That is no acquittal: another event, "
+        "other data or more runs may refute it."
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, index_statistic
-from attacks.events import OneOf
+from attacks.attack import Attack, index_statistic, number_statistic
+from attacks.events import Between, OneOf
 from audit.timing import Times
 from mechanisms.bits import BitSource
 from mechanisms.interface import Mechanism
@@ -26,6 +26,17 @@ def randomized_response(name: str, spent: float, claimed: Claim) -> Mechanism[in
     return Mechanism(name, "synthetic", sample, lambda parameters, data_in, data_out: claimed)
 
 
+def spread_response(name: str, spent: float, claimed: Claim) -> Mechanism[int, None, float]:
+    """Tell the world as `randomized_response` does, somewhere in [told, told + 1): as many distances as outcomes."""
+    told = randomized_response(name, spent, claimed)
+
+    def sample(data: int, parameters: None, bits: BitSource, n: int) -> Any:
+        place = np.ldexp(bits.words(n, 53).astype(np.float64), -53)
+        return told.sample(data, parameters, bits, n) + place
+
+    return Mechanism(name, "synthetic", sample, told.claim)
+
+
 def leaking(name: str, leak: float, claimed: Claim) -> Mechanism[int, None, int]:
     """Answer 0, and 1 with probability `leak` where the data is 1: (0, leak)-private and no better."""
 
@@ -38,6 +49,12 @@ def leaking(name: str, leak: float, claimed: Claim) -> Mechanism[int, None, int]
 
 def attack_on_one_bit(worlds: Callable[[], tuple[int, int]] = lambda: (1, 0)) -> Attack[int, None, int]:
     return Attack("one-bit", "synthetic", worlds, None, OneOf((1,)), index_statistic, (), "by construction", "one bit")
+
+
+def attack_that_misses() -> Attack[int, None, float]:
+    """Return an attack whose event never happens: only the distance of the worlds can tell them apart."""
+    event, told = Between(7.0, 8.0), "an event that no world shows"
+    return Attack("missed", "synthetic", lambda: (1, 0), None, event, number_statistic, (), "by construction", told)
 
 
 def clocked(seed: int, measurements: int, extra: float = 0.0, slow: float = 0.0, period: int = 0) -> Times:

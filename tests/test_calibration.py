@@ -9,11 +9,19 @@ from scipy import stats
 from audit import sampled, sequential, statistics
 from audit.report import Verdict
 from mechanisms.privacy import Claim
-from tests.synthetic import attack_on_one_bit, leaking, randomized_response
+from tests.synthetic import (
+    attack_on_one_bit,
+    attack_that_misses,
+    leaking,
+    randomized_response,
+    spread_response,
+)
 
 ALPHA = 1e-6
 SEEDS = 300
 RUNS = 2_000
+
+ONE_BIT, MISSED = attack_on_one_bit(), attack_that_misses()
 
 SOUND_AND_TIGHT = [
     randomized_response("tight-at-one", 1.0, Claim(1.0)),
@@ -23,8 +31,13 @@ SOUND_AND_TIGHT = [
 ]
 
 
-def accusations(mechanism: sampled.AnyMechanism, alpha: float) -> int:
-    attack = attack_on_one_bit()
+SOUND_AND_AS_FAR_APART_AS_ALLOWED = [
+    spread_response("apart-at-one", 1.0, Claim(1.0)),
+    spread_response("apart-at-zero", 0.0, Claim(0.0)),
+]
+
+
+def accusations(mechanism: sampled.AnyMechanism, alpha: float, attack: sampled.AnyAttack = ONE_BIT) -> int:
     found = (sampled.distinguish(mechanism, attack, seed=seed, runs=RUNS, alpha=alpha) for seed in range(SEEDS))
     return sum(evidence.verdict is Verdict.VIOLATED for evidence in found)
 
@@ -33,6 +46,19 @@ def accusations(mechanism: sampled.AnyMechanism, alpha: float) -> int:
 @pytest.mark.parametrize("alpha", [0.05, 0.5])
 def test_sound_mechanisms_are_accused_no_more_often_than_alpha(mechanism: sampled.AnyMechanism, alpha: float) -> None:
     assert accusations(mechanism, alpha) <= stats.binom.ppf(1 - ALPHA, SEEDS, alpha)
+
+
+@pytest.mark.parametrize("mechanism", SOUND_AND_AS_FAR_APART_AS_ALLOWED, ids=lambda mechanism: mechanism.name)
+@pytest.mark.parametrize("alpha", [0.05, 0.5])
+def test_worlds_as_far_apart_as_the_claim_allows_are_accused_no_more_often_than_alpha(
+    mechanism: sampled.AnyMechanism, alpha: float
+) -> None:
+    assert accusations(mechanism, alpha, MISSED) <= stats.binom.ppf(1 - ALPHA, SEEDS, alpha)
+
+
+def test_worlds_too_far_apart_are_found_every_time_by_their_distance() -> None:
+    # At ε = 1.5 the distance is 0.635, and 0.462 is allowed: eight standard deviations beyond the margin of 0.071.
+    assert accusations(spread_response("too-far-apart", 1.5, Claim(1.0)), 0.05, MISSED) == SEEDS
 
 
 @pytest.mark.parametrize(
@@ -53,9 +79,16 @@ def test_the_calibration_itself_would_notice_intervals_that_are_too_narrow(monke
     monkeypatch.setattr(
         statistics,
         "clopper_pearson",
-        lambda count, runs, tail: exact_interval(count, runs, min(0.5, 36 * tail)),
+        lambda count, runs, tail: exact_interval(count, runs, min(0.5, 72 * tail)),
     )
     assert accusations(SOUND_AND_TIGHT[1], 0.05) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
+
+
+def test_the_calibration_itself_would_notice_a_margin_that_is_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    margin = statistics.dkw_margin
+    monkeypatch.setattr(statistics, "dkw_margin", lambda runs, alpha: margin(runs, alpha) / 3)
+    equal = SOUND_AND_AS_FAR_APART_AS_ALLOWED[1]
+    assert accusations(equal, 0.05, MISSED) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
 
 
 def stopped(mechanism: sampled.AnyMechanism, seeds: int) -> int:

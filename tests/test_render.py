@@ -34,7 +34,8 @@ def test_json_has_the_published_form(report: Report) -> None:
         "event_verdict",
     }  # fmt: skip
     assert set(row["sampled"]) == {
-        "verdict", "runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage", "ks", "fit",
+        "verdict", "convicted_by", "runs", "confidence", "epsilon_lower", "event_in", "event_out", "advantage", "ks",
+        "fit",
     }  # fmt: skip
     assert set(row["sampled"]["ks"]) == {"statistic", "allowed", "margin"}
     assert set(row["sampled"]["fit"]) == {"statistic_in", "p_in", "statistic_out", "p_out"}

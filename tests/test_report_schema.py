@@ -122,6 +122,8 @@ def test_an_unknown_key_is_refused(rows: Json) -> None:
         (0, "exact.event_in", [0.5]),
         (0, "sampled.event_in", [0.5, 1.5]),
         (0, "sampled.confidence", 95),
+        (0, "sampled.convicted_by", "both"),
+        (0, "exact.event_verdict", "NOT REFUTED"),
         (0, "sampled.runs", 0),
         (0, "sampled.runs", 10.5),
         (0, "sampled.ks.statistic", 1.01),

@@ -93,12 +93,40 @@ def observed(events: tuple[int, int], runs: int) -> tuple[counting.Counts, count
     return first, second
 
 
-def test_each_world_has_tails_of_a_quarter_of_alpha() -> None:
+def test_event_and_distance_have_half_of_alpha_each_and_the_event_a_quarter_of_its_half_in_each_tail() -> None:
     evidence = sampled.judge(observed((300, 100), 1_000), Claim(5.0), 0.04, None, 1)
-    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.01)
-    assert evidence.event_out == statistics.clopper_pearson(100, 1_000, 0.01)
-    assert evidence.ks.margin == statistics.dkw_margin(1_000, 0.04)
+    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.005)
+    assert evidence.event_out == statistics.clopper_pearson(100, 1_000, 0.005)
+    assert evidence.ks.margin == statistics.dkw_margin(1_000, 0.02)
     assert evidence.ks.statistic == pytest.approx(0.2)
+
+
+def test_one_cell_has_no_distance_and_leaves_all_of_alpha_to_the_event() -> None:
+    first, second = (counting.Counts(event, np.array([1_000])) for event in (300, 100))
+    evidence = sampled.judge((first, second), Claim(5.0), 0.04, None, 1)
+    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.01)
+    assert (evidence.ks.statistic, evidence.ks.margin) == (0, 0)
+    unlike = counting.Counts(1_000, np.array([1_000])), counting.Counts(0, np.array([1_000]))
+    assert sampled.judge(unlike, Claim(1.0), 0.04, None, 1).convicted_by == "event"
+
+
+def test_disjoint_worlds_are_convicted_by_their_distance_where_the_event_misses() -> None:
+    missed = counting.Counts(0, np.array([1_000, 0])), counting.Counts(0, np.array([0, 1_000]))
+    evidence = sampled.judge(missed, Claim(1.0), 0.05, None, 1)
+    assert (evidence.verdict, evidence.convicted_by, evidence.ks.statistic) == (Verdict.VIOLATED, "distance", 1)
+    assert 1 < evidence.epsilon_lower == Claim(1.0).budget_of(1 - evidence.ks.margin)
+    both = counting.Counts(1_000, np.array([1_000, 0])), counting.Counts(0, np.array([0, 1_000]))
+    assert sampled.judge(both, Claim(1.0), 0.05, None, 1).convicted_by == "event"
+    alike = sampled.judge((missed[0], missed[0]), Claim(1.0), 0.05, None, 1)
+    assert (alike.verdict, alike.convicted_by, alike.epsilon_lower) == (Verdict.NOT_REFUTED, None, 0)
+
+
+def test_a_distance_convicts_from_the_margin_above_what_the_claim_allows() -> None:
+    claim, margin = Claim(1.0, 0.1), statistics.dkw_margin(10_000, 0.025)
+    for beyond, convicted in ((-1, None), (2, "distance")):
+        shift = int(10_000 * (claim.advantage_allowed + margin)) + beyond
+        moved = counting.Counts(5, np.array([0, 10_000])), counting.Counts(5, np.array([shift, 10_000 - shift]))
+        assert sampled.judge(moved, claim, 0.05, None, 1).convicted_by == convicted
 
 
 def test_the_advantage_does_not_depend_on_the_direction() -> None:

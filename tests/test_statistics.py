@@ -1,5 +1,6 @@
 """Formulas against independent computations, and against scipy where scipy has them."""
 
+import itertools
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from audit import statistics
+from mechanisms.privacy import Claim
 
 
 @pytest.mark.parametrize(("count", "runs"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 100_000), (99_999, 100_000)])
@@ -104,6 +106,14 @@ def test_underpowered_begins_where_a_perfect_distinguisher_ends(runs: int, bound
         statistics.clopper_pearson(runs, runs, 0.05 / 4), statistics.clopper_pearson(0, runs, 0.05 / 4), 0.0
     )
     assert best == pytest.approx(boundary, abs=0.001)
+
+
+def test_where_the_event_cannot_convict_no_distance_can() -> None:
+    """With as much of α for each, a distance of 1 exceeds what the claim allows by more than its margin no sooner."""
+    for alpha, epsilon, delta in itertools.product((0.9, 0.025, 1e-9), (0.0, 1e-3, 1.0, 9.0), (0.0, 1e-6, 0.5, 0.99)):
+        runs = statistics.runs_needed(alpha, epsilon, delta) - 1
+        if runs > 0:
+            assert 1 - statistics.dkw_margin(runs, alpha) <= Claim(epsilon, delta).advantage_allowed
 
 
 def test_a_delta_near_one_cannot_be_refuted() -> None:

@@ -53,7 +53,7 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
         row = rows[attack.name, name]
         if row.exact is None:  # a law too large to write down: then a sample has to do
             assert name in SAMPLED_ONLY
-            assert sampled(row).verdict is Verdict.VIOLATED
+            assert (sampled(row).verdict, sampled(row).convicted_by) == (Verdict.VIOLATED, "event")
             continue
         assert exact(row).verdict is Verdict.VIOLATED
         assert attack.event is not None

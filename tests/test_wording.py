@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from typing import Literal
 
 import pytest
 
@@ -20,9 +21,10 @@ def exact(verdict: Verdict) -> ExactEvidence:
     return ExactEvidence(verdict, 2.0, 0.25, within, 0.5, 0.5, (0.1, 0.1), (0.6, 0.6), verdict)
 
 
-def sampled(verdict: Verdict, runs: int = 1_000) -> SampledEvidence:
+def sampled(verdict: Verdict, runs: int = 1_000, by: Literal["event", "distance"] = "event") -> SampledEvidence:
     distance = KolmogorovSmirnov(0.5, 0.46, 0.01)
-    return SampledEvidence(verdict, runs, 0.95, 1.5, (0.09, 0.11), (0.5, 0.6), (0.4, 0.5), distance, None)
+    shown = (0.09, 0.11), (0.5, 0.6), (0.4, 0.5)
+    return SampledEvidence(verdict, runs, 0.95, 1.5, *shown, distance, None, by if verdict == "VIOLATED" else None)
 
 
 def row(proved: Verdict | None = None, seen: Verdict | None = None) -> Row:
@@ -76,6 +78,17 @@ def test_what_decides_is_said_without_what_does_not(proved: Verdict | None, seen
         assert (alone in told) == (evidence.verdict is one.verdict)
 
 
+def test_runs_say_which_of_their_two_tests_convicts() -> None:
+    by_event, by_distance = (
+        wording.says(dataclasses.replace(EMPTY, sampled=sampled(Verdict.VIOLATED, by=by)))[0]
+        for by in ("event", "distance")
+    )
+    assert "show the event with a probability in [0.09, 0.11] in the one" in by_event
+    assert "distance" not in by_event
+    assert "further apart than ε = 1 allows, though not by the event: the distance" in by_distance
+    assert "is at least 0.49, and 0.46 is allowed" in by_distance
+
+
 def test_an_error_is_the_verdict_and_says_nothing_of_the_claim() -> None:
     failed = dataclasses.replace(EMPTY, error="ValueError: bad")
     assert wording.verdict(failed) == "ERROR"
@@ -84,8 +97,8 @@ def test_an_error_is_the_verdict_and_says_nothing_of_the_claim() -> None:
 
 def test_too_few_runs_say_how_many_it_takes() -> None:
     few = dataclasses.replace(EMPTY, sampled=sampled(Verdict.UNDERPOWERED, 10))
-    assert wording.runs_needed(few) == 14
-    assert "that takes at least 14 runs of each world" in " ".join(wording.says(few))
+    assert wording.runs_needed(few) == 17  # half of α is the event's: (0.025/4)^(1/n) > e/(1 + e)
+    assert "that takes at least 17 runs of each world" in " ".join(wording.says(few))
     never = dataclasses.replace(few, claim=Claim(37.0))
     assert wording.runs_needed(never) is None
     assert "no affordable number would do" in " ".join(wording.says(never))

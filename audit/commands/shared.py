@@ -130,8 +130,9 @@ def bound(standing: Standing | None) -> str:
     if not isinstance(standing.tally, counting.Sums):
         e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
         return f"e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}: {where}"
-    claim, runs, tail = standing.prepared.claim, standing.tally.counted, standing.plan.alpha / 4
-    event_in, event_out = (statistics.clopper_pearson(world.event, runs, tail) for world in standing.tally.counts)
+    claim, runs, counts = standing.prepared.claim, standing.tally.counted, standing.tally.counts
+    tail = statistics.parts(standing.plan.alpha, len(counts[0].cells))[0] / 4
+    event_in, event_out = (statistics.clopper_pearson(world.event, runs, tail) for world in counts)
     return f"ε ≥ {statistics.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}: {where}"
 
 
