@@ -11,6 +11,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from audit import wording
+from audit.finding import finding
 from audit.render import printable, sections, short
 from audit.report import Report, Row, Verdict
 
@@ -50,7 +51,7 @@ def _case(title: str, row: Row) -> Element:
         kind, told = "error", row.error
     elif verdict is Verdict.VIOLATED:
         found = " ".join(wording.decides(row))
-        kind, told = "failure", f"claimed {_claimed(row)}; known by {wording.known(row)}. {found}"
+        kind, told = "failure", f"claimed {_claimed(row)}; known by {wording.known(row)}. {finding(row)}. {found}"
     elif verdict in SKIPPED:
         kind, told = "skipped", " ".join(wording.decides(row))
     else:
@@ -72,6 +73,7 @@ def _told(row: Row) -> list[str]:
     """Return what is claimed, what was found, how sure that is, and what it does not show: a line each."""
     lines = [f"attack: {row.description} ({row.source})", f"claim: {_claimed(row)}"]
     lines += [f"package: {row.package}"] if row.package else []
+    lines += [str(finding(row))] if row.error is None else []
     lines += [f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items()]
     lines += wording.says(row) if row.error is None else [f"error: {row.error}"]
     return [*lines, *(f"warning: {told}" for told in row.warnings)]

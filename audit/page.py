@@ -174,6 +174,10 @@ def _more(row: Row) -> dict[str, str]:
             told["event, in: exact"], told["event, out: exact"] = map(_bounds, (proved.event_in, proved.event_out))
         if proved.within:
             told["upper bound above δ by"] = short(proved.within)
+    if row.channel is not None and row.visible_below is not None:
+        told["visible below ε"] = short(row.visible_below)
+    if row.sampled is not None and row.sampled.fit is not None:
+        told["fit p, in and out"] = f"{row.sampled.fit.p_in:.2g}, {row.sampled.fit.p_out:.2g}"
     if row.sampled is not None:
         told["event, in: runs"], told["event, out: runs"] = map(interval, (row.sampled.event_in, row.sampled.event_out))
     if row.sequential is not None:

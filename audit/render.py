@@ -1,8 +1,7 @@
-"""A report as text: the table, for a terminal, a page or a picture, and what stands under it."""
+"""A report as one table with every column, rows as Markdown, and the numbers and words that all renderings share."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,28 +12,6 @@ from audit.report import Interval, Report, Row, TimingEvidence, Verdict
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-PICTURE_WIDTH = 120  # columns
-GAP = 3  # characters between two columns
-
-# Left out one by one where a terminal is too narrow; report.html has them all.
-DISPENSABLE = (
-    "needed",
-    "worlds differ",
-    "fit p",
-    "KS ± margin",
-    "runs",
-    "δ at ε",
-    "ε ≥",
-    "sampled advantage",
-    "visible below ε",
-    "time in/out",
-    "exhaustive",
-    "claimed ε",
-    "allowed",
-    "advantage",
-    "loss ε",
-)
 
 SIDE_CHANNELS = "Side channels"
 
@@ -57,7 +34,7 @@ def short(value: float | None, digits: int = 4) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e4:
         text = f"{value:.{digits}g}"
         return f"1−{1 - value:.1g}" if text == "1" and value < 1 else text
-    return f"{value:.2g}"
+    return f"{value:.{max(2, digits - 2)}g}"
 
 
 def printable(text: str) -> str:
@@ -77,7 +54,6 @@ def interval(bounds: Interval | None) -> str:
 def columns(row: Row) -> dict[str, str]:
     """Return the cells of a row by column title, as every rendering shows them."""
     exact, sampled = row.exact or row.exhaustive, row.sampled
-    fit = None if sampled is None else sampled.fit
     return {
         "mechanism": row.mechanism if row.package is None else f"{row.mechanism} ({row.package})",
         "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
@@ -89,11 +65,9 @@ def columns(row: Row) -> dict[str, str]:
         "δ at ε": short(None if exact is None else exact.delta),
         "advantage": short(None if exact is None else exact.advantage),
         "allowed": short(row.advantage_allowed),
-        "visible below ε": short(None if row.channel is None else row.visible_below),
         "sampled advantage": interval(None if sampled is None else sampled.advantage),
         "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
-        "fit p": "–" if fit is None else f"{fit.p_in:.2g}, {fit.p_out:.2g}",
         "e-value": "–" if row.sequential is None else short(math.exp(min(700.0, row.sequential.log_e_value)), 3),
         "time in/out": _ratio(row.timing),
         "worlds differ": _differ(row.timing),
@@ -131,37 +105,13 @@ def _needed(timing: TimingEvidence | None) -> str:
     return f"over {low:,.0f}" if math.isinf(high) else f"{low:,.0f} to {high:,.0f}"
 
 
-def table(report: Report, width: int | None = None) -> Table:
-    """Return the comparison table, one section for each attack.
-
-    width is that of the terminal: a table that does not fit leaves details to report.html. None: all of it.
-    """
-    from rich.cells import cell_len
-
-    shown = titles_of(report.rows)
-    made = _table(report, shown)
-    if width is None:
-        return made
-    cells, wide = [columns(row) for row in report.rows], natural_width(made)  # it measures every cell: once is enough
-    for title in (one for one in DISPENSABLE if one in shown):
-        if wide <= width:
-            break
-        shown = [kept for kept in shown if kept != title]
-        wide -= GAP + max(map(cell_len, [title, *(cell[title] for cell in cells)]))
-    return _table(report, shown)
-
-
-def natural_width(made: Table) -> int:
-    """Return the columns that a table takes when nothing is cut off."""
-    from rich.console import Console
-
-    return Console(width=1000).measure(made).maximum
-
-
-def _table(report: Report, shown: list[str]) -> Table:
+def table(report: Report) -> Table:
+    """Return every column of every row, one section for each attack. It is as wide as it must be."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
+    shown = titles_of(report.rows)
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in shown:
         made.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
@@ -169,11 +119,18 @@ def _table(report: Report, shown: list[str]) -> Table:
         made.add_section()
         if section.heading:
             made.add_row(f"[bold]{section.heading}[/]", end_section=True)
-        made.add_row(f"[bold cyan]{section.title}[/]")
+        made.add_row(f"[bold cyan]{escape(section.title)}[/]")
         for row in section.rows:
             cells = columns(row)
             made.add_row(*(_styled(title, cells[title]) for title in shown))
     return made
+
+
+def natural_width(made: Table) -> int:
+    """Return the columns that a table takes when nothing is cut off."""
+    from rich.console import Console
+
+    return Console(width=1000).measure(made).maximum
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,29 +181,12 @@ def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def to_svg(report: Report) -> str:
-    """Return a picture of the table, narrow enough for a page."""
-    from rich.console import Console
-
-    made = table(report, PICTURE_WIDTH)
-    console = Console(record=True, width=natural_width(made), file=io.StringIO())
-    console.print(made)
-    return console.export_svg(title="python -m audit run")
-
-
-def footer(report: Report) -> str:
-    """Return what stands under the table: errors, how the confidence was shared, and what no verdict says."""
-    errors = [f"{row.attack}, {row.mechanism}: {row.error}\n" for row in report.rows if row.error]
-    errors += [f"{row.attack}, {row.mechanism}: warning: {told}\n" for row in report.rows for told in row.warnings]
-    return "".join(errors) + closing(report)
-
-
 def closing(report: Report) -> str:
     """Return how the confidence was shared, and what no verdict says."""
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
     return (
-        f"seed {report.seed}; {shared}. HOLDS speaks of this pair of worlds; NOT REFUTED and UNDERPOWERED say "
+        f"seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
     )

@@ -9,6 +9,7 @@ from typing import Any
 from audit import statistics
 from audit.render import interval, short
 from audit.report import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
+from mechanisms.families import member
 
 ERROR = "ERROR"
 SEVERITY = (
@@ -25,6 +26,14 @@ PROVED = ("exact", "exhaustive")
 def verdict(row: Row) -> str:
     """Return the one verdict of a row, an error among them; without any evidence it is unresolved."""
     return ERROR if row.error is not None else str(row.verdict or Verdict.UNRESOLVED)
+
+
+def is_exact(row: Row) -> bool:
+    """Return whether the row's mechanism is an exact member of the house, built to keep its promise to the last bit."""
+    try:
+        return member(row.mechanism).exact
+    except LookupError:
+        return False
 
 
 def kinds(row: Row) -> list[str]:

@@ -8,7 +8,7 @@ import re
 import pytest
 from markupsafe import escape
 
-from audit import documents, page, render
+from audit import documents, page, render, terminal
 from audit.report import Report, Row, Verdict
 
 
@@ -66,7 +66,7 @@ def test_a_short_number_never_hides_what_matters(value: float | None, text: str)
 
 
 def test_the_table_shows_every_row_and_verdict(report: Report) -> None:
-    text = _text(report, None)
+    text = _text(report)
     for row in report.rows:
         assert row.mechanism in text
         assert row.attack in text
@@ -74,20 +74,11 @@ def test_the_table_shows_every_row_and_verdict(report: Report) -> None:
     assert "UNDERPOWERED" in text
 
 
-@pytest.mark.parametrize("width", [80, 110, 140])
-def test_a_narrow_terminal_gets_the_verdicts_whole(report: Report, width: int) -> None:
-    text = _text(report, width)
-    assert "…" not in text
-    assert "loss ε" in text or width == 80
-    assert "UNDERPOWERED" in text
-    assert "KS" not in text
-
-
 def test_an_error_is_shown_as_it_is(report: Report) -> None:
     failed = dataclasses.replace(report.rows[0], error="ValueError: [red] & <b>", exact=None, sampled=None)
     broken = dataclasses.replace(report, rows=(failed,))
-    assert "ERROR" in _text(broken, None)
-    assert "ValueError: [red] & <b>" in render.footer(broken)
+    assert "ERROR" in _text(broken)
+    assert "ValueError: [red] & <b>" in "".join(terminal.errors(broken.rows))
     assert "ValueError: [red] &amp; &lt;b&gt;" in documents.to_html(broken)
 
 
@@ -113,25 +104,15 @@ def test_a_row_is_violated_by_any_kind_of_evidence(report: Report) -> None:
     assert on_outcomes.isdisjoint({"exponential-base2"})
 
 
-@pytest.mark.parametrize("width", [160, 130, 100, 80])
-def test_a_terminal_loses_no_more_columns_than_it_must(report: Report, width: int) -> None:
-    made, every = render.table(report, width), render.titles_of(report.rows)
-    assert render.natural_width(made) <= width
-    shown = [column.header for column in made.columns]
-    last = [title for title in render.DISPENSABLE if title in every and title not in shown][-1]
-    wider = render._table(report, [title for title in every if title in (*shown, last)])
-    assert render.natural_width(wider) > width
-
-
 def _verdicts(row: Row) -> set[Verdict]:
     return {evidence.verdict for evidence in (row.exact, row.exhaustive, row.sampled, row.timing) if evidence}
 
 
-def _text(report: Report, width: int | None) -> str:
+def _text(report: Report) -> str:
     from rich.console import Console
 
-    made = render.table(report, width)
-    console = Console(width=width or render.natural_width(made), color_system=None)
+    made = render.table(report)
+    console = Console(width=render.natural_width(made), color_system=None)
     with console.capture() as capture:
         console.print(made)
     return capture.get()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,7 @@ def compare(old: Path, new: Path, form: str) -> None:
     if form == "markdown":
         click.echo(to_markdown(found))
     else:
-        print_table(partial(_table, found))
+        print_table(_table(found))
     if told := context(before, after):
         click.echo(f"the reports differ in {told}", err=True)
     sys.exit(1)
@@ -74,7 +73,7 @@ def _read(path: Path, argument: str) -> Json:
         raise click.BadParameter(f"{path} {error}", param_hint=argument) from None
 
 
-def _table(found: Sequence[Difference], width: int | None) -> Table:
+def _table(found: Sequence[Difference]) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +105,8 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
         done()
     told = f"{subject.name}: {runs:,} runs"
     some = curve[:: (POINTS - 1) // (LINES - 1)]
-    print_table(partial(_table, f"δ(ε), {told}", "ε", some))
-    print_table(partial(_table, f"ε(δ) at δ = {delta:g}, {subject.name}", "runs", growth))
+    print_table(_table(f"δ(ε), {told}", "ε", some))
+    print_table(_table(f"ε(δ) at δ = {delta:g}, {subject.name}", "runs", growth))
     return {
         FILES[0]: picture(curve, told, "ε (nats)", "δ(ε)", logarithmic=False),
         FILES[1]: picture(growth, f"{subject.name}: ε at δ = {delta:g}", "runs r", "ε (nats)", logarithmic=True),
@@ -127,11 +126,11 @@ def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
         rows = compounded(chosen, count=count, done=done)
     if not rows:
         raise click.UsageError("no exact law convicts a member under these attacks")
-    print_table(partial(_leak_table, rows))
+    print_table(_leak_table(rows))
     return {FILES[2]: picture(rows)}
 
 
-def _table(title: str, axis: str, lines: Sequence[Line], width: int | None) -> Table:
+def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
     made = _empty(title, [axis, "low", "up", *lines[0].others])
     for line in lines:
         at = f"{line.at:,}" if isinstance(line.at, int) else f"{line.at:.6g}"
@@ -139,7 +138,7 @@ def _table(title: str, axis: str, lines: Sequence[Line], width: int | None) -> T
     return made
 
 
-def _leak_table(rows: Sequence[Compounded], width: int | None) -> Table:
+def _leak_table(rows: Sequence[Compounded]) -> Table:
     from audit.compounding import RUNS as STEPS
 
     made = _empty(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +50,7 @@ def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int
 
     measured = _written(_chosen(names), out, min(rounds, QUICK_ROUNDS) if quick else rounds, seed, quick)
     for timings in measured:
-        print_table(partial(_table, timings))
+        print_table(_table(timings))
     click.echo(f"figures: {', '.join(str(out / f'{timings.name}.png') for timings in measured)}", err=True)
 
 
@@ -89,7 +88,7 @@ def _measured(plans: list[Plan], rounds: int, seed: int, quick: bool) -> list[Ti
         return [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
 
 
-def _table(timings: Timings, width: int | None) -> Table:
+def _table(timings: Timings) -> Table:
     from matplotlib.ticker import EngFormatter
     from rich import box
     from rich.table import Table

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.commands.keeping import kept
-from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_table
+from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_lines, print_whole
 from audit.commands.target import Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
 @click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no attacks that take seconds.")
 @click.option("--full", is_flag=True, help="Also attacks that take seconds and show what others show.")
 @click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
+@click.option("--wide", is_flag=True, help="Print a table with every column, however long its lines.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
 def run(
     attacks: Sequence[str],
@@ -120,12 +121,13 @@ def run(
     quick: bool,
     full: bool,
     everything: bool,
+    wide: bool,
     fail_on_violation: bool,
     **target: Any,
 ) -> None:
     """Attack mechanisms and report what is proved, member by member.
 
-    Prints the comparison table and writes report.json, report.html and table.svg.
+    Prints what was claimed and found, violations first, and writes report.json, report.html and table.svg.
 
     \b
     Another's mechanism, in any language:
@@ -152,8 +154,8 @@ def run(
             examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks, **options
         )
     report, page = _written(examine, out, kept=wanted.name is None)
-    _show(report, form, page)
-    click.echo(f"report: {out / 'report.html'}", err=True)
+    _show(report, form, page, wide)
+    click.echo(f"report: {out / 'report.html'}", err=form != "text")
     if any(row.error for row in report.rows):
         sys.exit(3)
     if fail_on_violation and any(row.violated for row in report.rows):
@@ -175,13 +177,13 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
 
 def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[Report, str]:
     """Examine and write; return the report and its page. kept: a checkpoint that lies there is of this audit."""
-    from audit import checkpoint, documents, output, render
+    from audit import checkpoint, documents, output, terminal
 
     with file_mistakes():
         output.prepare(out)
     report = examine()
     page = documents.to_html(report)
-    files = {"table.svg": render.to_svg(report).encode(), "report.html": page.encode()}
+    files = {"table.svg": terminal.to_svg(report).encode(), "report.html": page.encode()}
     stale = [checkpoint.NAME, checkpoint.BESIDE] if kept else []
     with file_mistakes():
         output.write(out, files | {"report.json": documents.to_json(report).encode()}, stale)
@@ -248,8 +250,8 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
         raise Failure(f"--cluster: {error}") from None
 
 
-def _show(report: Report, form: str, page: str) -> None:
-    from audit import documents, junit, render
+def _show(report: Report, form: str, page: str, wide: bool) -> None:
+    from audit import documents, junit, render, terminal
 
     if form == "json":
         click.echo(documents.to_json(report), nl=False)
@@ -257,6 +259,9 @@ def _show(report: Report, form: str, page: str) -> None:
         click.echo(page, nl=False)
     elif form == "junit":
         click.echo(junit.to_junit(report), nl=False)
+    elif wide:
+        print_whole(render.table(report))
+        rows = report.rows
+        print_lines([*terminal.errors(rows), *terminal.warnings(rows), *terminal.conclusion(report)], terminal.WIDTH)
     else:
-        print_table(lambda width: render.table(report, width))
-        click.echo(render.footer(report))
+        print_lines(terminal.lines(report), terminal.WIDTH)

@@ -1,10 +1,10 @@
-"""What commands share: the folder for results, mistakes as one line, progress, and a table as wide as there is room."""
+"""What commands share: the folder for results, mistakes as one line, progress, and tables on standard output."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress, ProgressColumn, TaskID
     from rich.table import Table
 
@@ -144,15 +145,30 @@ def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
 
 
-def print_table(made: Callable[[int | None], Table]) -> None:
-    """Print a table made for the terminal's width; a pipe has none (None), and nothing is cut off."""
+def print_table(made: Table) -> None:
+    """Print a table as wide as the terminal; in a pipe nothing is cut off or folded."""
+    from rich.console import Console
+
+    console = Console()
+    if console.is_terminal:
+        console.print(made)
+    else:
+        print_whole(made)
+
+
+def print_whole(made: Table) -> None:
+    """Print a table whose lines are as long as they must be, on a terminal too."""
     from rich.console import Console
 
     from audit.render import natural_width
 
-    console = Console()
-    if console.is_terminal:
-        console.print(made(console.width))
-    else:
-        whole = made(None)
-        Console(width=natural_width(whole)).print(whole)
+    Console(width=natural_width(made)).print(made)
+
+
+def print_lines(lines: Iterable[RenderableType], width: int) -> None:
+    """Print lines of the same width on a terminal and in a pipe, with colours where there is a terminal."""
+    from rich.console import Console
+
+    console = Console(width=width)
+    for line in lines:
+        console.print(line, markup=False, highlight=False)

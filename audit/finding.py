@@ -1,0 +1,78 @@
+"""What a row claims and what was found, as one comparable pair. The terminal, the page and JUnit show this pair."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from audit import wording
+from audit.render import short
+from audit.report import Evidence, ExactEvidence, Row, SampledEvidence, SequentialEvidence, Verdict
+from mechanisms.privacy import Claim
+
+DIGITS = 4  # of a number in a table
+DIGITS_MAX = 19  # where fewer do not show by what a claim is broken: all 17 of a float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The same quantity twice: as claimed, and as found. by: the kind of evidence, "–" without any.
+
+    A found ε is the loss at the claimed δ, a found δ the divergence at the claimed ε; "≥" marks what runs prove.
+    """
+
+    claimed: str
+    found: str
+    by: str
+
+    def __str__(self) -> str:
+        return f"claims {self.claimed} · found {self.found}"
+
+
+def finding(row: Row) -> Finding:
+    """Return the pair in which the row's verdict is visible, from the evidence that decides it.
+
+    For an error, `found` is its message.
+    """
+    plain = "–" if row.claim is None else f"ε {short(row.claim.epsilon)}"
+    if row.error is not None:
+        return Finding(plain, row.error, "–")
+    kind = next(iter(wording.kinds(row)), None)
+    if row.claim is None or kind is None:
+        return Finding(plain, "nothing", "–")
+    return Finding(*_compared(row.evidence[kind], row.claim), kind)
+
+
+def _compared(evidence: Evidence, claim: Claim) -> tuple[str, str]:
+    if isinstance(evidence, ExactEvidence):
+        return _proved(evidence, claim)
+    if evidence.verdict is Verdict.UNDERPOWERED:
+        return f"ε {short(claim.epsilon)}", "too few runs"
+    if isinstance(evidence, SampledEvidence):
+        return _pair("ε", claim.epsilon, evidence.epsilon_lower, "≥ ")
+    alpha = evidence.alpha if isinstance(evidence, SequentialEvidence) else 1 - evidence.confidence
+    return f"e-value < {short(1 / alpha)}", f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}"
+
+
+def _proved(evidence: ExactEvidence, claim: Claim) -> tuple[str, str]:
+    """Return ε and the loss where the claim has no δ, else δ and the divergence at the claimed ε."""
+    if evidence.verdict is Verdict.UNRESOLVED:
+        most = claim.delta + (evidence.within or 0.0)
+        return f"δ {short(claim.delta)}", f"δ {short(evidence.delta)} to {short(most)}"
+    broken = evidence.verdict is Verdict.VIOLATED
+    if claim.delta == 0 and (evidence.epsilon > claim.epsilon) == broken:
+        return _pair("ε", claim.epsilon, evidence.epsilon)
+    if (evidence.delta > claim.delta) == broken:
+        return _pair("δ", claim.delta, evidence.delta)
+    return (
+        f"δ {short(claim.delta)}",
+        f"δ {'>' if broken else '≤'} {short(claim.delta)}",
+    )  # no float shows the difference
+
+
+def _pair(name: str, claimed: float, found: float, sign: str = "") -> tuple[str, str]:
+    """Return both numbers; what lies above the claim has as many digits as show that it does."""
+    digits = DIGITS
+    while found > claimed and short(claimed, digits) == short(found, digits) and digits < DIGITS_MAX:
+        digits += 1
+    return f"{name} {short(claimed, digits)}", f"{name} {sign}{short(found, digits)}"
