@@ -19,6 +19,7 @@ class Finding:
     """The same quantity twice: as claimed, and as found. by: the kind of evidence, "–" without any.
 
     A found ε is the loss at the claimed δ, a found δ the divergence at the claimed ε; "≥" marks what runs prove.
+    A distance is that of the worlds' distribution functions; claimed is the largest that the claim allows.
     """
 
     claimed: str
@@ -48,6 +49,8 @@ def _compared(evidence: Evidence, claim: Claim) -> tuple[str, str]:
         return _proved(evidence, claim)
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"ε {short(claim.epsilon)}", "too few runs"
+    if isinstance(evidence, SampledEvidence) and evidence.convicted_by == "distance":
+        return _pair("distance", evidence.ks.allowed, evidence.ks.statistic - evidence.ks.margin, "≥ ")
     if isinstance(evidence, SampledEvidence):
         return _pair("ε", claim.epsilon, evidence.epsilon_lower, "≥ ")
     alpha = evidence.alpha if isinstance(evidence, SequentialEvidence) else 1 - evidence.confidence

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+from typing import Literal
 
 import pytest
 
@@ -32,9 +33,9 @@ def exact(verdict: Verdict, epsilon: float = 0.5, delta: float = 0.0, within: fl
     return ExactEvidence(verdict, epsilon, delta, within, None, 0.5, None, None, None)
 
 
-def sampled(verdict: Verdict, epsilon: float = 0.5) -> SampledEvidence:
+def sampled(verdict: Verdict, epsilon: float = 0.5, by: Literal["event", "distance"] | None = None) -> SampledEvidence:
     distance = KolmogorovSmirnov(0.9, 0.46, 0.01)
-    return SampledEvidence(verdict, 1_000, 0.95, epsilon, (0.0, 0.1), (0.5, 0.6), (0.4, 0.6), distance, None)
+    return SampledEvidence(verdict, 1_000, 0.95, epsilon, (0.0, 0.1), (0.5, 0.6), (0.4, 0.6), distance, None, by)
 
 
 def bet(verdict: Verdict, log_e_value: float) -> SequentialEvidence:
@@ -60,8 +61,9 @@ NOT_REFUTED, UNDERPOWERED = Verdict.NOT_REFUTED, Verdict.UNDERPOWERED
         (row(PURE, exact=exact(UNRESOLVED, within=1e-5)), "δ 0", "δ 0 to 1e-05", "exact"),
         (row(DELTA, exact=exact(VIOLATED, math.inf, 3e-8)), "δ 1e-09", "δ 3e-08", "exact"),
         (row(DELTA, exact=exact(HOLDS, math.inf, 2e-10)), "δ 1e-09", "δ 2e-10", "exact"),
-        (row(PURE, sampled=sampled(VIOLATED, 1.5)), "ε 1", "ε ≥ 1.5", "sampled"),
-        (row(DELTA, sampled=sampled(VIOLATED, 1.5)), "ε 1", "ε ≥ 1.5", "sampled"),
+        (row(PURE, sampled=sampled(VIOLATED, 1.5, "event")), "ε 1", "ε ≥ 1.5", "sampled"),
+        (row(DELTA, sampled=sampled(VIOLATED, 1.5, "event")), "ε 1", "ε ≥ 1.5", "sampled"),
+        (row(DELTA, sampled=sampled(VIOLATED, 1.5, "distance")), "distance 0.46", "distance ≥ 0.89", "sampled"),
         (row(PURE, sampled=sampled(NOT_REFUTED)), "ε 1", "ε ≥ 0.5", "sampled"),
         (row(PURE, sampled=sampled(UNDERPOWERED)), "ε 1", "too few runs", "sampled"),
         (row(PURE, sequential=bet(VIOLATED, 10.0)), "e-value < 20", "e-value 2.2e+04", "sequential"),
