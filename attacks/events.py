@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.features import Columns, Kind, columns_of
 from attacks.parts import Path, rows
+from mechanisms.atoms import identity, patterns
 from mechanisms.interface import Outcomes, Refused
 
 
@@ -26,25 +27,33 @@ class Event(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The outcome is one of these."""
+    """The outcome is one of these. Numbers are compared by value: 1, 1.0 and True are one, and 0.0 and -0.0.
+
+    by_type: outcomes are told apart as the atoms of a law are, by `identity`.
+    """
 
     outcomes: tuple[Any, ...]
+    by_type: bool = False
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
         if isinstance(outcomes, range):
-            return np.isin(np.arange(outcomes.start, outcomes.stop, outcomes.step), self._wanted(np.dtype(np.int64)))
+            outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step, dtype=np.int64)
         if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
-            return np.isin(outcomes, self._wanted(outcomes.dtype))
-        wanted = set(self.outcomes)
-        return np.array([outcome in wanted for outcome in rows(outcomes)], dtype=np.bool_)
+            wanted = self._wanted(outcomes.dtype)
+            return np.isin(patterns(outcomes), patterns(wanted)) if self.by_type else np.isin(outcomes, wanted)
+        if self.by_type:
+            same = set(map(identity, self.outcomes))
+            return np.array([identity(outcome) in same for outcome in rows(outcomes)], dtype=np.bool_)
+        equal = set(self.outcomes)
+        return np.array([outcome in equal for outcome in rows(outcomes)], dtype=np.bool_)
 
     def _wanted(self, kind: np.dtype[Any]) -> NDArray[Any]:
         """Return the wanted numbers that the type holds exactly: no comparison of theirs is rounded."""
-        numbers = [one for one in self.outcomes if isinstance(one, int | float) and np.isfinite(one)]
-        if kind.kind == "f":
-            return np.array([one for one in numbers if float(kind.type(one)) == one], dtype=kind)
-        least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
-        return np.array([int(one) for one in numbers if one == int(one) and least <= one <= most], dtype=kind)
+        numbers = (one for one in self.outcomes if isinstance(one, int | float))
+        if self.by_type:
+            own = float if kind.kind == "f" else int
+            numbers = (one for one in numbers if type(one) is own)
+        return np.array([kind.type(one) for one in numbers if _holds(kind, one)], dtype=kind)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object: portable while it can be written down."""
@@ -236,6 +245,15 @@ class Learned:
             for term in self.terms
         ]
         return {"kind": "learned", "terms": terms, "low": low, "high": high, "mass": self.mass, "portable": False}
+
+
+def _holds(kind: np.dtype[Any], number: int | float) -> bool:
+    try:
+        with np.errstate(over="ignore"):
+            held = kind.type(number).item()
+    except (OverflowError, ValueError):  # beyond the type's ends, or NaN as an integer
+        return False
+    return bool(held == number or (held != held and number != number))
 
 
 def _is_plain(outcome: Any) -> bool:

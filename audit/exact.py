@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from attacks.events import Event, Releases
 from audit.report import ExactEvidence, Interval, Verdict
 from mechanisms.arithmetic import exp_bounds, float_up, log_ratio
+from mechanisms.atoms import are_same
 from mechanisms.law import ABSENT, Law, integers
 from mechanisms.pairing import pair
 from mechanisms.privacy import Claim
@@ -140,12 +141,7 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
     one, other = law_in.powers, law_out.powers
     if law_in.rest or law_out.rest:
         return None
-    if (
-        one is None
-        or other is None
-        or one.rate != other.rate
-        or not np.array_equal(np.asarray(law_in.atoms), np.asarray(law_out.atoms))
-    ):
+    if one is None or other is None or one.rate != other.rate or not are_same(law_in.atoms, law_out.atoms):
         return None
     counts_in, counts_out = law_in.counts(), law_out.counts()
     if not np.array_equal(np.repeat(one.constants, counts_in), np.repeat(other.constants, counts_out)):

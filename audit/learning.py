@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from attacks.events import Event, Learned, OneOf, Term
 from attacks.features import FEATURES, columns_of
 from attacks.parts import Column, paths, rows
 from audit import regression, statistics
+from mechanisms.atoms import identity, patterns
 from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism, Outcomes
 from mechanisms.privacy import Claim
@@ -197,22 +198,30 @@ def _promise(
 
 def _of_atoms(outcomes: Worlds) -> Iterator[OneOf]:
     """Give the most telling outcomes one by one, and the sets of those likelier in a world, and seen in it alone."""
-    first, second = (_tally(world) for world in outcomes)
-    apart = sorted(first.keys() | second.keys(), key=lambda one: (-abs(first[one] - second[one]), repr(one)))
-    for outcome in apart[:FREQUENT]:
-        if first[outcome] + second[outcome] > 1:
-            yield OneOf((outcome,))
-    for one, other in ((first, second), (second, first)):
-        alone = [outcome for outcome in one if outcome not in other]
-        likelier = [outcome for outcome, count in one.items() if count > other[outcome]]
+    named: dict[Hashable, Any] = {}
+    first, second = (_tally(world, named) for world in outcomes)
+    apart = sorted(named, key=lambda one: (-abs(first[one] - second[one]), repr(named[one])))
+    for one in apart[:FREQUENT]:
+        if first[one] + second[one] > 1:
+            yield OneOf((named[one],), by_type=True)
+    for here, there in ((first, second), (second, first)):
+        alone = [named[one] for one in here if one not in there]
+        likelier = [named[one] for one, count in here.items() if count > there[one]]
         for chosen in (alone, likelier):
             if 1 < len(chosen) <= SEEN_MAX:
-                yield OneOf(tuple(chosen))
+                yield OneOf(tuple(chosen), by_type=True)
 
 
-def _tally(outcomes: Outcomes) -> Counter[Any]:
-    """Count outcomes. Those that are not equal to themselves are left out: their kind is a feature."""
+def _tally(outcomes: Outcomes, named: dict[Hashable, Any]) -> Counter[Hashable]:
+    """Count outcomes by their identity, and note in `named` whose it is."""
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
-        values, counts = np.unique(outcomes[outcomes == outcomes], return_counts=True)
-        return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-    return Counter(outcome for outcome in rows(outcomes) if outcome == outcome)
+        _, first, counts = np.unique(patterns(outcomes), return_index=True, return_counts=True)
+        distinct = outcomes[first].tolist()
+        keys = list(map(identity, distinct))
+        found = Counter(dict(zip(keys, counts.tolist(), strict=True)))
+    else:
+        distinct = rows(outcomes)
+        keys = list(map(identity, distinct))
+        found = Counter(keys)
+    named.update(zip(keys, distinct, strict=True))
+    return found

@@ -12,7 +12,6 @@ from math import isfinite
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanisms.interface import Family, Outcomes, Refused
 
@@ -164,25 +163,21 @@ def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, ru
 
 
 def gathered(outcomes: list[Any]) -> Outcomes:
-    """Return outcomes as an array where that changes none of them: int64, float64, or rows of float64; else a list."""
+    """Return outcomes as an array where that changes none of them, not even its type: int64 or float64, or rows of
+    such; else a list. So what an event says of an outcome does not depend on those beside it."""
     kinds = {type(outcome) for outcome in outcomes}
-    if kinds == {tuple} and not any(part == () or isinstance(part[0], tuple) for part in outcomes):
-        flat = [part for outcome in outcomes for part in outcome]
-        alike = len({len(outcome) for outcome in outcomes}) == 1 and _are_floats(flat)
-        return np.array(outcomes, dtype=np.float64) if alike else outcomes
-    if kinds == {int} and all(-_INT64 <= outcome < _INT64 for outcome in outcomes):
+    if kinds == {tuple} and len({len(outcome) for outcome in outcomes}) == 1:
+        return _array(outcomes, [part for outcome in outcomes for part in outcome])
+    return _array(outcomes, outcomes)
+
+
+def _array(outcomes: list[Any], numbers: Sequence[Any]) -> Outcomes:
+    kinds = {type(number) for number in numbers}
+    if kinds == {float}:
+        return np.array(outcomes, dtype=np.float64)
+    if kinds == {int} and all(-_INT64 <= number < _INT64 for number in numbers):
         return np.array(outcomes, dtype=np.int64)
-    if kinds and kinds <= {int, float} and _are_floats(outcomes):
-        return _floats(outcomes)
     return outcomes
-
-
-def _are_floats(numbers: Sequence[Any]) -> bool:
-    return all(isinstance(number, float) or -_EXACT <= number <= _EXACT for number in numbers)
-
-
-def _floats(numbers: Sequence[Any]) -> NDArray[np.float64]:
-    return np.array(numbers, dtype=np.float64)
 
 
 def quoted(value: object) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from numbers import Number
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -15,16 +19,60 @@ _Positions = NDArray[np.int64]
 
 
 def identity(atom: Any) -> Hashable:
-    """Return what makes an outcome the same outcome: −0.0 is not 0.0, nor 1 or True 1.0, and every NaN is one NaN."""
-    if isinstance(atom, np.generic):
-        atom = atom.item()
-    if isinstance(atom, bool):
-        return ("bool", atom)
-    if isinstance(atom, float):
+    """Return what makes an outcome the same outcome: its type, and all that can be read off it.
+
+    1, 1.0, True, Fraction(1), Decimal(1) and Decimal("1.0") are six, −0.0 is not 0.0, and so on inside tuples, frozen
+    sets and dataclasses; every NaN is one NaN. A numpy scalar of at most 64 bits is the Python number that `item`
+    gives: np.int8(1) and np.int64(1) are both 1, np.float16(0.5) and np.float64(0.5) both 0.5.
+
+    Raises TypeError for a type of which nobody here knows what two outcomes share: its own `==` may call equal what
+    can be told apart, and where it has none, no two outcomes are ever equal.
+    """
+    kind = type(atom)
+    if kind is int or kind is str:
+        return cast("Hashable", atom)
+    if kind is float:
         return ("float", atom.hex())  # "nan" whatever its bits
-    if isinstance(atom, tuple):
-        return ("tuple", *(identity(part) for part in atom))
-    return cast("Hashable", atom)
+    if kind is tuple:
+        return ("tuple", *map(identity, atom))
+    known = _PARTS.get(kind)
+    if known is not None:
+        return (kind.__name__, *known(atom))
+    return _identity_of_others(atom)
+
+
+_PARTS: dict[type, Callable[[Any], Iterable[Hashable]]] = {
+    bool: lambda atom: (atom,),
+    complex: lambda atom: (atom.real.hex(), atom.imag.hex()),
+    bytes: lambda atom: (atom,),
+    type(None): lambda atom: (),
+    Fraction: lambda atom: (atom.numerator, atom.denominator),
+    Decimal: lambda atom: (str(atom),),
+    frozenset: lambda atom: (frozenset(map(identity, atom)),),
+    range: lambda atom: (atom.start, atom.stop, atom.step),
+    date: lambda atom: (repr(atom),),
+    time: lambda atom: (repr(atom),),
+    datetime: lambda atom: (repr(atom),),  # with its time zone: instants may be equal in two of them
+    timedelta: lambda atom: (repr(atom),),
+}
+
+
+def _identity_of_others(atom: Any) -> Hashable:
+    kind = type(atom)
+    if isinstance(atom, np.generic) and kind.__module__ == "numpy" and atom.dtype.kind in "biufcUS":
+        item = atom.item()
+        if not isinstance(item, np.generic):  # a long double has no number of Python's
+            return identity(item)
+    if isinstance(atom, Enum):
+        return (kind, atom.name, identity(atom.value))
+    if "__dataclass_fields__" in vars(kind):
+        return (kind, *(identity(getattr(atom, field.name)) for field in fields(atom)))
+    if isinstance(atom, tuple) and hasattr(kind, "_fields"):
+        return (kind, *map(identity, atom))
+    raise TypeError(
+        f"outcomes of type {kind.__module__}.{kind.__qualname__} cannot be told apart for certain: return numbers, "
+        "strings, tuples, frozen sets or dataclasses of them"
+    )
 
 
 def are_numeric(*atoms: Any) -> bool:
@@ -42,8 +90,8 @@ def are_distinct(atoms: Sequence[Any]) -> bool:
     numbers: NDArray[Any] = np.asarray(atoms)
     if ascend(numbers):
         return True
-    patterns = np.sort(_patterns(numbers))
-    return not (patterns[1:] == patterns[:-1]).any()
+    ordered = np.sort(patterns(numbers))
+    return not (ordered[1:] == ordered[:-1]).any()
 
 
 def are_equal(atoms: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -52,8 +100,20 @@ def are_equal(atoms: Sequence[Any], others: Sequence[Any]) -> bool:
         return True
     if not are_numeric(atoms, others) or len(atoms) != len(others):
         return False
-    one, other = np.asarray(atoms), np.asarray(others)
-    return one.dtype == other.dtype and bool((_patterns(one) == _patterns(other)).all())
+    dtype = np.result_type(np.asarray(atoms), np.asarray(others))  # the wider one, to which the other is taken exactly
+    one, other = (np.asarray(some).astype(dtype, copy=False) for some in (atoms, others))
+    return bool((patterns(one) == patterns(other)).all())
+
+
+def are_same(atoms: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Return whether two laws' atoms are the same outcomes in the same order."""
+    if isinstance(atoms, range) and isinstance(others, range):
+        return atoms == others
+    if atoms is others or are_numeric(atoms, others):
+        return are_equal(atoms, others)
+    return len(atoms) == len(others) and all(
+        identity(one) == identity(other) for one, other in zip(atoms, others, strict=True)
+    )
 
 
 def ascend(numbers: NDArray[Any]) -> bool:
@@ -69,10 +129,11 @@ def position_of(outcome: Any, atoms: Sequence[Any]) -> int | None:
     candidates: Iterable[int] = range(len(atoms))
     if are_numeric(atoms):
         numbers = np.asarray(atoms)
-        if isinstance(outcome, float | np.floating) != (numbers.dtype.kind == "f") or not isinstance(outcome, Number):
+        number = outcome.item() if isinstance(outcome, np.generic) else outcome
+        if type(number) is not (float if numbers.dtype.kind == "f" else int):
             return None
         with np.errstate(over="ignore"):  # a number beyond the atoms' type is none of them
-            near = numbers == outcome if outcome == outcome else np.isnan(numbers)
+            near = numbers == number if number == number else np.isnan(numbers)
         candidates = np.flatnonzero(near).tolist()
     return next((at for at in candidates if identity(atoms[at]) == wanted), None)
 
@@ -87,9 +148,9 @@ def in_common(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Posi
     if ascend(first) and ascend(second):
         yield from _merged(first, second)
         return
-    patterns = _patterns(first), _patterns(second)
-    orders = tuple(np.argsort(some) for some in patterns)
-    for here, there in _merged(patterns[0][orders[0]], patterns[1][orders[1]]):
+    both = patterns(first), patterns(second)
+    orders = tuple(np.argsort(some) for some in both)
+    for here, there in _merged(both[0][orders[0]], both[1][orders[1]]):
         yield orders[0][here], orders[1][there]
 
 
@@ -108,7 +169,7 @@ def _merged(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positi
         yield order[at] + start, order[at + 1] - len(block) + low
 
 
-def _patterns(numbers: NDArray[Any]) -> NDArray[Any]:
+def patterns(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return integers that are equal where the outcomes are the same: of floats the bits, with one pattern for NaN."""
     if numbers.dtype.kind != "f":
         return numbers

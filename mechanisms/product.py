@@ -14,7 +14,7 @@ from typing import Any, Generic
 
 import numpy as np
 
-from mechanisms.atoms import are_equal, identity
+from mechanisms.atoms import are_same
 from mechanisms.interface import NoLawError, O
 from mechanisms.law import Law, exact_law
 
@@ -84,5 +84,4 @@ def _equal(one: Law[Any], other: Law[Any]) -> bool:
     exact = all(law.low is law.high and law.rest == 0 for law in (one, other))
     if not exact or len(one.atoms) != len(other.atoms) or one.denominator != other.denominator:
         return False
-    same = are_equal(one.atoms, other.atoms) or list(map(identity, one.atoms)) == list(map(identity, other.atoms))
-    return same and np.array_equal(_each(one, 0), _each(other, 0))
+    return are_same(one.atoms, other.atoms) and np.array_equal(_each(one, 0), _each(other, 0))

@@ -83,14 +83,15 @@ def test_an_index_beyond_the_last_is_refused() -> None:
 def test_gathering_changes_no_outcome() -> None:
     large = (1 << 53) + 1
     every: list[list[Any]] = [
-        *([1, large], [0.5, large], [1, 0.5], [1 << 63, 0]),
-        *([(1, 0.5), (2, 0.25)], [(1, 0.5), (2,)], [(1, large)]),
-        [Refused("x"), 1],
+        *([1, large], [0.5, large], [1, 0.5], [1 << 63, 0], [0.5, 2.0], []),
+        *([(1, 0.5), (2, 0.25)], [(1, 0.5), (2,)], [(1, large)], [(1.0, 0.5), (2.0, 0.25)], [(1, 2)], [(), ()]),
+        *([Refused("x"), 1], [(("a", 0.5),), (("a", 1.5),)]),
     ]
     for outcomes in every:
         found: Any = protocol.gathered(list(outcomes))
         flat = found.tolist() if isinstance(found, np.ndarray) else found
         assert [tuple(one) if isinstance(one, list) else one for one in flat] == outcomes
+        assert [repr(tuple(one) if isinstance(one, list) else one) for one in flat] == list(map(repr, outcomes))
 
 
 def warned(outcomes: list[Any]) -> bool:
