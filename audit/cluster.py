@@ -37,7 +37,7 @@ def cluster(address: str, told: Told) -> Iterator[Cluster]:
     try:
         import distributed
     except ModuleNotFoundError as error:
-        raise ClusterError(f"{address}: no module {error.name!r}; pip install 'subnormal[cluster]'") from None
+        raise ClusterError(f"{address}: no module {error.name!r}; in a checkout, pip install '.[cluster]'") from None
     opened: Future[Cluster] = Future()
     loop = asyncio.new_event_loop()
     serving = loop.create_task(_serve(distributed, address, told, opened))

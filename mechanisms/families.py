@@ -20,7 +20,7 @@ FAMILIES: tuple[Family[Any, Any, Any], ...] = (
     threshold.FAMILY,
 )
 
-HOW_TO_INSTALL = "pip install 'subnormal[libraries]' installs other people's libraries"
+HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries"
 
 
 def family(name: str) -> Family[Any, Any, Any]:

@@ -89,6 +89,14 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         (["run", "--attack", "zero-roundin"], "unknown attack 'zero-roundin'; did you mean 'zero-rounding'?"),
         (["run", "--mechanism", "exponential-bas2"], "did you mean 'exponential-base2'?"),
         (["run", "--family", "exponentail"], "did you mean 'exponential'?"),
+        (["run", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
+        (["run", "--attack", "laplace"], "--attack: 'laplace' is a family"),
+        (["run", "--mechanism", "zero-rounding"], "--mechanism: 'zero-rounding' is an attack"),
+        (["run", "--family", "zero-rounding"], "--family: 'zero-rounding' is an attack"),
+        (["list", "--family", "exponential-exact"], "--family: 'exponential-exact' is a mechanism"),
+        (["list", "--family", "exponentail"], "did you mean 'exponential'?"),
+        (["vectors", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
+        (["compose", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
         (["run", "--runs", "0"], "0 is not in the range 1<=x<="),
         (["run", "--alpha", "1"], "1.0 is not in the range 1e-12<=x<1"),
         (["run", "--out", "/proc/nowhere"], "Error: --out: No such file or directory: /proc/nowhere"),
@@ -267,6 +275,15 @@ def test_list_names_every_member_and_attack() -> None:
     assert result.exit_code == 0
     assert "exponential-base2 (exact)" in result.stdout
     assert "rounded-addition-float32" in result.stdout
+
+
+def test_list_shows_one_family_alone() -> None:
+    result = call("list", "--family", "gaussian")
+    assert result.stdout in call("list").stdout
+    assert result.stdout.startswith("family gaussian\n")
+    assert result.stdout.count("family ") == 1
+    assert "gaussian-exact" in result.stdout
+    assert "laplace-exact" not in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """Members by name, and those of libraries that need not be installed."""
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -44,7 +47,9 @@ def test_members_of_packages_that_are_not_installed_are_left_out() -> None:
         assert not any(one.package for one in members(of))
         assert bool(absent(of)) == (of.name not in OURS_ALONE)
         assert len(absent(of)) + len(members(of)) == len(of.members)
-    with pytest.raises(LookupError, match=r"'opendp-laplace' needs opendp; pip install 'subnormal\[libraries\]'"):
+    with pytest.raises(
+        LookupError, match=r"'opendp-laplace' needs opendp; in a checkout, pip install '.\[libraries\]'"
+    ):
         member("opendp-laplace")
     with pytest.raises(LookupError, match="unknown mechanism 'opendp-laplase'"):
         member("opendp-laplase")
@@ -63,7 +68,7 @@ def test_without_libraries_nothing_of_them_is_run() -> None:
 def test_the_list_says_how_to_get_the_others() -> None:
     told = CliRunner().invoke(list_command).output
     assert "not installed: opendp-noisy-max, diffprivlib-exponential\n" in told
-    assert told.count("pip install 'subnormal[libraries]'") == len(FAMILIES) - len(OURS_ALONE)
+    assert told.count("pip install '.[libraries]'") == len(FAMILIES) - len(OURS_ALONE)
 
 
 @pytest.mark.usefixtures("_everything_installed")
@@ -86,3 +91,14 @@ def test_what_is_installed() -> None:
     assert installed("numpy")
     assert installed("a-package-that-nobody-has") is None
     assert family("laplace").name == "laplace"
+
+
+def test_every_hint_to_install_works_in_a_checkout() -> None:
+    """The package is on no index: what is installed is this folder, with extras that it declares."""
+    root = Path(__file__).parent.parent
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    files = [*root.glob("*.md"), *root.glob("docs/*.md")]
+    files += [file for name in ("mechanisms", "attacks", "audit", "notebooks") for file in (root / name).rglob("*.py")]
+    hints = [hint for file in files for hint in re.findall(r"pip install ['\"]([^'\"]+)['\"]", file.read_text())]
+    assert len(hints) > 5
+    assert {hint for hint in hints if hint not in {f".[{extra}]" for extra in extras}} == set()

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+from audit.commands.shared import known
 
 
 @click.command("list")
-def list_command() -> None:
+@click.option("--family", "name", metavar="NAME", help="Only this family.")
+def list_command(name: str | None) -> None:
     """List families, their mechanisms and the attacks on them."""
-    from attacks.catalogue import ATTACKS
-    from mechanisms.families import FAMILIES, HOW_TO_INSTALL, absent, members, package
+    from mechanisms.families import FAMILIES, family
 
-    for family in FAMILIES:
-        click.secho(f"family {family.name}", bold=True)
-        click.echo("  mechanisms")
-        for mechanism in members(family):
-            told = "exact" if mechanism.exact else package(mechanism)
-            told = f"outcomes of {mechanism.variant_of}" if mechanism.variant_of else told
-            click.echo(f"    {mechanism.name}{f' ({told})' if told else ''}")
-        if missing := absent(family):
-            click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
-        click.echo("  attacks")
-        for attack in (attack for attack in ATTACKS if attack.family == family.name):
-            seen = "" if attack.channel is None else f" (channel: {attack.channel})"
-            click.echo(f"    {attack.name}{seen}: {attack.description}\n        breaks {', '.join(attack.breaks)}")
+    if name is not None:
+        known(family, name, "--family")
+    for one in FAMILIES if name is None else [family(name)]:
+        _show(one)
+
+
+def _show(family: Any) -> None:
+    from attacks.catalogue import ATTACKS
+    from mechanisms.families import HOW_TO_INSTALL, absent, members, package
+
+    click.secho(f"family {family.name}", bold=True)
+    click.echo("  mechanisms")
+    for mechanism in members(family):
+        told = "exact" if mechanism.exact else package(mechanism)
+        told = f"outcomes of {mechanism.variant_of}" if mechanism.variant_of else told
+        click.echo(f"    {mechanism.name}{f' ({told})' if told else ''}")
+    if missing := absent(family):
+        click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
+    click.echo("  attacks")
+    for attack in (attack for attack in ATTACKS if attack.family == family.name):
+        seen = "" if attack.channel is None else f" (channel: {attack.channel})"
+        click.echo(f"    {attack.name}{seen}: {attack.description}\n        breaks {', '.join(attack.breaks)}")

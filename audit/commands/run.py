@@ -77,7 +77,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     "address",
     metavar="ADDRESS",
     help="Count on the workers of the Dask scheduler that runs there, as in tcp://10.0.0.1:8786; "
-    "pip install 'subnormal[cluster]'; docs/cluster.md.",
+    "in a checkout, pip install '.[cluster]' brings what it needs; docs/cluster.md.",
 )
 @out_option("Folder for the report, and for checkpoint.json while the audit runs.")
 @click.option(

@@ -40,11 +40,23 @@ def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
 
 
 def known(find: Callable[[str], object], name: str, option: str) -> None:
-    """Turn a name that is not known into one line and exit code 2."""
+    """Turn a name that is not known into one line and exit code 2; a name of another kind is called what it is."""
     try:
         find(name)
     except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint=option) from None
+        kind = _kind(name) or ""
+        told = f"{name!r} is {kind}" if kind and not kind.endswith(option.removeprefix("--")) else error.args[0]
+        raise click.BadParameter(str(told), param_hint=option) from None
+
+
+def _kind(name: str) -> str | None:
+    """Return what a name of the house is, be it installed or not."""
+    from attacks.catalogue import ATTACKS
+    from mechanisms.families import FAMILIES, absent, members
+
+    kinds = {one.name: "a mechanism" for family in FAMILIES for one in (*members(family), *absent(family))}
+    kinds |= {one.name: "a family" for one in FAMILIES} | {one.name: "an attack" for one in ATTACKS}
+    return kinds.get(name)
 
 
 class Failure(click.ClickException):

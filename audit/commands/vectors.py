@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from audit.commands.shared import file_mistakes, out_option, progress
+from audit.commands.shared import file_mistakes, known, out_option, progress
 
 
 @click.command()
@@ -25,10 +25,9 @@ def vectors(out: Path, names: Sequence[str]) -> None:
     from audit import output
     from audit.vectors import file_name, to_json
 
-    try:
-        chosen = [attack(name) for name in dict.fromkeys(names)] or list(ON_OUTCOMES)
-    except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint="--attack") from None
+    for name in names:
+        known(attack, name, "--attack")
+    chosen = [attack(name) for name in dict.fromkeys(names)] or list(ON_OUTCOMES)
     for one in chosen:
         if one.channel is not None:
             raise click.BadParameter(f"{one.name} looks at {one.channel}, not at outcomes alone", param_hint="--attack")
