@@ -127,8 +127,15 @@ def exact_values(data: Data, query: Query) -> list[Fraction]:
     """Return what is released without noise, in exact arithmetic: the numbers themselves, or their sum."""
     if query == "value":
         return as_fractions(data)
-    counted = Counter(np.atleast_1d(data).tolist())
-    return [sum((count * as_fractions(number)[0] for number, count in counted.items()), Fraction(0))]
+    return [sum((count * number for number, count in _records(data).items()), Fraction(0))]
+
+
+def _records(data: Data) -> Counter[Fraction]:
+    """Return how often each record comes, as the rational that it is."""
+    records: Counter[Fraction] = Counter()
+    for number, count in Counter(np.atleast_1d(data).tolist()).items():
+        records[rational("data", number)] += count
+    return records
 
 
 def of_coordinates(data: Data, query: Query) -> bool:
@@ -156,11 +163,11 @@ def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
     def adjacent(parameters: _Release, data_in: Data, data_out: Data) -> bool:
         allowed = Fraction(parameters.sensitivity) ** order
         if parameters.query == "sum":
-            records_in, records_out = (Counter(np.atleast_1d(data).tolist()) for data in (data_in, data_out))
+            records_in, records_out = _records(data_in), _records(data_out)
             gone, come = records_in - records_out, records_out - records_in
             if gone.total() > 1 or come.total() > 1:
                 return False
-            moved = sum(map(Fraction, come), Fraction(0)) - sum(map(Fraction, gone), Fraction(0))
+            moved = sum(come.elements(), Fraction(0)) - sum(gone.elements(), Fraction(0))
             return abs(moved) ** order <= allowed
         if np.shape(data_in) != np.shape(data_out):
             return False

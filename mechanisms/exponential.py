@@ -7,12 +7,13 @@ e^(−ε·u_i/(2Δ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechanisms.arithmetic import rational
+from mechanisms.distances import nowhere_beyond
 from mechanisms.interface import Family
 from mechanisms.privacy import Claim, require_positive
 
@@ -109,11 +110,7 @@ def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> 
     """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
     if data_in.shape != data_out.shape or len(data_in) == 0:
         return False
-    allowed, high, low = Fraction(parameters.sensitivity), np.maximum(data_in, data_out), np.minimum(data_in, data_out)
-    if high.dtype.kind == "i":  # modulo 2^64 the difference is exact, whatever the sign
-        return int((high.view(np.uint64) - low.view(np.uint64)).max()) <= allowed
-    pairs = set(zip(high.tolist(), low.tolist(), strict=True))
-    return all(Fraction(above) - Fraction(below) <= allowed for above, below in pairs)
+    return nowhere_beyond(rational("sensitivity", parameters.sensitivity), data_in, data_out)
 
 
 def claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from mechanisms.arithmetic import exp_bounds, log_bounds, plain
 from mechanisms.bits import BitSource
+from mechanisms.distances import nowhere_beyond
 from mechanisms.interface import Family, NoLawError
 from mechanisms.law import Law, exact_law, integers
 from mechanisms.privacy import Claim, require_positive
@@ -177,8 +178,7 @@ def adjacent(parameters: PrivateSelectionParameters, data_in: Scores, data_out: 
     """Return whether no candidate's scores lie more than Δ apart."""
     if data_in.shape != data_out.shape or len(data_in) == 0:
         return False
-    pairs = zip(data_in.tolist(), data_out.tolist(), strict=True)
-    return all(abs(one - other) <= parameters.sensitivity for one, other in pairs)
+    return nowhere_beyond(Fraction(parameters.sensitivity), data_in, data_out)
 
 
 def _outcome(value: object) -> Outcome:

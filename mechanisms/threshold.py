@@ -39,8 +39,6 @@ FINEST = (
 GRID_MAX = 62
 WIDE = 1 << 61  # steps from which on numbers are Python's integers
 
-_ABSENT = object()
-
 
 @dataclass(frozen=True, slots=True)
 class ThresholdParameters:
@@ -179,12 +177,11 @@ def _steps(value: Any, parameters: ThresholdParameters) -> int:
 def adjacent(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> bool:
     """Return whether the mappings are as near as the parameters' sensitivities say, compared exactly."""
     keys, total, most = checked(parameters.sensitivities)
-    changed = [
-        (rational("value", data_in.get(key, 0)), rational("value", data_out.get(key, 0)))
-        for key in {**data_in, **data_out}
-        if data_in.get(key, _ABSENT) != data_out.get(key, _ABSENT)
-    ]
-    apart = [abs(one - other) for one, other in changed]
+    shared = data_in.keys() & data_out.keys()
+    apart = [abs(rational("value", data_in[key]) - rational("value", data_out[key])) for key in shared]
+    apart = [distance for distance in apart if distance]
+    alone = (data[key] for data in (data_in, data_out) for key in data.keys() - shared)
+    apart += [abs(rational("value", value)) for value in alone]
     order = 1 if parameters.noise == "laplace" else 2
     moved = sum((distance**order for distance in apart), Fraction(0))
     return len(apart) <= keys and moved <= total**order and all(distance <= most for distance in apart)
