@@ -19,11 +19,12 @@ from mechanisms.law import Law
 from mechanisms.privacy import Claim
 
 CURVE_POINTS = 33  # of the picture of δ(ε)
+LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a row is examined. runs: of each world, 0 for none. alpha: the row's own share."""
+    """How a row is examined. runs: of each world in all, judging or not; 0 for none. alpha: the row's own share."""
 
     seed: int
     runs: int
@@ -42,25 +43,34 @@ class Prepared:
     edges: NDArray[np.float64] | None  # None: nothing falls into cells, and there is no law
     masses: Pair | None
     curve: Pair | None
-    training: int  # runs of each world that the event of a claim to be decided was learned on
+    spent: int  # of the plan's runs: those that the event was learned on, and those that fixed the cells
 
 
 def prepare(crossing: Crossing, plan: Plan) -> Prepared:
-    """Learn the event where the attack names none, compare the laws, walk, and fix the cells."""
-    attack, mechanism, training = crossing.attack, crossing.seen, 0
+    """Learn the event where the attack names none, compare the laws, walk, and fix the cells.
+
+    Raises ValueError where that leaves none of the runs to judge by.
+    """
+    attack, mechanism, spent = crossing.attack, crossing.seen, 0
     if plan.until_decided and plan.runs:
-        attack, training = sequential.with_event(mechanism, attack, seed=plan.seed, runs_max=plan.runs)
-    elif plan.runs:
-        attack = learning.with_event(mechanism, attack, seed=plan.seed, runs=max(2, plan.runs))
+        attack, spent = sequential.with_event(mechanism, attack, seed=plan.seed, runs_max=plan.runs)
+    elif plan.runs and attack.event is None:
+        spent = min(learning.RUNS_MAX, max(2, int(LEARNING_SHARE * plan.runs)))
+        attack = learning.with_event(mechanism, attack, seed=plan.seed, runs=spent)
     worlds, claim = claimed(attack, mechanism)
     laws = sampled.both_laws(mechanism, attack, worlds)
+    whole = sampled.whole(laws)
+    pilot = sampled.pilot(plan.runs) if whole is None and plan.runs and not plan.until_decided else 0
+    spent += pilot
+    if plan.runs and spent >= plan.runs:
+        raise ValueError(f"runs must leave one to judge by, got {plan.runs:,}")
     return Prepared(
         attack.event,
         claim,
         None if laws is None else exact.compare(*laws, claim, attack.event),
         _walked(attack, mechanism, worlds, claim),
-        *_cells(attack, mechanism, worlds, claim, sampled.whole(laws), plan),
-        training,
+        *_cells(attack, mechanism, worlds, claim, whole, plan.seed, pilot),
+        spent,
     )
 
 
@@ -70,13 +80,13 @@ def _cells(
     worlds: tuple[Any, Any],
     claim: Claim,
     laws: tuple[Law[Any], Law[Any]] | None,
-    plan: Plan,
+    seed: int,
+    pilot: int,
 ) -> tuple[NDArray[np.float64] | None, Pair | None, Pair | None]:
-    """Return the cells, and both laws as masses in them and as the curve δ(ε)."""
+    """Return the cells, and both laws as masses in them and as the curve δ(ε). pilot: runs that fix them, or 0."""
     if laws is None:
-        pilot = plan.runs and not plan.until_decided
-        return (sampled.cell_edges(mechanism, attack, worlds, None, plan.seed) if pilot else None), None, None
-    edges = sampled.cell_edges(mechanism, attack, worlds, laws, plan.seed)
+        return (sampled.cell_edges(mechanism, attack, worlds, None, seed, pilot) if pilot else None), None, None
+    edges = sampled.cell_edges(mechanism, attack, worlds, laws, seed, pilot)
     points = epsilons(claim)
     masses = sampled.cell_masses(laws[0], attack, edges), sampled.cell_masses(laws[1], attack, edges)
     return edges, masses, (points, exact.curve(*laws, points.tolist())[0])

@@ -175,8 +175,8 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
         return None
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.training, counting.BATCH))
-    return None if prepared.edges is None else Sums(plan.runs, len(prepared.edges))
+        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, counting.BATCH))
+    return None if prepared.edges is None else Sums(plan.runs - prepared.spent, len(prepared.edges))
 
 
 def _finished(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:

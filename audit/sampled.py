@@ -21,7 +21,8 @@ from mechanisms.product import Product
 CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
 MANY = 1 << 23  # atoms from which an even part of them fixes the cells
 PART = 1 << 20  # atoms of that part
-PILOT = 4096  # runs that fix the cells where there is no law to fix them
+PILOT = 4096  # runs that fix the cells where there is no law to fix them, at the most
+PILOT_SHARE = 1 / 8  # of the runs asked for, at the most
 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -40,7 +41,7 @@ def distinguish(
     attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
     data_in, data_out = attack.worlds()
     laws = whole(both_laws(mechanism, attack, (data_in, data_out)))
-    edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed)
+    edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed, pilot(runs))
     counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
     claim = mechanism.claim(attack.parameters, data_in, data_out)
     masses = None if laws is None else (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges))
@@ -68,21 +69,24 @@ def whole(laws: Described | None) -> Laws | None:
     return law_in, law_out
 
 
+def pilot(runs: int) -> int:
+    """Return how many of the runs asked for go to a pilot, which fixes the cells and judges nothing; at least one."""
+    return max(1, min(PILOT, int(PILOT_SHARE * runs)))
+
+
 def cell_edges(
-    mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any], laws: Laws | None, seed: int
+    mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any], laws: Laws | None, seed: int, runs: int
 ) -> NDArray[np.float64]:
     """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them.
 
     The last cell has no end: it holds what is larger, too.
-    From the atoms of the laws; without laws, from a pilot of `PILOT` runs a world that judge nothing, or
-    of a quarter of the runs that a slow member takes.
+    From the atoms of the laws; without laws, from so many runs of each world, which judge nothing (see `pilot`).
     """
     if laws is None:
         values = []
         for world, data in zip(("pilot-in", "pilot-out"), worlds, strict=True):
             bits = seeded_bits(seed, attack.name, mechanism.name, world)
-            pilot = PILOT if mechanism.runs is None else min(PILOT, mechanism.runs(data, attack.parameters) // 4 + 1)
-            values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, pilot)))
+            values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, runs)))
     else:
         values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
     distinct = np.sort(np.concatenate(values), kind="stable")

@@ -57,7 +57,7 @@ def test_cells_are_at_most_4096_whatever_the_outcomes() -> None:
     worlds = attack.worlds()
     assert NAIVE.law is not None
     laws = NAIVE.law(worlds[0], attack.parameters), NAIVE.law(worlds[1], attack.parameters)
-    edges = sampled.cell_edges(NAIVE, attack, worlds, laws, 1)
+    edges = sampled.cell_edges(NAIVE, attack, worlds, laws, 1, 0)
     assert len(edges) == sampled.CELLS
     masses = sampled.cell_masses(laws[1], attack, edges)
     assert masses.sum() == pytest.approx(1)
