@@ -43,6 +43,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "mechanism": row.mechanism,
         "package": row.package,
         "parameters": _plain(row.parameters),
+        "worlds": None if row.worlds is None else dict(zip(("in", "out"), row.worlds, strict=True)),
         "event": row.event,
         "claim": None if row.claim is None else {"epsilon": _number(row.claim.epsilon), "delta": row.claim.delta},
         "advantage_allowed": row.advantage_allowed,

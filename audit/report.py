@@ -175,6 +175,7 @@ class Row:
     """One attack on one member, its kinds of evidence kept apart. A kind that the member does not have is None.
 
     channel: what the attacker saw beside the outcome; all evidence is then about the pairs, and so is the claim.
+    worlds: the data (in, out) as Python expressions of `audit.literal`; None where they have no short ones.
     """
 
     attack: str
@@ -197,6 +198,7 @@ class Row:
     sampled: SampledEvidence | None = None
     sequential: SequentialEvidence | None = None
     sketch: Sketch | None = None
+    worlds: tuple[str, str] | None = None
 
     @property
     def evidence(self) -> dict[str, Evidence]:

@@ -21,6 +21,7 @@ from audit import bands, counting, sampled, sequential, timing
 from audit.betting import PairCounts
 from audit.counting import Batch, Counts, Sums
 from audit.crossings import AnyAttack, Crossing, planned_runs
+from audit.literal import literal
 from audit.preparing import Plan, Prepared, claimed, epsilons, prepare
 from audit.report import Row, Sketch
 from audit.sequential import Looks
@@ -234,5 +235,15 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         advantage_allowed=None if claim is None else claim.advantage_allowed,
         reproducible=mechanism.seeded and attack.channel != "time",
         channel=attack.channel,
+        worlds=_written(attack),
         **evidence,
     )
+
+
+def _written(attack: AnyAttack) -> tuple[str, str] | None:
+    """Return the worlds as Python expressions; None where they cannot be built, or be written shortly."""
+    try:
+        data_in, data_out = map(literal, attack.worlds())
+    except Exception:  # the row's error says what went wrong
+        return None
+    return None if data_in is None or data_out is None else (data_in, data_out)

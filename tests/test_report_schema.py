@@ -54,7 +54,9 @@ def test_the_schema_is_one() -> None:
 
 def test_every_form_is_closed_and_asks_for_all_its_keys() -> None:
     forms = [form for form in _objects(SCHEMA) if form.get("additionalProperties") is False]
-    assert len(forms) == 9  # the report, a row, its claim, proved, sampled with ks and fit, sequential, timing
+    assert (
+        len(forms) == 10
+    )  # the report, a row, its worlds, its claim, proved, sampled with ks and fit, sequential, timing
     assert all(form["required"] == list(form["properties"]) for form in forms)
 
 
@@ -83,6 +85,7 @@ def test_rows_of_every_kind_are_of_the_schema(rows: Json) -> None:
         [],
     ]
     assert rows["rows"][3]["visible_below"] is not None
+    assert all(row["worlds"] for row in rows["rows"])
     assert rows["rows"][4]["warnings"]
     assert rows["rows"][5]["error"]
 

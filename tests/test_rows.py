@@ -25,6 +25,18 @@ def test_worlds_that_are_not_adjacent_convict_nobody() -> None:
     assert not row.violated
 
 
+def test_a_row_says_what_its_worlds_are() -> None:
+    row = examine(Crossing(zero_rounding(), BASE2), seed=1, runs=10, alpha=0.05)
+    assert row.worlds == ("np.repeat(np.array([2980, 2981]), [1, 99])", "np.full(100, 2980)")
+
+    def broken_worlds() -> tuple[object, object]:
+        raise ValueError("no worlds")
+
+    for worlds in (broken_worlds, lambda: (object(), object())):
+        odd = dataclasses.replace(zero_rounding(), worlds=worlds)
+        assert examine(Crossing(odd, BASE2), seed=1, runs=10, alpha=0.05).worlds is None
+
+
 def test_attacks_that_are_not_in_the_catalogue_are_examined_too() -> None:
     met = [Crossing(zero_rounding(epsilon=epsilon), BASE2) for epsilon in (0.7, 0.8)]
     told: list[Standings] = []
