@@ -23,7 +23,9 @@ class Stated:
 
     ε: the attacks are made for it where they are derived from a budget. The family `gaussian` is parametrised by σ and
     δ: there ε changes what is claimed and not what is asked. sensitivity: becomes the public parameter, so it says
-    which inputs are adjacent; the inputs themselves stay as they are.
+    which inputs are adjacent; the inputs themselves stay as they are. δ: that of a threshold is a function of T and the
+    noise, so the attacks of the family `threshold` are made for it: their T is the least that promises it. A target
+    that takes T from them then owes the claim, and one that has a T of its own says what that T promises.
     """
 
     epsilon: float | None = None
@@ -37,6 +39,8 @@ class Stated:
                 attack = at_epsilon(attack, self.epsilon)
             except ValueError as error:
                 raise ValueError(f"--epsilon {self.epsilon:g}: {attack.name} cannot be made for it: {error}") from None
+        if self.delta is not None and isinstance(attack.parameters, ThresholdParameters):
+            attack = _at_delta(attack, self.delta)
         changed: dict[str, float] = {}
         if self.sensitivity is not None:
             if isinstance(attack.parameters, ThresholdParameters):
@@ -64,6 +68,16 @@ class Stated:
         return Claim(
             usual.epsilon if self.epsilon is None else self.epsilon, usual.delta if self.delta is None else self.delta
         )
+
+
+def _at_delta(attack: AnyAttack, delta: float) -> AnyAttack:
+    try:
+        parameters = threshold_exact.with_delta(attack.parameters, delta)
+    except ValueError as error:
+        raise ValueError(f"--delta {delta:g}: {attack.name} cannot be made for it: {error}") from None
+    base, _, options = attack.name.partition("@")
+    kept = [option for option in options.split(",") if option.startswith("epsilon=")]
+    return dataclasses.replace(attack, name=f"{base}@{','.join([*kept, f'delta={delta}'])}", parameters=parameters)
 
 
 def fitting(

@@ -26,9 +26,10 @@ design of OpenDP's thresholded noise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor, lcm
+from math import ceil, floor, frexp, lcm
 from typing import Any
 
 from mechanisms import refined
@@ -77,6 +78,42 @@ def promised(parameters: ThresholdParameters, sensitivities: Sensitivities, chan
     rate = parameters.rate
     epsilon = noise_claim(rate, int(apart)).epsilon if isinstance(rate, Eta) else float_up(apart * rate)
     return Claim(epsilon, delta)
+
+
+def with_delta(parameters: ThresholdParameters, delta: float) -> ThresholdParameters:
+    """Return the parameters with the least |T| for which the promised δ is at most `delta`, and the limit as far above.
+
+    Least among the multiples of the grid, or of a power of two near a 32nd of the scale where that is coarser. Raises
+    ValueError for a δ of 0: none is promised, whatever T.
+
+    >>> with_delta(ThresholdParameters("laplace", 1.0, 20), 1e-4).threshold
+    10
+    """
+    if not 0 < delta <= 1:
+        raise ValueError(f"delta must be above 0 for a threshold, and at most 1, got {delta}")
+    scale = parameters.scale
+    spread = 2.0**parameters.step / scale.nats if isinstance(scale, Eta) else float(scale)
+    unit = Fraction(2) ** max(parameters.step, frexp(spread)[1] - 5)
+
+    def at(multiple: int) -> ThresholdParameters:
+        size = rational("threshold", parameters.threshold)
+        chosen = multiple * unit if size > 0 else -multiple * unit
+        limit = parameters.limit and _number(rational("limit", parameters.limit) + abs(chosen) - abs(size))
+        return replace(parameters, threshold=_number(chosen), limit=limit)
+
+    high = 1
+    while privacy(at(high), parameters.sensitivities).delta > delta:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if privacy(at(middle), parameters.sensitivities).delta <= delta else (middle, high)
+    return at(high)
+
+
+def _number(value: Fraction) -> int | float:
+    """Return a number that is an integer as one, and another as the nearest float."""
+    return int(value) if value.denominator == 1 else float(value)
 
 
 def float_down(value: Fraction) -> float:

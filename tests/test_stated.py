@@ -1,5 +1,6 @@
 """Claims as a user states them, and the attacks that are made for them."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,11 @@ from attacks.catalogue import ATTACKS, ON_OUTCOMES
 from attacks.grid_precision import grid_precision
 from attacks.rebuilt import CONSTRUCTORS, at_epsilon
 from attacks.rounded_addition import rounded_addition
+from attacks.threshold_boundary import boundary
+from audit import exact
+from audit.report import Verdict
 from audit.stated import Stated, fitting
+from mechanisms import threshold_exact
 from mechanisms.privacy import Claim
 
 THRESHOLDED = [attack for attack in ATTACKS if attack.family == "threshold"]
@@ -83,3 +88,24 @@ def test_an_attack_that_cannot_be_made_is_left_out_and_told_of_or_refused() -> N
     assert told[0].startswith("--epsilon 1e-09: rounded-addition-float16 cannot be made for it: epsilon = 1e-09 has no")
     with pytest.raises(ValueError, match="cannot be made for it"):
         fitting([coarse], Stated(epsilon=1e-9))
+
+
+@pytest.mark.parametrize("attack", THRESHOLDED, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("stated", [Stated(delta=1e-9), Stated(0.5, 1e-5), Stated(2.0, 0.75), Stated()], ids=str)
+def test_an_exact_member_keeps_a_stated_claim(attack: Attack[Any, Any, Any], stated: Stated) -> None:
+    made = stated.attack(attack)
+    law_in, law_out = (threshold_exact.law(data, made.parameters) for data in made.worlds())
+    claim = stated.claim(made.parameters, *made.worlds())
+    assert exact.compare(law_in, law_out, claim, made.event).verdict is Verdict.HOLDS
+    assert stated.delta in (None, claim.delta)
+
+
+def test_a_stated_delta_asks_for_the_least_threshold_that_promises_it() -> None:
+    made = Stated(delta=1e-4).attack(boundary(threshold=2))
+    assert (made.name, made.parameters.threshold) == ("boundary@delta=0.0001", 10)  # P(noise ≥ 9): 9.022e-5
+    assert made.parameters.limit == 74
+    assert [one.name for one in fitting([boundary(), boundary(threshold=2)], Stated(delta=1e-4))] == [made.name]
+    coarser = dataclasses.replace(made.parameters, threshold=9, limit=73)
+    assert Stated().claim(coarser, *made.worlds()).delta > 1e-4
+    with pytest.raises(ValueError, match=r"--delta 0: boundary cannot be made for it: delta must be above 0"):
+        Stated(delta=0.0).attack(boundary())

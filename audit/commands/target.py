@@ -53,7 +53,8 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--delta",
                 type=click.FloatRange(0, 1),
                 callback=finite,
-                help="The δ that the target claims. Default: 0; the attack's own in the family gaussian.",
+                help="The δ that the target claims. Default: 0; the attack's own in the families gaussian and "
+                "threshold. Thresholds are chosen for it.",
             ),
             click.option(
                 "--sensitivity",
