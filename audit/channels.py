@@ -8,15 +8,16 @@ every string of bits, samples and verdicts are those of any other mechanism.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from attacks.attack import Channel
+from mechanisms.atoms import identity
 from mechanisms.bits import BitSource, OutOfBitsError, seeded_bits
 from mechanisms.interface import Mechanism, NoLawError, Refused, Trace
-from mechanisms.law import Law, image
+from mechanisms.law import Law, image, integers
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -45,7 +46,8 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
     def law(data: Any, parameters: Any) -> Law[Any]:
         if mechanism.trace_law is None:
             raise NoLawError(f"{mechanism.name} has no law of traces")
-        return image(mechanism.trace_law(data, parameters), lambda pair: (pair[0], count(pair[1])))
+        whole = mechanism.trace_law(data, parameters)
+        return whole if channel is None else _seen(whole, count)
 
     return dataclasses.replace(
         mechanism,
@@ -54,6 +56,17 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
         law=None if mechanism.trace_law is None else law,
         runs=lambda data, parameters: _runs(mechanism, data, parameters),
     )
+
+
+def _seen(whole: Law[Any], count: Callable[[Trace], Any]) -> Law[Any]:
+    """Return the law of (outcome, count). The longer draws that a law of traces leaves out may look like named ones."""
+    least: dict[Hashable, int] = {}
+    atoms: Sequence[Any] = whole.atoms
+    for (outcome, trace), high in zip(atoms, integers(whole.high).repeat(whole.counts()), strict=True):
+        if high > 0:
+            key = identity(outcome)
+            least[key] = min(count(trace), least.get(key, count(trace)))
+    return image(whole, lambda pair: (pair[0], count(pair[1])), lambda seen: seen[1] >= least.get(identity(seen[0]), 0))
 
 
 def counter(channel: Channel | None) -> Callable[[Trace], Any]:

@@ -75,6 +75,7 @@ def compare(
 
     VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
+    Mass that may be anywhere is weighed once in both bounds (see `Direction`), not once for each atom.
     """
     law_in, law_out = multiplied(law_in, law_out, event)
     both = directions(law_in, law_out)
@@ -179,7 +180,20 @@ def curve(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Direction:
-    """One world against the other, over a common denominator: bounds for the atoms that both laws name, grouped."""
+    """One world P against the other Q, over a common denominator: bounds for the atoms that both laws name, grouped.
+
+    What the lower bounds l leave open in a world is one mass s = 1 − Σl, wherever it lies. So, for a factor f ≥ 1:
+
+    - Of the atoms S with l_P > f·l_Q, P has at least l_P(S), and Q at most l_Q(S) + s_Q:
+      Σ(P − f·Q)₊ ≥ P(S) − f·Q(S) ≥ Σ(l_P − f·l_Q)₊ − f·s_Q.
+    - (x + e)₊ ≤ x₊ + e for e ≥ 0, so P's open mass adds to Σ(l_P − f·l_Q)₊ what it weighs, and Q's adds nothing:
+      Σ(P − f·Q)₊ ≤ Σ(l_P − f·l_Q)₊ + s_P.
+
+    Where the open mass may lie anywhere, as after a walk over strings that was cut off, both are attained: Q's falls on
+    S while P's falls where f·Q exceeds P, which has room for it since Σ(P − f·Q) = 1 − f ≤ 0; or both fall outside all
+    atoms, apart. Where each atom's own upper bound u says more, so do the sums over atoms of (l_P − f·u_Q)₊, and of
+    (u_P − f·l_Q)₊ with the rest. Either way of counting is sound: the bounds are the better of both.
+    """
 
     count: NDArray[Any]
     low: NDArray[Any]
@@ -191,6 +205,8 @@ class Direction:
     alone_high: int
     rest: Fraction
     other_rest: Fraction
+    left: int  # what the lower bounds of this law leave open: 1 less all of them
+    other_left: int
 
     def narrow(self) -> Direction:
         """Return the same over 2^CURVE_BITS, rounded outwards where that is shorter: a long curve stays affordable."""
@@ -203,18 +219,31 @@ class Direction:
             name: -((-getattr(self, name) << CURVE_BITS) // self.denominator)
             for name in ("high", "other_high", "alone_high")
         }
-        return replace(self, **down, **up, denominator=1 << CURVE_BITS)
+        atoms = int(self.count.sum()) + 1  # each lower bound is rounded down by less than one unit
+        left = {
+            name: -((-getattr(self, name) << CURVE_BITS) // self.denominator) + atoms for name in ("left", "other_left")
+        }
+        return replace(self, **down, **up, **left, denominator=1 << CURVE_BITS)
 
     def at_least(self, factor: Fraction) -> Ratio:
         """Return a lower bound on the hockey-stick divergence Σ(P − factor·Q)₊."""
         # On the atoms that Q's law does not name, Q has at most its rest, and has that only once.
-        alone = Ratio(self.alone_low, self.denominator).above(factor * self.other_rest)
-        return self._excess(self.low, self.other_high, factor).plus(alone)
+        alone = Ratio(self.alone_low, self.denominator)
+        by_atoms = self._excess(self.low, self.other_high, factor).plus(alone.above(factor * self.other_rest))
+        if self.other_high is self.other_low:
+            return by_atoms
+        at_once = self._excess(self.low, self.other_low, factor).plus(alone)
+        anywhere = Ratio(factor.numerator * self.other_left, factor.denominator * self.denominator)
+        return max(by_atoms, at_once.above(anywhere))
 
     def at_most(self, factor: Fraction) -> Ratio:
         """Return an upper bound on it."""
-        alone = Ratio(self.alone_high, self.denominator)
-        return self._excess(self.high, self.other_low, factor).plus(alone).plus(self.rest)
+        by_atoms = self._excess(self.high, self.other_low, factor).plus(Ratio(self.alone_high, self.denominator))
+        by_atoms = by_atoms.plus(self.rest)
+        if self.high is self.low:
+            return by_atoms
+        at_once = self._excess(self.low, self.other_low, factor)
+        return min(by_atoms, at_once.plus(Ratio(self.alone_low + self.left, self.denominator)))
 
     def _excess(self, mass: NDArray[Any], other: NDArray[Any], factor: Fraction) -> Ratio:
         difference = mass * factor.denominator - other * factor.numerator
@@ -223,13 +252,30 @@ class Direction:
         return Ratio(total, self.denominator * factor.denominator)
 
     def loss(self) -> float:
-        """Return the largest ln(P/Q) of an atom, of the lower bound over the upper: ∞ where only Q is impossible.
+        """Return the largest ln(P/Q) of an atom or of atoms at once, of the lower bound over the upper: ∞ where only Q
+        is impossible.
 
         The logarithms have an absolute error below 2^−160, so the largest of them is that of the largest ratio.
         """
         pairs = set(zip(self.low.tolist(), self.other_high.tolist(), strict=True))
         pairs.add((self.alone_low * self.other_rest.denominator, self.other_rest.numerator * self.denominator))
+        if self.other_high is not self.other_low:
+            pairs.add(self._at_once())
         return max([0.0, *(log_ratio(mass, other) for mass, other in pairs if mass > 0)])
+
+    def _at_once(self) -> tuple[int, int]:
+        """Return (P, Q) of the atoms S at which l_P(S)/(l_Q(S) + s_Q) is largest, over the denominator.
+
+        S = {l_P > f·l_Q} at the largest f that any such set proves: from a smaller f, each set proves a larger one.
+        """
+        best = 1, 1
+        while True:
+            chosen = self.low * best[1] > self.other_low * best[0]
+            mass = int(np.dot(self.count[chosen], self.low[chosen])) + self.alone_low
+            other = int(np.dot(self.count[chosen], self.other_low[chosen])) + self.other_left
+            if mass * best[1] <= other * best[0]:
+                return best
+            best = mass, other
 
 
 @lru_cache(maxsize=1)
@@ -237,6 +283,7 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
     paired = pair(law_in, law_out)
     same = law_in.denominator == law_out.denominator
     scale_in, scale_out = (1, 1) if same else (law_out.denominator, law_in.denominator)
+    denominator = law_in.denominator * scale_in
     count = paired.count.astype(object)
     bounds_in = _gather(law_in, paired.run_in, scale_in)
     bounds_out = _gather(law_out, paired.run_out, scale_out)
@@ -245,17 +292,20 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
         own: _Bounds, other: _Bounds, alone: NDArray[np.bool_], rest: Fraction, rest_other: Fraction
     ) -> Direction:
         alone_low, alone_high = (int(np.dot(count[alone], bound[alone])) for bound in own)
+        low, other_low = own[0][~alone], other[0][~alone]
         return Direction(
             count=count[~alone],
-            low=own[0][~alone],
-            high=own[1][~alone],
-            other_low=other[0][~alone],
-            other_high=other[1][~alone],
-            denominator=law_in.denominator * scale_in,
+            low=low,
+            high=low if own[1] is own[0] else own[1][~alone],
+            other_low=other_low,
+            other_high=other_low if other[1] is other[0] else other[1][~alone],
+            denominator=denominator,
             alone_low=alone_low,
             alone_high=alone_high,
             rest=rest,
             other_rest=rest_other,
+            left=denominator - int(np.dot(count, own[0])),
+            other_left=denominator - int(np.dot(count, other[0])),
         )
 
     return (
@@ -282,8 +332,12 @@ def _gather(law: Law[Any], runs: NDArray[np.int64], scale: int) -> _Bounds:
 
 
 def _probability(law: Law[Any], event: Event) -> _Bounded:
-    low, high = law.measure(event(law.atoms))
-    return Ratio(low, law.denominator), min(Ratio(high, law.denominator).plus(law.rest), Ratio(1, 1))
+    members = event(law.atoms)
+    low, high = law.measure(members)
+    others = law.measure(~members)[0]  # at least, so that the event has at most what is left of 1
+    return Ratio(low, law.denominator), min(
+        Ratio(high, law.denominator).plus(law.rest), Ratio(law.denominator - others, law.denominator)
+    )
 
 
 def _advantage(event_in: _Bounded, event_out: _Bounded) -> float:

@@ -18,25 +18,32 @@ T = TypeVar("T", bound=Hashable)
 def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
     """Return the law of the sampler's outcome over all strings of `depth` random bits.
 
-    The sampler returns something hashable. It is run once for every string that it reads to the end of a draw; strings
-    that `depth` bits do not decide are the law's `rest`. word_bits is the size of its words, smaller so that a walk is
+    The sampler returns something hashable. It is run once for every string that it reads to the end of a draw. Strings
+    that `depth` bits do not decide may end in any outcome, a known one or not: their mass is the law's `rest`, and part
+    of the upper bound of every atom. word_bits is the size of its words, smaller so that a walk is
     affordable. An exception is an outcome, `Refused`, but for those that only a mistake in the code raises (NameError,
     AttributeError). Raises ValueError where two runs on the same bits are seen to differ: randomness of its own.
 
     >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
     (Fraction(1, 2), Fraction(1, 2))
     """
-    return _law(_walk(sampler, depth, word_bits), depth)
+    atoms, masses, cut_off = _weighed(_walk(sampler, depth, word_bits), depth)
+    high = [mass + cut_off for mass in masses] if cut_off else masses
+    return Law(atoms, range(1, len(atoms) + 1), masses, high, 1 << depth, Fraction(cut_off, 1 << depth))
 
 
 def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[int]:
     """Return the law of the number of bits that the sampler consumes, over all strings of `depth` random bits.
 
+    Exact: strings that `depth` bits do not decide, the law's `rest`, consume more than any that they do.
+
     >>> tries = bits_consumed(lambda bits: bits.take(1) or bits.take(2), depth=3)
     >>> tries.probability(3)
     (Fraction(1, 2), Fraction(1, 2))
     """
-    return _law(((consumed, consumed) for _, consumed in _walk(sampler, depth, word_bits)), depth)
+    leaves = ((consumed, consumed) for _, consumed in _walk(sampler, depth, word_bits))
+    atoms, masses, longer = _weighed(leaves, depth)
+    return Law(atoms, range(1, len(atoms) + 1), masses, masses, 1 << depth, Fraction(longer, 1 << depth))
 
 
 def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> Iterator[tuple[Any, int]]:
@@ -81,15 +88,14 @@ def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _R
     return _Run(outcome, bits.consumed, bits.exhausted)
 
 
-def _law(leaves: Iterator[tuple[T, int]], depth: int) -> Law[T]:
+def _weighed(leaves: Iterator[tuple[T, int]], depth: int) -> tuple[list[T], list[int], int]:
+    """Return the outcomes, how many strings of `depth` bits end in each, and how many are not decided."""
     weights: Counter[Hashable] = Counter()
     atoms: dict[Hashable, T] = {}
     for atom, consumed in leaves:
         key = identity(atom)
         atoms.setdefault(key, atom)
         weights[key] += 1 << (depth - consumed)
-    rest = Fraction((1 << depth) - weights.total(), 1 << depth)
     if not weights:
         raise ValueError(f"no string of depth = {depth} bits decides an outcome")
-    masses = [weights[key] for key in atoms]
-    return Law(list(atoms.values()), range(1, len(weights) + 1), masses, masses, 1 << depth, rest)
+    return list(atoms.values()), [weights[key] for key in atoms], (1 << depth) - weights.total()

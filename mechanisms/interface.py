@@ -56,9 +56,10 @@ class Mechanism(Generic[D, P, O]):
     takes at the most, where a walk over every string of them is affordable. package: the distribution whose code this
     is, where it is not ours; the member is left out where it is not installed. takes(data, parameters), where given:
     whether the mechanism is made for such data at all. trace_law(data, parameters), where given, is the law of the
-    pairs (outcome, Trace) of single draws; trace_claim, where given, what it promises for these pairs. variant_of names
-    the member whose outcomes it has to the last bit, so that an attack on outcomes would tell the same of both: it
-    meets the attacks that name it, and no others.
+    pairs (outcome, Trace) of single draws: what it leaves to its rest are longer draws, with no fewer tries, bits or
+    steps than the least of those that it names for the same outcome, if any of them can happen. trace_claim, where
+    given, what it promises for these pairs. variant_of names the member whose outcomes it has to the last bit, so that
+    an attack on outcomes would tell the same of both: it meets the attacks that name it, and no others.
     """
 
     name: str

@@ -25,7 +25,7 @@ from mechanisms.exponential import INT64, Limits
 from mechanisms.exponential_base2 import FLOAT_LIMIT, PrecisionMethod, Sampler
 from mechanisms.grid import from_steps, l1_steps, to_steps
 from mechanisms.interface import Mechanism, NoLawError
-from mechanisms.law import Law, image
+from mechanisms.law import Law
 from mechanisms.privacy import Claim, Eta, noise_eta, with_failures
 from mechanisms.traces import TraceLaw, one_word
 
@@ -201,8 +201,7 @@ def _law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
 
 
 def _trace_law_member(data: Data, parameters: LaplaceParameters) -> TraceLaw:
-    values = outcomes(**parameters.grid_and_bounds()).tolist()
-    return image(one_word(_law_member(data, parameters)), lambda pair: (values[pair[0]], pair[1]))
+    return one_word(_law_member(data, parameters))
 
 
 def _trace_claim_member(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:

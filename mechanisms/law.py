@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -37,6 +38,9 @@ class Powers:
 @dataclass(frozen=True, slots=True, eq=False)
 class Law(Generic[O]):
     """Bounds low ≤ P(atom) ≤ high on every atom, and `rest` on the mass outside the atoms.
+
+    Mass that may lie on an atom as well as outside, as that of draws not followed to their end, is in `rest` and in
+    each `high`: it is one mass all the same, because what the lower bounds leave open is 1 − Σ low in all.
 
     atoms: range(n) for indices, an array for floats. Run i is atoms[ends[i-1]:ends[i]], all equally likely, each with
     a probability between low[i]/denominator and high[i]/denominator; low == high where the law is exact.
@@ -131,13 +135,16 @@ def exact_law(atoms: Sequence[O | Refused], ends: Integers, weights: Integers, d
     return Law(atoms, ends, weights, weights, denominator, Fraction(0))
 
 
-def image(law: Law[O], function: Callable[[Any], T]) -> Law[T]:
+def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool] = lambda made: True) -> Law[T]:
     """Return the law of function(outcome): atoms with the same image become one, and their bounds add.
+
+    What lies outside the law's atoms may have the image of an atom: then its upper bound counts it, too. outside(made)
+    says whether it may be that one.
 
     >>> image(exact_law([0, 1, 2], [3], [1], 3), lambda outcome: outcome > 0).probability(True)[0]
     Fraction(2, 3)
     """
-    exact = law.high is law.low
+    exact = law.high is law.low and law.rest == 0
     images: dict[Hashable, T] = {}
     low: dict[Hashable, int] = {}
     high: dict[Hashable, int] = {}
@@ -150,7 +157,10 @@ def image(law: Law[O], function: Callable[[Any], T]) -> Law[T]:
         low[key] = low.get(key, 0) + least
         high[key] = high.get(key, 0) + most
     lowest = list(low.values())
-    highest = lowest if exact else [min(most, law.denominator) for most in high.values()]
+    rest, left = ceil(law.rest * law.denominator), law.denominator - sum(lowest)
+    if not exact:
+        high = {key: most + (rest if outside(images[key]) else 0) for key, most in high.items()}
+    highest = lowest if exact else [min(high[key], least + left) for key, least in low.items()]
     return Law(list(images.values()), range(1, len(images) + 1), lowest, highest, law.denominator, law.rest)
 
 

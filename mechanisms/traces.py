@@ -13,6 +13,8 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mechanisms.interface import NoLawError, Trace
 from mechanisms.law import Law, integers
 
@@ -117,8 +119,8 @@ def bit_by_bit(sums: Sequence[int], width: int) -> TraceLaw:
     return _law(traces, masses, masses, 1 << longest)
 
 
-def one_word(law: Law[int], word_bits: int = 64) -> TraceLaw:
-    """Return the law of (index, Trace) of inverse transform on words: index i after one word, all else in `rest`.
+def one_word(law: Law[Any], word_bits: int = 64) -> TraceLaw:
+    """Return the law of (outcome, Trace) of inverse transform on words: one word for each atom, all else in `rest`.
 
     One word decides unless a boundary between two outcomes lies inside its cell of width 2^−word_bits. Each of the
     outcomes − 1 boundaries lies inside at most one cell, so more words are read with probability at most
@@ -135,7 +137,7 @@ def one_word(law: Law[int], word_bits: int = 64) -> TraceLaw:
         low.append(max(0, end[0] - first[1]))
         high.append(max(0, end[1] - first[0]))
         before = after
-    traces = [(index, Trace(0, word_bits, 0)) for index in range(len(least))]
+    traces = [(outcome, Trace(0, word_bits, 0)) for outcome in np.asarray(law.atoms).tolist()]
     return _law(traces, low, low if low == high else high, 1 << word_bits)
 
 

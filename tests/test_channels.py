@@ -1,14 +1,16 @@
 """A mechanism seen through a channel: what is counted, what is refused, and what the law becomes."""
 
+import dataclasses
 import json
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from attacks.attack import count_statistic
+from attacks.attack import Channel, count_statistic
 from attacks.events import Between, OneOf, Part
 from attacks.rejection_tries import rejection_tries
 from audit import channels, exhaustive
@@ -18,6 +20,7 @@ from audit.rows import examine
 from mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from mechanisms.families import member
 from mechanisms.interface import Mechanism, NoLawError, Refused, Trace
+from mechanisms.law import Law
 from mechanisms.privacy import Claim
 
 
@@ -85,6 +88,49 @@ def test_the_law_through_a_channel_sums_what_the_channel_does_not_show() -> None
     assert len(law.atoms) == 256
     every = [whole.probability(atom)[0] for atom in whole.atoms if isinstance(atom, tuple) and atom[0] == 7]
     assert law.probability((7, 0))[0] == sum(every)
+
+
+def coin(bits: BitSource, most: int) -> int:
+    """A fair bit, thrown again after every other 0 that comes up; no more than `most` times."""
+    for _ in range(most):
+        bits.tries += 1
+        if (drawn := bits.take(2)) != 1:
+            return drawn >> 1
+    return 0
+
+
+def test_what_a_law_of_traces_leaves_out_may_look_like_what_it_names() -> None:
+    """Draws of three tries are left to the rest: by their bits they are none of the atoms, by their steps they are."""
+
+    def trace_law(data: int, parameters: None) -> Law[Any]:
+        walked: Law[Any] = exhaustive.law(partial(one, data), depth=6)
+        assert walked.rest == 0
+        named = [atom for atom in walked.atoms if not isinstance(atom, Refused) and atom[1].bits <= 4]
+        weights = [int(walked.probability(atom)[0] * 64) for atom in named]
+        return Law(named, range(1, len(named) + 1), weights, weights, 64, Fraction(64 - sum(weights), 64))
+
+    def one(data: int, bits: BitSource) -> tuple[int, Trace]:
+        drawn = coin(bits, data)
+        return drawn, Trace(bits.tries, bits.consumed, 0)
+
+    sampled: Mechanism[Any, Any, Any] = Mechanism(
+        "coin", "none", lambda data, parameters, bits, n: [coin(bits, data)], lambda *given: Claim(1.0)
+    )
+    coins = dataclasses.replace(sampled, trace_law=trace_law)
+
+    def drawn(seen: Mechanism[Any, Any, Any], bits: BitSource) -> Any:
+        return seen.sample(3, None, bits, 1)[0]
+
+    some: tuple[Channel | None, ...] = (None, "bits", "tries", "steps")
+    for channel in some:
+        seen = channels.traced(coins, channel)
+        walked = exhaustive.law(partial(drawn, seen), depth=6)
+        assert seen.law is not None
+        law = seen.law(3, None)
+        for atom in walked.atoms:
+            low, high = law.probability(atom)
+            assert low <= walked.probability(atom)[0] <= high
+    assert channels.traced(coins).law(3, None).rest == Fraction(1, 16)  # type: ignore[misc]
 
 
 def test_time_is_not_counted() -> None:

@@ -168,9 +168,18 @@ def loosened(rng: random.Random, masses: list[Fraction], hidden: int) -> Law[int
 
 
 def by_definition(law: Law[int], other: Law[int], factor: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """Bounds on the hockey stick and on the likelihood ratio, atom by atom, in rationals: no shortcuts."""
+    """Bounds on the hockey stick and on the likelihood ratio, in rationals, no shortcuts: the better of those atom by
+    atom, and of those for which all that the lower bounds leave open is one mass."""
     least, alone, most = Fraction(0), Fraction(0), law.rest
     ratio = Fraction(1)
+    lows = [(law.probability(atom)[0], other.probability(atom)[0]) for atom in law.atoms]
+    left = 1 - sum((low for low, _ in lows), Fraction(0))
+    other_left = 1 - sum((other.probability(atom)[0] for atom in other.atoms), Fraction(0))
+    at_once = sum((max(Fraction(0), low - factor * other_low) for low, other_low in lows), Fraction(0))
+    for some in itertools.chain.from_iterable(itertools.combinations(lows, size) for size in range(len(lows) + 1)):
+        mass, other_mass = (sum((pair[world] for pair in some), Fraction(0)) for world in (0, 1))
+        if mass:
+            ratio = max(ratio, mass / (other_mass + other_left) if other_mass + other_left else Fraction(10**30))
     for atom in law.atoms:
         low, high = law.probability(atom)
         if atom in other.atoms:
@@ -184,7 +193,7 @@ def by_definition(law: Law[int], other: Law[int], factor: Fraction) -> tuple[Fra
     least += max(Fraction(0), alone - factor * other.rest)
     if alone:
         ratio = max(ratio, alone / other.rest if other.rest else Fraction(10**30))
-    return least, most, ratio
+    return max(least, at_once - factor * other_left), min(most, at_once + left), ratio
 
 
 def test_bounds_rests_and_missing_atoms_are_weighed_as_defined() -> None:
@@ -225,7 +234,8 @@ def test_bounds_rests_and_missing_atoms_are_weighed_as_defined() -> None:
 def _event(law: Law[int], wanted: tuple[int, ...]) -> tuple[float, float]:
     low = sum((law.probability(atom)[0] for atom in wanted if atom in law.atoms), Fraction(0))
     high = sum((law.probability(atom)[1] for atom in wanted if atom in law.atoms), law.rest)
-    return float(low), float(min(Fraction(1), high))
+    others = sum((law.probability(atom)[0] for atom in law.atoms if atom not in wanted), Fraction(0))
+    return float(low), float(min(1 - others, high))
 
 
 def test_what_lies_between_the_bounds_of_e_to_the_epsilon_is_not_decided_for_the_claim() -> None:

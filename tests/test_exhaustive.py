@@ -1,14 +1,21 @@
 """The walk visits every string once and says what it did not decide."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import count
+from itertools import combinations_with_replacement, count, product
 
 import pytest
 
-from audit import exhaustive
+from attacks.events import OneOf
+from audit import exact, exhaustive
+from audit.report import Verdict
+from mechanisms import exponential_base2
 from mechanisms.bits import BitSource, OutOfBitsError
+from mechanisms.exponential import Limits
 from mechanisms.interface import Refused
+from mechanisms.law import Law
+from mechanisms.privacy import Claim, Eta, selection_claim
 
 
 def uniform_of_three(bits: BitSource) -> int:
@@ -17,11 +24,94 @@ def uniform_of_three(bits: BitSource) -> int:
     return drawn
 
 
-def test_rejection_leaves_exactly_its_rest() -> None:
+def test_what_is_cut_off_may_end_anywhere() -> None:
     law = exhaustive.law(uniform_of_three, depth=6)
     assert law.rest == Fraction(1, 64)
-    assert law.probability(0) == (Fraction(21, 64), Fraction(21, 64))
-    assert law.probability("never")[1] == law.rest  # type: ignore[arg-type]
+    assert law.probability(0) == (Fraction(21, 64), Fraction(22, 64))  # the truth, 1/3, lies between
+    assert law.probability("never") == (0, law.rest)  # type: ignore[arg-type]
+
+
+def test_a_walk_that_decides_every_string_is_exact() -> None:
+    law = exhaustive.law(lambda bits: bits.take(1), depth=3)
+    assert (law.rest, law.probability(1)) == (0, (Fraction(1, 2), Fraction(1, 2)))
+
+
+def by_rejection(bits: BitSource) -> int:
+    """A fair bit: of two, the first one that is followed by a 0."""
+    while True:
+        drawn = bits.take(2)
+        if drawn & 1 == 0:
+            return drawn >> 1
+
+
+def test_equal_distributions_are_not_told_apart_by_what_is_cut_off() -> None:
+    law_in, law_out = (exhaustive.law(sampler, 2) for sampler in (by_rejection, lambda bits: bits.take(1)))
+    assert law_in.probability(1) == (Fraction(1, 4), Fraction(3, 4))
+    for claim in (Claim(0.0), Claim(0.1), Claim(1.0)):
+        evidence = exact.compare(law_in, law_out, claim)
+        assert (evidence.verdict, evidence.epsilon, evidence.delta) == (Verdict.UNRESOLVED, 0, 0)
+
+
+def test_a_rejection_sampler_is_not_convicted_by_a_walk_that_is_cut_off() -> None:
+    eta, limits = Eta(3, 2, 1), Limits(0, 1, 5)
+
+    def walked(utilities: list[int]) -> Law[int]:
+        def draw(bits: BitSource) -> int:
+            return int(
+                exponential_base2.sample(utilities, eta, bits, 1, limits=limits, precision_method="empirical")[0]
+            )
+
+        return exhaustive.law(draw, depth=8)
+
+    evidence = exact.compare(walked([0, 0, 1, 1, 1]), walked([1, 1, 1, 1, 1]), selection_claim(eta))
+    assert evidence.verdict is Verdict.UNRESOLVED
+
+
+def completions(decided: tuple[int, ...], cut_off: int, outside: int) -> Iterator[list[Fraction]]:
+    """Every way in which that many more strings may end in one of the outcomes, or in some others."""
+    for ends in combinations_with_replacement(range(len(decided) + outside), cut_off):
+        weights = [*decided, *[0] * outside]
+        for end in ends:
+            weights[end] += 1
+        yield [Fraction(weight, sum(weights)) for weight in weights]
+
+
+@pytest.mark.parametrize(
+    ("decided_in", "decided_out"),
+    [((5, 2, 0), (2, 2, 1)), ((1, 6, 1), (6, 0, 1)), ((3, 2, 1), (3, 3, 2)), ((7, 1, 0), (0, 1, 4)), ((4, 3), (4, 2))],
+)
+def test_the_bounds_of_a_walk_hold_for_every_way_in_which_it_may_go_on(
+    decided_in: tuple[int, ...], decided_out: tuple[int, ...]
+) -> None:
+    """Eight strings in each world. Some way attains both bounds, but that a lower one may need a part of a string."""
+
+    def law(decided: tuple[int, ...]) -> Law[int]:
+        outcomes = [outcome for outcome, count in enumerate(decided) for _ in range(count)]
+
+        def draw(bits: BitSource) -> int:
+            drawn = bits.take(3)
+            return outcomes[drawn] if drawn < len(outcomes) else bits.take(1)
+
+        return exhaustive.law(draw, depth=3)
+
+    law_in, law_out = law(decided_in), law(decided_out)
+    forth = exact.directions(law_in, law_out)[0]
+    pairs = list(product(*(completions(decided, 8 - sum(decided), outside=2) for decided in (decided_in, decided_out))))
+    for factor in (Fraction(1), Fraction(2), Fraction(3)):
+        sticks = [sum(max(Fraction(0), p - factor * q) for p, q in zip(*pair, strict=True)) for pair in pairs]
+        least, most = (
+            Fraction(bound.numerator, bound.denominator) for bound in (forth.at_least(factor), forth.at_most(factor))
+        )
+        assert max(sticks) == most
+        assert least <= min(sticks) < least + factor / 8
+    losses = [max(p / q if q else Fraction(10**9) for p, q in zip(*pair, strict=True) if p) for pair in pairs]
+    assert math.exp(forth.loss()) <= float(min(losses)) * (1 + 1e-12)
+
+
+def test_an_event_counts_what_is_cut_off_once() -> None:
+    walked = exhaustive.law(uniform_of_three, depth=4)
+    evidence = exact.compare(walked, walked, Claim(1.0), OneOf((0, 1)))
+    assert evidence.event_in == (10 / 16, 11 / 16)
 
 
 def test_the_number_of_bits_has_a_law_too() -> None:
