@@ -14,6 +14,7 @@ from audit.comparison import Subject
 from audit.composition import COUNT, buckets
 from audit.crossings import AnyMechanism, Crossing, crossings
 from audit.report import Verdict
+from audit.worlds import claimed, covered
 from mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Compounded:
 
 def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count: int = COUNT) -> Subject | None:
     """Return one run of a member under an attack from its exact laws, or None where it has none."""
-    laws = sampled.both_laws(mechanism, attack, attack.worlds())
+    laws = sampled.both_laws(mechanism, attack, covered(attack))
     if laws is None:
         return None
     law_in, law_out = exact.multiplied(*laws)
@@ -70,9 +71,8 @@ def compounded(
 
 
 def _violated(one: Crossing) -> bool:
-    worlds = one.attack.worlds()
+    worlds, claim = claimed(one.attack, one.seen)
     laws = sampled.both_laws(one.seen, one.attack, worlds)
-    claim = one.seen.claim(one.attack.parameters, *worlds)
     return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
 
 
@@ -80,7 +80,7 @@ def _compounded(one: Crossing, count: int, *, twin: bool) -> Compounded | None:
     subject = both_directions(one.mechanism.name, one.seen, one.attack, count)
     if subject is None:
         return None
-    claim = one.seen.claim(one.attack.parameters, *one.attack.worlds())
+    _, claim = claimed(one.attack, one.seen)
     beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
     low, up = zip(*(subject.delta(runs, 0.0) for runs in RUNS), strict=True)
     advantage = tuple(zip(accumulate(low, max), up, strict=True))  # what fewer runs make certain, more do

@@ -13,8 +13,8 @@ from attacks.events import Event
 from audit import exact, exhaustive, learning, sampled, sequential
 from audit.crossings import AnyAttack, AnyMechanism, Crossing
 from audit.report import ExactEvidence, Pair
+from audit.worlds import claimed
 from mechanisms.bits import BitSource
-from mechanisms.families import family
 from mechanisms.law import Law
 from mechanisms.privacy import Claim
 
@@ -52,12 +52,12 @@ def prepare(crossing: Crossing, plan: Plan) -> Prepared:
     Raises ValueError where that leaves none of the runs to judge by.
     """
     attack, mechanism, spent = crossing.attack, crossing.seen, 0
+    worlds, claim = claimed(attack, mechanism)
     if plan.until_decided and plan.runs:
         attack, spent = sequential.with_event(mechanism, attack, seed=plan.seed, runs_max=plan.runs)
     elif plan.runs and attack.event is None:
         spent = min(learning.RUNS_MAX, max(2, int(LEARNING_SHARE * plan.runs)))
         attack = learning.with_event(mechanism, attack, seed=plan.seed, runs=spent)
-    worlds, claim = claimed(attack, mechanism)
     laws = sampled.both_laws(mechanism, attack, worlds)
     whole = sampled.whole(laws)
     pilot = sampled.pilot(plan.runs) if whole is None and plan.runs and not plan.until_decided else 0
@@ -90,14 +90,6 @@ def _cells(
     points = epsilons(claim)
     masses = sampled.cell_masses(laws[0], attack, edges), sampled.cell_masses(laws[1], attack, edges)
     return edges, masses, (points, exact.curve(*laws, points.tolist())[0])
-
-
-def claimed(attack: AnyAttack, mechanism: AnyMechanism) -> tuple[tuple[Any, Any], Claim]:
-    """Return the worlds and the claim. Raises ValueError where the worlds are not adjacent."""
-    worlds = attack.worlds()
-    if not family(attack.family).adjacent(attack.parameters, *worlds):
-        raise ValueError("the attack's worlds are not adjacent: no claim covers them")
-    return worlds, mechanism.claim(attack.parameters, *worlds)
 
 
 def epsilons(claim: Claim) -> NDArray[np.float64]:

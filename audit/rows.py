@@ -22,9 +22,10 @@ from audit.betting import PairCounts
 from audit.counting import Batch, Counts, Sums
 from audit.crossings import AnyAttack, Crossing, planned_runs
 from audit.literal import literal
-from audit.preparing import Plan, Prepared, claimed, epsilons, prepare
+from audit.preparing import Plan, Prepared, epsilons, prepare
 from audit.report import Row, Sketch
 from audit.sequential import Looks
+from audit.worlds import claimed
 from mechanisms.families import package
 from mechanisms.privacy import Claim
 

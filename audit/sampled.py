@@ -12,6 +12,7 @@ from attacks.attack import Attack
 from audit import learning, statistics
 from audit.counting import Counts, batches, count_batches
 from audit.report import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
+from audit.worlds import claimed
 from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism, NoLawError
 from mechanisms.law import Law, integers, runs_of
@@ -37,13 +38,13 @@ def distinguish(
 
     An attack without an event has one learned first, on as many runs again, which judge nothing.
     The same arguments give the same evidence to the byte, for members whose randomness is seeded.
+    Raises ValueError where the worlds are not adjacent: no claim covers them.
     """
+    (data_in, data_out), claim = claimed(attack, mechanism)
     attack = learning.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
-    data_in, data_out = attack.worlds()
     laws = whole(both_laws(mechanism, attack, (data_in, data_out)))
     edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed, pilot(runs))
     counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
-    claim = mechanism.claim(attack.parameters, data_in, data_out)
     masses = None if laws is None else (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges))
     return judge(counts, claim, alpha, masses, row_seed(seed, attack, mechanism))
 

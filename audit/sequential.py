@@ -12,6 +12,7 @@ from audit import betting, learning
 from audit.betting import PairCounts, State
 from audit.counting import BATCH, Batch
 from audit.report import SequentialEvidence, Verdict
+from audit.worlds import claimed
 from mechanisms.bits import seeded_bits
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
@@ -39,6 +40,7 @@ def until_decided(
     An attack without an event has one learned first, on at most an eighth of runs_max, and on runs that judge nothing.
     batch: the largest. look(evidence) is called after every batch with what is known by then.
     VIOLATED: the e-value reached 1/α. UNDERPOWERED: with so many runs even a perfect distinguisher would not have.
+    Raises ValueError where the worlds are not adjacent: no claim covers them.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
@@ -46,8 +48,9 @@ def until_decided(
         raise ValueError(f"batch must be at least 1, got {batch}")
     if runs_max < 1:
         raise ValueError(f"runs_max must be at least 1, got {runs_max}")
+    _, claim = claimed(attack, mechanism)
     attack, training = with_event(mechanism, attack, seed=seed, runs_max=runs_max)
-    looks = Looks(mechanism.claim(attack.parameters, *attack.worlds()), attack, alpha, (runs_max, training, batch))
+    looks = Looks(claim, attack, alpha, (runs_max, training, batch))
     for number, size in looks.todo():
         looks.add([(number, size)], [count_pairs(mechanism, attack, seed, number, size)])
         look(looks.evidence)

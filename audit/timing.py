@@ -44,6 +44,7 @@ from attacks.attack import Attack
 from audit import betting, statistics, timing_statistics
 from audit.betting import PairCounts, State, update
 from audit.report import Sketch, TimingEvidence, Verdict
+from audit.worlds import claimed
 from mechanisms.bits import BitSource, seeded_bits
 from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
@@ -80,9 +81,11 @@ def distinguish(
     """Time single draws of the mechanism in both worlds and return what the clock shows, at confidence 1 − α.
 
     As many measurements as asked for, or as fit into so many seconds.
+    Raises ValueError where the worlds are not adjacent: no claim covers them.
     """
+    _, claim = claimed(attack, mechanism)
     times = observe(mechanism, attack, seed=seed, measurements=measurements, seconds=seconds)
-    return judge(times, mechanism.claim(attack.parameters, *attack.worlds()), alpha, seed)
+    return judge(times, claim, alpha, seed)
 
 
 def observe(

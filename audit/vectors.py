@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack
 from audit import exact, sampled
 from audit.stated import Stated
+from audit.worlds import covered
 from mechanisms.families import family, members
 from mechanisms.law import runs_of
 from mechanisms.privacy import Claim
@@ -32,8 +33,11 @@ AnyAttack = Attack[Any, Any, Any]
 
 
 def vector(of: AnyAttack) -> dict[str, Any]:
-    """Return the attack as a JSON object: everything that a program needs to run it, and what broken ones show."""
-    data_in, data_out = of.worlds()
+    """Return the attack as a JSON object: everything that a program needs to run it, and what broken ones show.
+
+    Raises ValueError where its worlds are not adjacent.
+    """
+    data_in, data_out = covered(of)
     content = {
         "family": of.family,
         "parameters": number(dataclasses.asdict(of.parameters)),

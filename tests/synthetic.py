@@ -11,8 +11,17 @@ from attacks.attack import Attack, index_statistic, number_statistic
 from attacks.events import Between, OneOf
 from audit.timing import Times
 from mechanisms.bits import BitSource
-from mechanisms.interface import Mechanism
+from mechanisms.interface import Family, Mechanism
 from mechanisms.privacy import Claim
+
+FAMILY: Family[int, None, int] = Family(
+    name="synthetic",
+    parameters=type(None),
+    adjacent=lambda parameters, data_in, data_out: {data_in, data_out} <= {0, 1},  # one bit, told or not
+    to_json=lambda data: data,
+    outcome=lambda value: int(str(value)),
+    members=(),
+)
 
 
 def randomized_response(name: str, spent: float, claimed: Claim) -> Mechanism[int, None, int]:

@@ -17,6 +17,8 @@ from tests.synthetic import (
     spread_response,
 )
 
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
 ALPHA = 1e-6
 SEEDS = 300
 RUNS = 2_000

@@ -20,6 +20,8 @@ from mechanisms.privacy import Claim
 from tests.synthetic import attack_on_one_bit, randomized_response
 from tests.textbook import IGNORING, noise
 
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
 ALPHA = 1e-6
 CLAIM = Claim(1.0)
 REFUSED = Refused("ZeroDivisionError: division by zero")

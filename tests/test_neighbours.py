@@ -17,6 +17,8 @@ from mechanisms.families import family
 from mechanisms.interface import Mechanism, Outcomes
 from tests.textbook import BROKEN, IGNORING, SOUND, counting, noise
 
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
 ALPHA = 1e-6
 SEEDS = 200
 PAIRS = neighbours.among(neighbours.vectors(), neighbours.added_or_removed)

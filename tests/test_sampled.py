@@ -14,6 +14,8 @@ from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
 from tests.synthetic import attack_on_one_bit, randomized_response
 
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
 NAIVE = member("exponential-naive-float64")
 
 

@@ -23,6 +23,8 @@ from mechanisms.privacy import Claim
 from tests.synthetic import attack_on_one_bit, leaking, randomized_response
 from tests.textbook import BROKEN, IGNORING
 
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
 ALPHA = 1e-6
 SEEDS = 200
 
@@ -212,7 +214,7 @@ def test_the_same_seed_gives_the_same_evidence() -> None:
 def test_an_event_is_learned_on_runs_of_its_own(mechanism: AnyMechanism) -> None:
     worlds = np.array([1]), np.array([], dtype=np.int64)
     one_bit: Attack[Any, None, Any] = attack_on_one_bit()
-    attack = dataclasses.replace(one_bit, event=None, worlds=lambda: worlds)
+    attack = dataclasses.replace(one_bit, family="textbook", event=None, worlds=lambda: worlds)
     evidence = sequential.until_decided(mechanism, attack, seed=1, runs_max=40_000, alpha=1e-6)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.training == 5_000

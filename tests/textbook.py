@@ -11,9 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.neighbours import added_or_removed
 from mechanisms.bits import BitSource
-from mechanisms.interface import Mechanism, Outcomes, Refused
+from mechanisms.interface import Family, Mechanism, Outcomes, Refused
 from mechanisms.privacy import Claim
+
+FAMILY: Family[Any, None, Any] = Family(
+    name="textbook",
+    parameters=type(None),
+    adjacent=lambda parameters, data_in, data_out: added_or_removed(data_in, data_out),
+    to_json=lambda data: data.tolist(),
+    outcome=lambda value: value,
+    members=(),
+)
 
 PURE = Claim(1.0)
 SELECTION_DELTA = 0.005  # above e^−5/(1 + e^−1) = 0.0049, the chance that the noise is at least 5
