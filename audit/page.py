@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attacks.catalogue import attack
+from attacks.event_words import in_words
 from audit import panels, wording
 from audit.charts import Panel
 from audit.render import Section, columns, interval, sections, short
@@ -101,7 +102,7 @@ def _shown(row: Row, anchor: str, report: Report) -> Shown:
         verdict=wording.verdict(row),
         cells=_cells(row),
         claim=wording.claim(row),
-        event="one draw takes longer than the time below" if timed else wording.event(described, compared),
+        event="one draw takes longer than the time below" if timed else in_words(described, compared),
         says=wording.says(row),
         again=_again(row, report),
         panels=panels.of(row),

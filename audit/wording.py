@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from audit import statistics
@@ -217,53 +217,3 @@ def claim(row: Row) -> str:
     if row.claim is None:
         return "the claim"
     return f"ε = {short(row.claim.epsilon)}" + (f", δ = {short(row.claim.delta, 3)}" if row.claim.delta else "")
-
-
-def event(described: Mapping[str, Any] | None, number: str = "outcome") -> str:
-    """Return the event that the attacker looks for, in words. number: what is compared, where outcomes are lists."""
-    if not described:
-        return "none is named: it is learned, on runs that judge nothing"
-    low, high = described.get("low"), described.get("high")
-    match described["kind"]:
-        case "one-of":
-            outcomes = [str(one) for one in described["outcomes"]]
-            return f"the outcome is {'one of ' if len(outcomes) > 1 else ''}{', '.join(outcomes)}"
-        case "refuses":
-            return "the mechanism refuses: it raises an error instead of answering"
-        case "releases":
-            return f"the key {described['key']!r} is released, with whatever value"
-        case "between":
-            return f"the {number} is {_range(low, high)}"
-        case "off-grid":
-            return f"the outcome is no multiple of 2^{described['grid']}".replace("-", "−")
-        case "counted":
-            return f"the outcome lies exactly (count − 1)·{described['step']:g} from {described['value']:g}"
-        case "part" if described["place"] == 1 and described["event"]["kind"] == "between":
-            return f"the count is {_range(described['event']['low'], described['event']['high'])}"
-        case "part":
-            return f"of the outcome's part {described['place']}: {event(described['event'])}"
-        case "reachable":
-            return (
-                f"noise in {described['float_type']} on {described['value']:g}, of scale {described['scale']:g}, can "
-                "reach the outcome from some uniform"
-            )
-        case "unreachable-by-box-muller":
-            return f"Box–Muller noise in float64 cannot reach the outcome from {tuple(described['data'])}"
-        case "learned" if "one-of" in described:
-            return f"learned on other runs: the outcome is one of {described['one-of']:,}"
-        case "learned":
-            return f"learned on other runs: {_score(described)} is {_range(low, high)}"
-    return ", ".join(f"{name}: {value}" for name, value in described.items())
-
-
-def _score(described: Mapping[str, Any]) -> str:
-    weights = ("" if term["weight"] == 1 else f"{term['weight']:g}·" for term in described["terms"])
-    names = (term["feature"] + "".join(f"[{step}]" for step in term["path"]) for term in described["terms"])
-    return " + ".join(map("".join, zip(weights, names, strict=True)))
-
-
-def _range(low: Any, high: Any) -> str:
-    below, above = high in ("inf", math.inf), low in ("-inf", -math.inf)
-    if low == high:
-        return f"{low}"
-    return f"at least {low}" if below else f"at most {high}" if above else f"from {low} to {high}"

@@ -6,8 +6,6 @@ from typing import Literal
 
 import pytest
 
-from attacks.catalogue import ATTACKS
-from attacks.events import Learned, OneOf, Term
 from audit import wording
 from audit.report import ExactEvidence, KolmogorovSmirnov, Row, SampledEvidence, Verdict
 from mechanisms.privacy import Claim
@@ -109,23 +107,6 @@ def test_no_confidence_is_rounded_up_to_certainty(alpha: float) -> None:
     told = float(wording.percent(1 - alpha).removesuffix("\u00a0%"))
     assert told < 100
     assert 99.9 * alpha <= 100 - told <= 150 * alpha  # down, if at all
-
-
-def test_every_event_of_the_catalogue_has_words() -> None:
-    for attack in ATTACKS:
-        described = None if attack.event is None else attack.event.to_json()
-        told = wording.event(described)
-        assert "portable" not in told
-        assert "{" not in told
-
-
-def test_learned_events_have_words_too() -> None:
-    learned = Learned((Term("value", (0,)), Term("grid", weight=2.0)), -1.0, 0.5)
-    assert wording.event(learned.to_json()) == "learned on other runs: value[0] + 2·grid is from -1.0 to 0.5"
-    many = OneOf(tuple(range(1_000)))
-    assert wording.event(many.to_json()) == "learned on other runs: the outcome is one of 1,000"
-    assert wording.event(OneOf((1, 2)).to_json()) == "the outcome is one of 1, 2"
-    assert wording.event(None).startswith("none is named")
 
 
 @pytest.mark.parametrize(("proved", "seen"), [one for one in CROSSED if one != (None, None)])
