@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from collections.abc import Set as AnySet
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from attacks.events import Event
 from audit import counting, learning, sampled, statistics
+from audit.outcomes import as_outcome, refused
 from audit.report import SampledEvidence, Verdict
 from mechanisms.interface import Outcomes, Refused
 from mechanisms.privacy import Claim
@@ -123,31 +123,8 @@ def _outcome(release: Callable[[Any], Any], data: Any) -> Hashable:
     try:
         released = release(data)
     except (Exception, SystemExit) as error:  # an outcome, because it may depend on the data
-        return Refused(f"{type(error).__name__}: {error}")
+        return refused(error)
     return as_outcome(released)
-
-
-def as_outcome(released: Any) -> Hashable:
-    """Return what was released as a hashable outcome: tuples for lists and arrays, sorted items for mappings.
-
-    >>> as_outcome({"b": [1, 2.5], "a": None})
-    (('a', None), ('b', (1, 2.5)))
-    """
-    if isinstance(released, np.ndarray | np.generic):
-        return as_outcome(released.tolist())
-    if isinstance(released, list | tuple):
-        return tuple(as_outcome(part) for part in released)
-    if isinstance(released, Mapping):
-        items = ((as_outcome(key), as_outcome(value)) for key, value in released.items())
-        return tuple(sorted(items, key=lambda item: (repr(item[0]), repr(item[1]))))
-    if isinstance(released, AnySet):
-        return tuple(sorted((as_outcome(part) for part in released), key=repr))
-    try:
-        hash(released)
-        bool(released == released)
-    except Exception:  # what cannot be hashed or compared is told apart by how it is written
-        return repr(released)
-    return cast("Hashable", released)
 
 
 def _counted(

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 
 from audit import protocol
+from audit.outcomes import as_outcome, refused
 from audit.program import Program
 from audit.protocol import TargetError
 from audit.signature import mismatch
@@ -145,9 +146,10 @@ class CallableTarget:
             raise
         except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
             return refused(error)
-        if not isinstance(returned, np.ndarray | list | tuple | range):
+        listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned  # of any array's make
+        if not isinstance(listed, list | tuple | range):
             raise TargetError(f"returned {protocol.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
-        return returned.tolist() if isinstance(returned, np.ndarray) else returned
+        return listed
 
 
 def _parts(data: Any) -> int:
@@ -160,32 +162,30 @@ def _only(outcomes: Any) -> Any:
     return outcomes[0]
 
 
-def refused(error: BaseException) -> Refused:
-    """Return an exception as the outcome that it is."""
-    return Refused(f"{type(error).__name__}: {error}")
-
-
 def native(value: Any) -> Any:
     """Return an outcome of Python code as an int, a float, a tuple of them, a mapping's items, or a Refused.
 
     Raises TargetError.
     """
-    if isinstance(value, BaseException):
-        return refused(value)
-    if isinstance(value, Refused):
-        return value
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return protocol.decoded({str(key): _plain(part) for key, part in value.items()})
-    if isinstance(value, tuple | list):
-        return protocol.decoded([_plain(part) for part in value])
-    return protocol.decoded(_plain(value))
+    try:
+        outcome = as_outcome(value)
+    except TypeError as error:
+        raise TargetError(str(error)) from None
+    if isinstance(outcome, Refused):
+        return outcome
+    if not callable(getattr(value, "items", None)):
+        return protocol.decoded(_plain(outcome))
+    items = cast("tuple[tuple[Any, Any], ...]", outcome)
+    named = {str(key): _plain(part) for key, part in items}
+    if len(named) < len(items):
+        raise TargetError(f"answered with a mapping two of whose keys are one as strings: {protocol.quoted(items)}")
+    return protocol.decoded(named)
 
 
 def _plain(value: Any) -> Any:
-    """Return a number so that `decoded` reads it as it is: in Python an integer is exact however large."""
-    value = value.tolist() if isinstance(value, np.generic) else value
+    """Return an outcome so that `decoded` reads it as it is: in Python an integer is exact however large."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

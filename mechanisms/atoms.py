@@ -64,7 +64,7 @@ def _identity_of_others(atom: Any) -> Hashable:
         if not isinstance(item, np.generic):  # a long double has no number of Python's
             return identity(item)
     if isinstance(atom, Enum):
-        return (kind, atom.name, identity(atom.value))
+        return (kind, atom.name or identity(atom.value))  # flags that are combined may have no name
     if "__dataclass_fields__" in vars(kind):
         return (kind, *(identity(getattr(atom, field.name)) for field in fields(atom)))
     if isinstance(atom, tuple) and hasattr(kind, "_fields"):
