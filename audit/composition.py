@@ -37,11 +37,13 @@ from audit import exact
 from audit.buckets import ROUNDING, Buckets, Grid, Masses, filled
 from audit.convolution import EXPONENT_MAX, UNIT, Floats
 from audit.hockey_stick import at_some_run, conversion, log_moment, lower_bound, upper_bound
+from audit.statistics import clopper_pearson_all
 from mechanisms.law import Law
 from mechanisms.privacy import require_nonnegative
 
 COUNT = 10_000  # buckets
 RUNS_MAX = 1 << 30
+COUNTED_MAX = 1 << 53  # runs, that a float holds each number of them
 WHOLE = 1e-9  # how far from 1 the sum of a vector of floats may be
 TILTS = 8  # to an octave: near ones share their convolutions
 HALVINGS = 60  # of an interval of ε
@@ -70,18 +72,33 @@ def buckets(
     elif len(p) != len(q):
         raise ValueError(f"p and q must be over the same atoms, got {len(p)} and {len(q)} masses")
     else:
-        a, b = _of_vector("p", p), _of_vector("q", q)
+        a, b = probabilities("p", p), probabilities("q", q)
     return Composition(filled(a, b, count, None if factor is None else Grid.of_factor(factor, count)))
 
 
-def _of_vector(name: str, values: Vector) -> Masses:
-    floats = np.array([float(value) for value in values])
+def probabilities(name: str, values: Vector) -> Masses:
+    """Return bounds on probabilities, divided by their sum. name: what an error calls them."""
+    floats = np.array([float(value) if -1 <= value <= 2 else math.nan for value in values])
     total = math.fsum(floats)
     if not len(floats) or not (np.isfinite(floats) & (floats >= 0)).all() or abs(total - 1) > WHOLE:
         raise ValueError(f"{name} must hold probabilities that sum up to 1, got {reprlib.repr(list(values))}")
     positive = np.array([value > 0 for value in values])
     made = Masses.near(floats / total, 8 * UNIT)  # each float, their sum, the quotient, and what is multiplied here
     return Masses(np.nextafter(made.low, 0.0), np.where(positive, np.nextafter(made.high, 2.0), 0.0))
+
+
+def counted(name: str, counts: Sequence[int], alpha: float) -> Masses:
+    """Return Clopper-Pearson bounds on the probabilities of atoms that came up so often, together at 1 − alpha.
+
+    One atom more than there are counts: whatever never came up. name: what an error calls them.
+    """
+    runs = sum(counts)
+    if min(counts, default=0) < 0 or not 1 <= runs <= COUNTED_MAX:
+        raise ValueError(
+            f"{name} must hold counts of 0 or more, from 1 to 2^53 in all, got {reprlib.repr(list(counts))}"
+        )
+    tail = alpha / (2 * (len(counts) + 1))
+    return Masses(*clopper_pearson_all(np.array([*counts, 0], dtype=np.int64), runs, tail))
 
 
 def _of_laws(law_in: Law[Any], law_out: Law[Any]) -> tuple[Masses, Masses]:

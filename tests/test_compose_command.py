@@ -4,13 +4,17 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from scipy import stats
 
 from attacks.catalogue import attack
 from audit import compounding
 from audit.__main__ import main
 from audit.accountants import kairouz_oh_viswanath
+from audit.commands.composed import recorded
+from audit.composition import counted
 
 PNG = b"\x89PNG"
 
@@ -47,17 +51,74 @@ def test_a_mechanism_is_told_and_drawn(arguments: tuple[str, ...], tmp_path: Pat
         assert all(other >= low * (1 - 1e-3) for other in others)
 
 
-def test_a_recorded_pair_may_be_counts_or_probabilities(tmp_path: Path) -> None:
-    told = []
-    for name, pair in {"counts": ([6, 3, 1], [3, 5, 2]), "shares": ([0.6, 0.3, 0.1], [0.3, 0.5, 0.2])}.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({"in": pair[0], "out": pair[1]}))
-        result = call("--file", str(path), "--runs", "8", "--buckets", "1000", "--out", str(tmp_path / name))
-        assert result.exit_code == 0, result.output
-        told.append(rows(result.stdout))
-    for counts, parts in zip(*told, strict=True):
-        assert [float(cell) for cell in counts] == pytest.approx([float(cell) for cell in parts], rel=1e-3)
-    assert float(told[0][0][1]) <= 0.6322253 <= float(told[0][0][2])
+def of_file(pair: object, folder: Path, *arguments: str) -> Result:
+    path = folder / "pair.json"
+    path.write_text(json.dumps(pair))
+    return call("--file", str(path), "--buckets", "1000", "--out", str(folder / "out"), *arguments)
+
+
+def bounds(result: Result) -> tuple[float, float]:
+    """What is told of δ(0), the first line of the first table."""
+    assert result.exit_code == 0, result.output
+    low, up = rows(result.stdout)[0][1:3]
+    return float(low), float(up)
+
+
+def test_a_recorded_pair_of_probabilities(tmp_path: Path) -> None:
+    low, up = bounds(of_file({"in": [0.6, 0.3, 0.1], "out": [0.3, 0.5, 0.2]}, tmp_path, "--runs", "8"))
+    assert low <= 0.6322253 <= up < low + 1e-4
+
+
+def test_counts_are_bounds_at_a_stated_confidence(tmp_path: Path) -> None:
+    """The more runs were counted, the nearer to the probabilities that they are shares of."""
+    path, gaps = tmp_path / "pair.json", []
+    for runs in (10**4, 10**8, 10**12):
+        path.write_text(json.dumps({"in": [6 * runs, 3 * runs, runs], "out": [3 * runs, 5 * runs, 2 * runs]}))
+        subject = recorded(path, 0.001, 1_000)
+        assert subject.name == "pair.json, counts, at confidence 0.999"
+        low, up = subject.delta(8, 0.0)
+        assert low <= 0.6322253 <= up
+        gaps.append(up - low)
+    assert gaps[0] > 0.1 > 10 * gaps[1]
+    assert gaps[2] < 1e-3
+    assert recorded(path, None, 1_000).name == "pair.json, counts, at confidence 0.95"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        {"in": [5_102, 4_898], "out": [4_951, 5_049]},
+        {"in": [49, 51], "out": [60, 40]},
+        {"in": [5_000, 5_000, 1], "out": [5_000, 5_001, 0]},
+        {"in": [1, 0], "out": [0, 2]},
+    ],
+)
+def test_noise_of_counts_is_no_loss(pair: dict[str, list[int]], tmp_path: Path) -> None:
+    """Two samples of one coin, and a stray count: nothing is proved, however many runs are composed."""
+    result = of_file(pair, tmp_path, "--runs", "64", "--alpha", "0.01")
+    assert bounds(result)[0] == 0
+    assert "pair.json, counts, at confidence 0.99: 64 runs" in " ".join(result.stdout.split())
+    for row in rows(result.stdout):
+        assert float(row[1]) == 0
+    assert rows(result.stdout)[-1][2] == "∞"
+
+
+def test_counts_that_differ_by_more_than_noise_are_a_loss(tmp_path: Path) -> None:
+    result = of_file({"in": [9_000, 1_000, 0], "out": [1_000, 8_900, 100]}, tmp_path, "--runs", "4")
+    assert bounds(result)[0] > 0.85  # of 0.96
+    assert float(rows(result.stdout)[-1][1]) > 1
+
+
+def test_bounds_of_counts_hold_together() -> None:
+    """At α = 1/2 both worlds' bounds fail in at most half of 200 samples, and each atom's in far fewer."""
+    probabilities, random = np.array([0.5, 0.3, 0.15, 0.05]), np.random.default_rng(1)
+    wrong = 0
+    for _ in range(200):
+        found = counted("'in'", random.multinomial(500, probabilities).tolist(), 0.5)
+        wrong += bool(((found.low > [*probabilities, 0]) | ([*probabilities, 0] > found.high)).any())
+    assert 0 < wrong <= stats.binom.ppf(1 - 1e-6, 200, 0.5)
+    assert len(found.low) == 5  # whatever never came up
+    assert (found.low[4], found.high[4]) == (0, pytest.approx(1 - 0.05 ** (1 / 500)))
 
 
 @pytest.mark.parametrize("arguments", [(), ("--gaussian", "1e300"), ("--laplace", "1e300"), ("--response", "1e-300")])
@@ -115,6 +176,7 @@ def test_more_runs_make_no_less_certain() -> None:
         (("--gaussian", "1", "--laplace", "1"), "--gaussian and --laplace exclude each other"),
         (("--sampling", "0.1"), "--sampling needs --gaussian"),
         (("--truncation", "5"), "--truncation needs --laplace"),
+        (("--alpha", "0.01"), "--alpha needs --file"),
         (("--mechanism", "laplace-exact"), "--mechanism laplace-exact needs one --attack"),
         (("--attack", "absorption", "--gaussian", "1"), "--gaussian excludes --attack"),
         (("--attack", "absorptoin"), "did you mean 'absorption'?"),
@@ -139,16 +201,25 @@ def test_mistakes_exit_2_and_name_the_argument(arguments: tuple[str, ...], messa
     [
         ("no json", "Expecting value"),
         ('{"in": [1]}', "no 'out'"),
-        ('{"in": [0.5, 0.6], "out": [0.5, 0.5]}', "p must hold probabilities that sum up to 1"),
-        ('{"in": [1, 2], "out": [3]}', "over the same atoms, got 2 and 1"),
-        ('{"in": 3, "out": [3]}', "'in' and 'out' must be lists of numbers"),
-        ('{"in": [true, false], "out": [0.5, 0.5]}', "must be lists of numbers"),
-        ('{"in": ["0.5", "0.5"], "out": [0.5, 0.5]}', "must be lists of numbers"),
-        ('{"in": {"0.5": 1, "0.50": 2}, "out": [0.5, 0.5]}', "must be lists of numbers"),
-        ('{"in": [NaN, 0.5], "out": [0.5, 0.5]}', "p must hold probabilities"),
-        ('{"in": [3, -1], "out": [1, 1]}', "p must hold probabilities"),
-        ('{"in": [1' + "0" * 400 + ', 0.5], "out": [0.5, 0.5]}', "int too large to convert to float"),
+        ('{"in": [0.5, 0.6], "out": [0.5, 0.5]}', "'in' must hold probabilities that sum up to 1, got [0.5, 0.6]"),
+        ('{"in": [0.5, 0.5], "out": [1.0]}', "'in' and 'out' must be over the same atoms, got 2 and 1"),
+        ('{"in": 3, "out": [3]}', "'in' must be a list of numbers, got 3"),
+        ('{"in": [true, false], "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
+        ('{"in": ["0.5", "0.5"], "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
+        ('{"in": {"0.5": 1, "0.50": 2}, "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
+        ('{"in": [NaN, 0.5], "out": [0.5, 0.5]}', "'in' must hold probabilities"),
+        ('{"in": [3, -1], "out": [1, 1]}', "'in' must hold counts of 0 or more, from 1 to 2^53 in all, got [3, -1]"),
+        (
+            '{"in": [1' + "0" * 400 + ', 0.5], "out": [0.5, 0.5]}',
+            "'in' must hold probabilities that sum up to 1, got [1000",
+        ),
         ("[" * 100_000, "recursion"),
+        ("[[0.5, 0.5], [0.5, 0.5]]", 'no \'in\': a pair is {"in": […], "out": […]}'),
+        ('{"in": [0.5, 0.5], "out": [3, 4]}', "'out' must hold probabilities that sum up to 1, got [3, 4]"),
+        ('{"in": [1, 1], "out": [0, 0]}', "'out' must hold counts of 0 or more, from 1 to 2^53 in all, got [0, 0]"),
+        ('{"in": [1, 9007199254740992], "out": [1, 1]}', "'in' must hold counts of 0 or more, from 1 to 2^53 in all"),
+        ('{"in": [1, 1, 1], "out": [1, 2]}', "'in' and 'out' must be over the same atoms, got 3 and 2"),
+        ('{"in": [], "out": []}', "'in' must hold probabilities"),
     ],
 )
 def test_a_file_that_holds_no_pair_is_named(text: str, message: str, tmp_path: Path) -> None:

@@ -44,9 +44,15 @@ POSITIVE = click.FloatRange(0, min_open=True)
 @click.option("--response", type=POSITIVE, callback=finite, metavar="ε", help="Compose randomized response.")
 @click.option(
     "--file",
-    "recorded",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help='Compose a recorded pair: {"in": […], "out": […]}, probabilities, or integers that are counts.',
+    help='Compose a recorded pair: {"in": […], "out": […]}, probabilities, or integers that are counts of runs.',
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    callback=finite,
+    metavar="α",
+    help="With --file, of counts: the probability that a bound is wrong.  [default: 0.05]",
 )
 @click.option("--runs", type=click.IntRange(1, 1 << 30), default=RUNS, show_default=True, help="Runs r.")
 @click.option(
@@ -77,7 +83,8 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
     With no mechanism: a leak compounds. For every member that an exact law convicts, δ(r·ε) for r = 1 to 2^18 runs,
     beside an exact twin's: what shows beyond r times its claim. Attacks that take seconds need --attack.
 
-    Scales are in units of the sensitivity. Both bounds are certified; the other accountants are rounded to nearest.
+    Scales are in units of the sensitivity. Both bounds are certified, of counts at their confidence; the other
+    accountants are rounded to nearest.
     """
     from audit import output
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Sequence
-from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from audit.commands.shared import known
 
 if TYPE_CHECKING:
     from audit.comparison import Subject
+
+ALPHA = 0.05  # of a pair of counts, where none is given
 
 
 def composed(
@@ -25,7 +28,8 @@ def composed(
     laplace: float | None,
     truncation: float | None,
     response: float | None,
-    recorded: Path | None,
+    file: Path | None,
+    alpha: float | None,
     count: int,
 ) -> Subject | None:
     """Return what the options name, or None where they name no mechanism."""
@@ -37,7 +41,7 @@ def composed(
         "--gaussian": gaussian,
         "--laplace": laplace,
         "--response": response,
-        "--file": recorded,
+        "--file": file,
     }
     given = [option for option, value in named.items() if value is not None]
     if len(given) > 1:
@@ -46,6 +50,8 @@ def composed(
         raise click.UsageError("--sampling needs --gaussian")
     if truncation is not None and laplace is None:
         raise click.UsageError("--truncation needs --laplace")
+    if alpha is not None and file is None:
+        raise click.UsageError("--alpha needs --file")
     if attacks and given and mechanism is None:
         raise click.UsageError(f"{given[0]} excludes --attack")
     try:
@@ -64,8 +70,8 @@ def composed(
             return Subject(f"randomized response, ε = {response:g}", (one,), response**2 / 2)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if recorded is not None:
-        return _recorded(recorded, count)
+    if file is not None:
+        return recorded(file, alpha, count)
     return None if mechanism is None else _member(attacks, mechanism, count)
 
 
@@ -87,23 +93,37 @@ def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
     return found
 
 
-def _recorded(path: Path, count: int) -> Subject:
-    """Read a pair of worlds: probabilities, or counts, which are divided by their sum."""
+def recorded(path: Path, alpha: float | None, count: int) -> Subject:
+    """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α."""
+    from audit.buckets import filled
     from audit.comparison import Subject
-    from audit.composition import buckets
-
-    def world(values: Any) -> list[float | Fraction]:
-        if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-            raise ValueError("'in' and 'out' must be lists of numbers")
-        if all(isinstance(value, int) for value in values) and sum(values) > 1:
-            return [Fraction(value, sum(values)) for value in values]
-        return [float(value) for value in values]
+    from audit.composition import Composition, counted, probabilities
 
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        one, other = world(document["in"]), world(document["out"])
-        pairs = (buckets(one, other, count=count), buckets(other, one, count=count))
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        told = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise click.BadParameter(f"{path}: {told}", param_hint="--file") from None
-    return Subject(path.name, pairs)
+        values = _world(document, "in"), _world(document, "out")
+        name = path.name
+        if len(values[0]) != len(values[1]):
+            raise ValueError(f"'in' and 'out' must be over the same atoms, got {len(values[0])} and {len(values[1])}")
+        if all(isinstance(value, int) for value in chain(*values)) and max(map(sum, values)) > 1:
+            share = (ALPHA if alpha is None else alpha) / 2  # of each world
+            one, other = counted("'in'", values[0], share), counted("'out'", values[1], share)
+            name += f", counts, at confidence {1 - 2 * share:.12g}"
+        elif alpha is not None:
+            raise ValueError("--alpha is for counts, and 'in' and 'out' hold probabilities")
+        else:
+            one, other = probabilities("'in'", values[0]), probabilities("'out'", values[1])
+        pairs = Composition(filled(one, other, count)), Composition(filled(other, one, count))
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{path}: {error}", param_hint="--file") from None
+    return Subject(name, pairs)
+
+
+def _world(document: Any, key: str) -> list[Any]:
+    """Return the numbers of a world: integers, or floats."""
+    if not isinstance(document, dict) or key not in document:
+        raise ValueError(f'no {key!r}: a pair is {{"in": […], "out": […]}}')
+    values = document[key]
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        raise ValueError(f"{key!r} must be a list of numbers, got {reprlib.repr(values)}")
+    return values
