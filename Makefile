@@ -34,11 +34,11 @@ notebooks: $(VENV)/.installed-test
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test
-	$(BIN)/python -m pytest benchmarks -q --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
+	$(BIN)/python -m pytest benchmarks -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
 
 # Equal code under this machine's clock, and leaks of a stated size; writes calibration/results.md. Best on an idle machine.
 calibrate: $(VENV)/.installed-test
-	$(BIN)/python -m pytest calibration -q
+	$(BIN)/python -m pytest calibration -q --timeout 3600
 
 clean:
 	rm -rf $(VENV) build dist reports vectors

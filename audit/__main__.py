@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
+
+from audit import interrupts
+
+if __name__ == "__main__":
+    interrupts.heed(interrupts.end)  # importing the rest takes a while, and leaves nothing to tell of
+
 import traceback
 from importlib.metadata import version
+from typing import Any
 
 import click
 
@@ -14,10 +21,26 @@ from audit.commands.compose import compose
 from audit.commands.figures import figures
 from audit.commands.list import list_command
 from audit.commands.run import run
+from audit.commands.shared import Failure
 from audit.commands.vectors import vectors
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """All commands."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command. Standard output closed or full exits with 2: with 1, as click has it, it were a verdict."""
+        try:
+            returned = super().invoke(context)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError as error:
+            sys.stdout = None  # nothing more can be said there
+            raise Failure(f"standard output: {error.strerror}") from None
+        return returned
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("subnormal"), prog_name="subnormal")
 def main() -> None:
     """Attack and audit differential-privacy mechanisms, down to the last bit.
@@ -37,26 +60,35 @@ main.add_command(compare)
 
 def entry() -> None:
     """Run the command line; every way out has its own exit code."""
+    interrupts.heed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks
     try:
-        code = main.main(standalone_mode=False)
-        sys.stdout.flush()
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: nothing was written", err=True)
-        code = 130
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except OSError as error:  # standard output is closed or full
-        sys.stdout = None  # nothing more can be said there
-        click.echo(f"Error: standard output: {error.strerror}", err=True)
-        code = 2
-    except Exception:
-        traceback.print_exc()
-        code = 70
-    sys.exit(code)
+        code = _done()
+    except OSError:  # standard error is closed or full: nothing more can be said
+        sys.stderr, code = None, 2
+    except KeyboardInterrupt:  # one that another was about to tell of
+        code = interrupts.EXIT_CODE
+    interrupts.end_groups()
+    sys.exit(interrupts.EXIT_CODE if interrupts.came() else code)
+
+
+def _done() -> int:
+    """Run the command line, say what went wrong, and return the exit code. Raises OSError where that cannot be said."""
+    try:
+        return main.main(standalone_mode=False) or 0
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except BaseException as error:
+        if interrupts.came() or isinstance(error, click.Abort | KeyboardInterrupt):  # it may have become any other
+            click.echo(f"interrupted: {interrupts.left}", err=True)
+            return interrupts.EXIT_CODE
+        if isinstance(error, click.ClickException):
+            error.show()
+            return error.exit_code
+        traceback.print_exception(error)
+        return 70
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process, resource_tracker
 from typing import Any, Protocol
 
+from audit.interrupts import put_off
+
 
 class Executor(Protocol):
     """Does tasks: module-level functions of arguments that can be pickled."""
@@ -106,22 +108,18 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
 def _undisturbed() -> Iterator[None]:
     """Put off an interrupt while a worker may be starting, which would end with a traceback of its own.
 
-    The handler is ours, because any thread may take the signal; it is blocked, because what starts now inherits that.
+    It is put off, because any thread may take the signal; it is blocked, because what starts now inherits that.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
     resource_tracker.ensure_running()  # which unblocks the signal when it has started
-    came: list[object] = []
-    before = signal.signal(signal.SIGINT, lambda *given: came.append(given))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+    with put_off():
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def cores() -> int:

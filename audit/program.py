@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from typing import IO, NoReturn
 
+from audit import interrupts
 from audit.protocol import TargetError, quoted
 
 CHUNK = 1 << 16  # bytes read or written at a time
@@ -39,23 +40,26 @@ class Program:
         self._answered = False  # a greeting may come unasked
         self._said = b""
         try:
-            self._process = subprocess.Popen(
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,  # a group of its own: an interrupt is ours to pass on, and children end with it
-            )
+            with interrupts.put_off():
+                self._process = subprocess.Popen(
+                    arguments,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,  # a group of its own: an interrupt is ours to pass on, its children too
+                )
+                self.group = self._process.pid
+                interrupts.GROUPS.add(self.group)
         except (OSError, ValueError) as error:
             told = error.strerror if isinstance(error, OSError) else error
             raise TargetError(f"{arguments[0]!r} cannot be started: {told}") from None
-        self.group = self._process.pid
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
 
     def ask(self, line: bytes, longest: int) -> bytes:
         """Send a line and return the line that answers it, of at most `longest` bytes. Raises TargetError."""
+        interrupts.check()
         if self._answered:
             self._receive(self._streams()[1])  # what came late would pass for the answer to this question
         if self._received:
@@ -143,6 +147,7 @@ class Program:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.group, signal.SIGKILL)
         self._process.wait()
+        interrupts.GROUPS.discard(self.group)
 
     def _close(self) -> None:
         for stream in self._streams():

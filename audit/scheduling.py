@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import Any
 
 from attacks import catalogue
-from audit import executors, rows, timing
+from audit import executors, interrupts, rows, timing
 from audit.counting import Batch
 from audit.crew import ClusterError
 from audit.crossings import Crossing, planned_runs
@@ -146,6 +146,7 @@ def examine_all(
     clocked = [one for one in standing if one.crossing.attack.channel == "time"]
     seconds = timing.SECONDS / max(1, sum(_parts(one.crossing) for one in clocked))
     for one in clocked:  # now, with nothing beside them
+        interrupts.check()
         plan = one.plan
         shown = seconds * _parts(one.crossing)
         one.row = rows.examine(one.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=shown)
@@ -200,6 +201,7 @@ def _count_all(
     at = None
     try:
         while any(one.row is None for one in counted):
+            interrupts.check()
             while len(outstanding) < executor.window:
                 given = again.pop() if again else _next_task(counted, 2 * executor.window)
                 if given is None:

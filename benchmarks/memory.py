@@ -19,6 +19,7 @@ from mechanisms.exponential import Utilities
 from mechanisms.exponential_exact import sample
 from mechanisms.privacy import Eta
 
+LIMIT = 3_600  # seconds for a fresh process
 STATUS = Path("/proc/self/status")  # its VmHWM, unlike ru_maxrss, starts anew in a new program
 KIB_PER_MIB = 1 << 10
 
@@ -52,7 +53,7 @@ def resident(case: str, side: str) -> float | None:
         return None
     command = [sys.executable, "-m", "benchmarks.memory", case, side]
     root = Path(__file__).parent.parent
-    return float(subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout)
+    return float(subprocess.run(command, cwd=root, check=True, capture_output=True, text=True, timeout=LIMIT).stdout)
 
 
 def one_draw(utilities: Utilities, side: str) -> Callable[[], object]:

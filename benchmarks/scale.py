@@ -18,7 +18,7 @@ from attacks.zero_rounding import zero_rounding
 from audit import counting, executors
 from audit.crossings import Crossing
 from audit.scheduling import examine_all
-from benchmarks.memory import peak
+from benchmarks.memory import LIMIT, peak
 from mechanisms.bits import seeded_bits
 from mechanisms.families import member
 
@@ -30,7 +30,7 @@ def audited(runs: int, jobs: int) -> dict[str, float]:
     """Return the seconds and the peak MiB of an audit in a fresh process; runs are of each world."""
     command = [sys.executable, "-m", "benchmarks.scale", str(runs), str(jobs)]
     root = Path(__file__).parent.parent
-    measured = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    measured = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True, timeout=LIMIT).stdout
     found: dict[str, float] = json.loads(measured)
     return found
 
@@ -43,7 +43,7 @@ def audit(runs: int, jobs: int) -> dict[str, float]:
         (row,) = examine_all([crossing], seed=1, runs=runs, alpha=0.05, executor=executor).rows
         seconds = time.perf_counter() - started
         asked = [executor.submit(peak) for _ in range(jobs)]  # each in a process that is free
-        peaks = [peak(), *(future.result() for future in asked)]
+        peaks = [peak(), *(future.result(LIMIT) for future in asked)]
     if row.sampled is None or row.sampled.runs != runs:
         raise RuntimeError(f"the row has not been counted: {row.error}")
     return {"seconds": seconds, "peak": max(peaks)}

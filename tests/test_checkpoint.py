@@ -20,6 +20,7 @@ from audit import environment
 from audit.__main__ import main
 from audit.checkpoint import BESIDE, NAME, Checkpoint, CheckpointError
 from audit.commands import keeping
+from tests.processes import SUBNORMAL, ended, run, started
 
 AUDIT = {"version": "1", "seed": 1, "row": [{"attack": "a", "mechanism": "m"}, {"attack": "b", "mechanism": "m"}]}
 FAST = ("run", "--attack", "zero-rounding", "--mechanism", "exponential-exact", "--quick", "--jobs", "1")
@@ -97,13 +98,14 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(
 
 def interrupted(folder: Path, *options: str) -> None:
     """Leave the checkpoint of an audit that was killed."""
-    command = [sys.executable, "-m", "audit", *FAST[:5], "--runs", "200000000", *options, "--out", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as audit:
+    command = [*SUBNORMAL, *FAST[:5], "--runs", "200000000", *options, "--out", str(folder)]
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as audit:
         for _ in range(600):
             if (folder / NAME).exists():
                 break
             time.sleep(0.05)
         audit.send_signal(signal.SIGKILL)
+        ended(audit)
     assert (folder / NAME).exists()
 
 
@@ -202,33 +204,22 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(tmp_path: Path
     """A limit on the size of files stands for the disk: from it on, writing fails."""
     assert call(*FAST, "--out", str(tmp_path)).exit_code == 0
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
-    command = [sys.executable, "-m", "audit", *FAST, "--seed", "7", "--out", str(tmp_path)]
-    failed = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)),
-    )
+    command = [*SUBNORMAL, *FAST, "--seed", "7", "--out", str(tmp_path)]
+    failed = run(command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)))
     assert failed.returncode == 2
     assert failed.stderr == "Error: --out: File too large: while writing\n"
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
 def test_an_interrupted_audit_says_how_to_go_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "audit", *FAST[:5], "--runs", "300000000", "--jobs", "2", "--out", str(tmp_path)]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as audit:
+    command = [*SUBNORMAL, *FAST[:5], "--runs", "300000000", "--jobs", "2", "--out", str(tmp_path)]
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as audit:
         for _ in range(600):
             if (tmp_path / NAME).exists():
                 break
             time.sleep(0.05)
         audit.send_signal(signal.SIGINT)
-        _, errors = audit.communicate(timeout=60)
+        _, errors = ended(audit)
     assert audit.returncode == 130
     assert errors.strip() == f"interrupted: --resume goes on from {tmp_path / NAME}"
     assert set(json.loads((tmp_path / NAME).read_text())["rows"]) == {"0"}

@@ -93,7 +93,7 @@ def test_a_worker_that_is_killed_half_way_changes_nothing(address: str, tmp_path
         assert workers.slots == 3
         futures = [workers.submit(slow_counts, batch, 0.1) for batch in range(30)]
         for future in as_completed(futures, PATIENCE):
-            if future.result()[0] == doomed.pid:
+            if future.result(PATIENCE)[0] == doomed.pid:
                 kill(doomed)  # with another of them at work, and more in its queue
                 break
         found = [future.result(PATIENCE) for future in futures]

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from audit.__main__ import main
 from mechanisms import exponential_base2
 from mechanisms.families import family, members
+from tests.processes import SUBNORMAL, alive, ended, run, started
 
 FAST = ["--attack", "truncated-addition", "--mechanism", "exponential-naive-float64", "--quick", "--jobs", "1"]
 FEW = [word for name in ("float64", "float32", "shifted") for word in ("--mechanism", f"exponential-naive-{name}")]
@@ -29,9 +30,7 @@ def call(*arguments: str) -> Result:
 
 
 def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
-    )
+    return run([sys.executable, *arguments], cwd=cwd)
 
 
 def test_a_run_prints_the_table_and_writes_the_report(tmp_path: Path) -> None:
@@ -144,15 +143,8 @@ def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path
         "def fail(*args, **kwargs): raise RuntimeError('no such luck [bold]')\n"
         "exponential_naive.law = fail\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-m", "audit", "run", "--attack", "zero-rounding", *FEW, "--format", "json"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [*SUBNORMAL, "run", "--attack", "zero-rounding", *FEW, "--format", "json"]
+    result = run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert result.returncode == 3
     rows = {row["mechanism"]: row for row in json.loads(result.stdout)["rows"]}
     assert rows["exponential-naive-float64"]["error"] == "RuntimeError: no such luck [bold]"
@@ -206,31 +198,17 @@ def workers(parent: int) -> list[int]:
     raise AssertionError("no worker has started")
 
 
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "report.json").write_text("before")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "audit", "run"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
-    )
-    if Path("/proc/self/task").exists():
-        workers(process.pid)
-    else:
-        time.sleep(3)
-    os.killpg(process.pid, signal.SIGINT)  # the workers too, as a terminal does
-    _, errors = process.communicate(timeout=60)
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started([*SUBNORMAL, "run"], cwd=tmp_path, start_new_session=True, **piped) as process:
+        if Path("/proc/self/task").exists():
+            workers(process.pid)
+        else:
+            time.sleep(3)
+        os.killpg(process.pid, signal.SIGINT)  # the workers too, as a terminal does
+        _, errors = ended(process)
     assert process.returncode == 130
     assert errors.strip() == "interrupted: nothing was written"
     assert os.listdir(tmp_path / "reports") == ["report.json"]
@@ -240,11 +218,11 @@ def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_audit_however_it_ends(how: signal.Signals, tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-m", "audit", "run"], cwd=tmp_path, stderr=subprocess.DEVNULL) as audit:
+    with started([*SUBNORMAL, "run"], cwd=tmp_path, stderr=subprocess.DEVNULL) as audit:
         spawned = workers(audit.pid)
         time.sleep(1)  # until they have begun to work
         audit.send_signal(how)
-        audit.wait(timeout=60)
+        ended(audit)
         for _ in range(300):
             if not any(alive(worker) for worker in spawned):
                 break
@@ -259,10 +237,10 @@ def test_a_worker_that_dies_costs_nothing(tmp_path: Path) -> None:
     asked = ["run", *(word for name in attacks for word in ("--attack", name)), "--quick", "--format", "json"]
     asked += [word for name in LAPLACE for word in ("--mechanism", name)]
     expected = call(*asked, "--jobs", "1", "--out", str(tmp_path / "expected"))
-    command = [sys.executable, "-m", "audit", *asked, "--jobs", "2"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as audit:
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with started([*SUBNORMAL, *asked, "--jobs", "2"], cwd=tmp_path, **quiet) as audit:
         os.kill(workers(audit.pid)[0], signal.SIGKILL)
-        printed, _ = audit.communicate(timeout=60)
+        printed, _ = ended(audit)
     assert audit.returncode == 0
     whole, again = (json.loads(text)["rows"] for text in (expected.stdout, printed))
     assert len(whole) > 10
@@ -351,15 +329,16 @@ def test_what_is_no_number_of_runs_is_refused(written: str) -> None:
 def test_a_terminal_sees_runs_a_second_the_time_left_and_the_bound(tmp_path: Path) -> None:
     """In a pipe nothing moves; on a terminal the last line tells how far the audit is: 80 columns have room for it."""
     shown, terminal = pty.openpty()
-    command = [sys.executable, "-m", "audit", "run", "--attack", "zero-rounding", "--runs", "3000000", "--jobs", "1"]
+    command = [*SUBNORMAL, "run", "--attack", "zero-rounding", "--runs", "3000000", "--jobs", "1"]
     command += ["--mechanism", "exponential-naive-float64", "--mechanism", "exponential-exact"]
     environment = os.environ | {"COLUMNS": "80", "TERM": "xterm"}
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal, env=environment) as audit:
+    with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal, env=environment) as audit:
         os.close(terminal)
         seen = b""
         with contextlib.suppress(OSError):  # the terminal is gone when the audit is
             while part := os.read(shown, 1 << 16):
                 seen += part
+        ended(audit)
     os.close(shown)
     assert audit.returncode == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())

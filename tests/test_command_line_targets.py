@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from audit.__main__ import main
+from tests.processes import SUBNORMAL, ended, run, started
 
 EXAMPLES = Path(__file__).parent.parent / "docs" / "examples"
 PYTHON = f"{sys.executable} -I -S"
@@ -37,15 +38,11 @@ def test_a_target_gets_a_report_like_any_other_mechanism(tmp_path: Path) -> None
 
 
 def test_all_attacks_of_a_family_meet_a_callable_and_a_violation_exits_1(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "audit", "run", "--target", "laplace_callable:release", "--family", "laplace"]
-    result = subprocess.run(
+    command = [*SUBNORMAL, "run", "--target", "laplace_callable:release", "--family", "laplace"]
+    result = run(
         [*command, "--quick", "--fail-on-violation", "--out", tmp_path],
         cwd=EXAMPLES,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     assert result.returncode == 1, result.stderr
     rows = json.loads((tmp_path / "report.json").read_text())["rows"]
@@ -140,17 +137,11 @@ def test_attacks_that_do_not_fit_the_claim_are_left_out_and_told_of(tmp_path: Pa
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found through /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_target_ends_with_the_audit_however_it_ends(how: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "audit", "run", "--target", NAIVE, *GRID, "--runs", "100000000"]
-    with subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
-    ) as audit:
+    command = [*SUBNORMAL, "run", "--target", NAIVE, *GRID, "--runs", "100000000"]
+    with started(command, cwd=tmp_path, stderr=subprocess.PIPE) as audit:
         target = _child(audit.pid)
         audit.send_signal(how)
-        _, errors = audit.communicate(timeout=60)
+        _, errors = ended(audit)
     assert audit.returncode == (130 if how is signal.SIGINT else -how)
     assert "Traceback" not in errors
     for _ in range(100):

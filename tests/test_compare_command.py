@@ -3,8 +3,6 @@
 import copy
 import json
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from audit.__main__ import main
 from audit.saved import parsed
+from tests.processes import SUBNORMAL, run
 from tests.test_differences import Json, alone, named
 
 
@@ -66,9 +65,7 @@ def test_a_narrow_terminal_loses_nothing_and_is_left_alone(document: Json, tmp_p
         written(tmp_path / "old.json", alone(document, row)),
         written(tmp_path / "new.json", document | {"rows": []}),
     )
-    shown = subprocess.run(
-        [sys.executable, "-m", "audit", "compare", *paths], capture_output=True, text=True, timeout=60, check=False
-    )
+    shown = run([*SUBNORMAL, "compare", *paths])
     assert shown.returncode == 1
     assert "\x1b" not in shown.stdout
     assert r"cmd: \x1b[31m" in shown.stdout

@@ -1,7 +1,6 @@
 """Members by name, and those of libraries that need not be installed."""
 
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -14,6 +13,7 @@ from audit.commands.list import list_command
 from audit.crossings import crossings
 from mechanisms import families
 from mechanisms.families import FAMILIES, absent, family, installed, member, members, package
+from tests.processes import run
 
 OURS_ALONE = {"sparse-vector", "private-selection", "partitions"}  # families without a library's member
 LIBRARIES = {"opendp", "diffprivlib", "python-dp"}
@@ -83,8 +83,7 @@ def test_finding_members_imports_no_library() -> None:
         "import sys; from mechanisms.families import FAMILIES, members; [members(of) for of in FAMILIES]; "
         "print({'opendp', 'diffprivlib', 'pydp', 'sklearn'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert run([sys.executable, "-c", code]).stdout == "set()\n"
 
 
 def test_what_is_installed() -> None:

@@ -6,35 +6,35 @@ All of them with real processes. Rows that the clock decides are not reproducibl
 import json
 import signal
 import subprocess
-import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from audit.checkpoint import BESIDE, NAME
 from tests.clusters import kill, started_scheduler, started_worker, wait_until
+from tests.processes import SUBNORMAL, ended, started
 
 FILES = ("report.json", "report.html", "table.svg")
 MEMBERS = ("exponential-naive-float64", "exponential-exact", "laplace-exact", "laplace-naive-float64")
 ATTACKS = ("zero-rounding", "least-significant-bits")
-AUDIT = [
-    *(sys.executable, "-m", "audit", "run", "--runs", "6000000"),
+COMMAND = [
+    *(*SUBNORMAL, "run", "--runs", "6000000"),
     *(word for name in ATTACKS for word in ("--attack", name)),
     *(word for name in MEMBERS for word in ("--mechanism", name)),
 ]
 MACHINE = "environment"  # what a report says of where it was made
 
 
-def audit(out: Path, *options: str) -> "subprocess.Popen[str]":
-    command = [*AUDIT, "--out", str(out), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def audit(out: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    return started([*COMMAND, "--out", str(out), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def files(out: Path, *options: str) -> dict[str, bytes]:
     """Return what an audit has written, and what it has printed."""
     with audit(out, *options) as process:
-        printed, errors = process.communicate(timeout=120)
+        printed, errors = ended(process)
     assert process.returncode == 0, errors
     assert not (out / NAME).exists()
     assert not (out / BESIDE).exists()
@@ -78,7 +78,7 @@ def test_a_cluster_that_loses_a_worker_half_way(tmp_path: Path, one_worker: dict
     ):
         half_way(out, process)
         kill(second)
-        _, errors = process.communicate(timeout=120)
+        _, errors = ended(process)
         assert process.returncode == 0, errors
     assert {name: (out / name).read_bytes() for name in FILES} == {name: one_worker[name] for name in FILES}
 
@@ -87,6 +87,7 @@ def test_an_audit_that_is_killed_and_resumed(tmp_path: Path, one_worker: dict[st
     with audit(tmp_path, "--jobs", "2") as process:
         half_way(tmp_path, process)
         process.send_signal(signal.SIGKILL)
+        ended(process)
     assert NAME in (left := {path.name for path in tmp_path.iterdir()})
     assert left <= {NAME, BESIDE}  # it may have been killed while it wrote
     assert files(tmp_path, "--jobs", "2", "--resume") == one_worker
@@ -101,7 +102,7 @@ def test_a_scheduler_that_is_lost_costs_nothing(tmp_path: Path, one_worker: dict
     ):
         half_way(out, process)
         kill(scheduler)
-        printed, errors = process.communicate(timeout=60)
+        printed, errors = ended(process)
     assert process.returncode == 2
     assert errors.splitlines() == [
         f"Error: --cluster: {address}: the scheduler is gone; --resume goes on from {out / NAME}"
@@ -110,7 +111,7 @@ def test_a_scheduler_that_is_lost_costs_nothing(tmp_path: Path, one_worker: dict
     assert files(out, "--jobs", "2", "--resume") == one_worker
 
 
-def half_way(out: Path, process: "subprocess.Popen[str]") -> None:
+def half_way(out: Path, process: subprocess.Popen[str]) -> None:
     """Wait until there is a checkpoint with counts of a row that is not complete."""
     path = out / NAME
 

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -24,6 +23,7 @@ from audit.stated import Stated
 from audit.targets import CallableTarget, CommandTarget, opened
 from mechanisms.additive import LaplaceParameters
 from mechanisms.families import family
+from tests.processes import run
 
 ALPHA = 1e-6  # chance that a statistical test here fails a sound program
 ROOT = Path(__file__).parent.parent
@@ -44,7 +44,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("there is no C compiler")
     program = tmp_path_factory.mktemp("c") / "laplace_target"
     strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"]
-    subprocess.run([compiler, *strict, "-o", program, EXAMPLES / "laplace_target.c", "-lm"], check=True)
+    made = run([compiler, *strict, "-o", program, EXAMPLES / "laplace_target.c", "-lm"])
+    assert made.returncode == 0, made.stderr
     return program
 
 

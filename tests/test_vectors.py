@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from attacks.zero_rounding import zero_rounding
 from audit import vectors
 from audit.__main__ import main
 from mechanisms.families import family
+from tests.processes import run
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "docs" / "vector.schema.json").read_text())
@@ -102,7 +102,8 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = ROOT / "docs" / "examples" / "vector_runner.c"
     assert len(source.read_text().splitlines()) <= 100
     strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"]
-    subprocess.run([compiler, *strict, "-o", program, source, "-lm"], check=True)
+    made = run([compiler, *strict, "-o", program, source, "-lm"])
+    assert made.returncode == 0, made.stderr
     return program
 
 
@@ -119,14 +120,14 @@ def test_a_runner_in_c_breaks_a_naive_sampler_from_the_file_alone(
     name: str, sampler: str, code: int, runner: Path, written: Path
 ) -> None:
     # It states its own α, 10^-6: the chance that the sound sampler fails this test.
-    result = subprocess.run([runner, written / f"{name}.json", sampler], capture_output=True, text=True, check=False)
+    result = run([runner, written / f"{name}.json", sampler])
     assert result.returncode == code, result.stdout + result.stderr
     assert result.stdout.endswith("VIOLATED\n" if code else "NOT REFUTED\n")
 
 
 def test_the_runner_refuses_what_it_cannot_judge(runner: Path, written: Path) -> None:
     for path in (written / "absorption.json", written / "nowhere.json"):
-        assert subprocess.run([runner, path, "naive"], capture_output=True, check=False).returncode == 2
+        assert run([runner, path, "naive"]).returncode == 2
 
 
 def test_one_vector_may_be_asked_for_and_others_are_left_alone(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audit import interrupts
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, ProgressColumn, TaskID
@@ -83,6 +85,7 @@ class Steps:
     what: str
 
     def __call__(self) -> None:
+        interrupts.check()
         self.bar.advance(self.task)
 
     def told(self, standing: Standing | None) -> None:

@@ -1,0 +1,53 @@
+"""Targets that are interrupted where a KeyboardInterrupt is lost, or becomes another error."""
+
+import random
+import signal
+from contextlib import suppress
+from typing import Any
+
+
+def release(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+    """Return the data with Laplace noise of scale 1."""
+    return [data + random.expovariate(1.0) - random.expovariate(1.0) for _ in range(runs)]
+
+
+def once(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+    """Be interrupted."""
+    signal.raise_signal(signal.SIGINT)
+    return release(data, parameters, runs)
+
+
+def twice(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+    """Be interrupted again where the first interrupt is not the end."""
+    with suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+    return release(data, parameters, runs)
+
+
+def in_a_destructor(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+    """Be interrupted in a destructor, where Python ignores what is raised."""
+    Interrupted()
+    return release(data, parameters, runs)
+
+
+def in_a_class_body(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+    """Be interrupted in a class body, where Python 3.11 makes a RuntimeError of it."""
+    type("Made", (), {"name": Interrupted()})
+    return release(data, parameters, runs)
+
+
+class Interrupted:
+    """Whose end, and whose place in a class, is interrupted once."""
+
+    left = 1
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Be told of the place in a class."""
+        self.__del__()
+
+    def __del__(self) -> None:
+        """Be interrupted."""
+        Interrupted.left -= 1
+        if Interrupted.left >= 0:
+            signal.raise_signal(signal.SIGINT)
