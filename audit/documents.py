@@ -124,6 +124,10 @@ def to_html(report: Report) -> str:
     )
     parts = page.parts(report)
     text = environment.get_template("report.html.jinja").render(
-        report=report, parts=parts, answers=page.answers(report, parts), closing=closing(report)
+        report=report,
+        parts=parts,
+        rows=page.table(parts),
+        answers=page.answers(report, parts),
+        closing=closing(report),
     )
     return UNSHOWN.sub(lambda found: ascii(found.group())[1:-1], text)  # names and errors may hold anything

@@ -1,4 +1,4 @@
-"""What report.html shows of a report, in its order: four answers, one table, and a section for each row."""
+"""What report.html shows of a report: four answers, one table, and a section for each row, violations first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from attacks.catalogue import attack
 from attacks.event_words import in_words
 from audit import panels, wording
 from audit.charts import Panel
+from audit.finding import finding
 from audit.render import Section, columns, interval, sections, short
 from audit.report import Report, Row
-from mechanisms.families import member
+from mechanisms.families import family, member, members
 
 NAMED = 6  # broken mechanisms that the first screen names, before a click
 
@@ -36,7 +37,9 @@ class Shown:
     anchor: str
     mechanism: str
     verdict: str
+    exact: bool  # whether it is an exact member of the house
     cells: dict[str, Cell]
+    pair: str
     claim: str
     event: str
     says: list[str]
@@ -52,12 +55,21 @@ class Part:
     section: Section
     anchor: str
     parameters: str
+    inputs: str  # lines of Python; empty where the worlds have no short expressions
     rows: list[Shown]
 
     @property
     def held(self) -> list[Shown]:
-        """Who is proved to resist, for who does not."""
-        return [one for one in self.rows if one.verdict == "HOLDS"]
+        """Exact members that are proved to resist."""
+        return [one for one in self.rows if one.exact and one.verdict == "HOLDS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """An exact member to use instead. anchor: of a row in which it holds; empty where there is none."""
+
+    mechanism: str
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +82,36 @@ class Broken:
 
 
 def parts(report: Report) -> list[Part]:
-    """Return the rows by attack, as the page shows them."""
+    """Return the rows by attack, as the page shows them: the most severe rows and attacks first."""
     taken: set[str] = set()
     made = []
-    for section in sections(report.rows):
+    for section in sorted(sections(report.rows), key=lambda one: min(map(_severity, one.rows))):
         anchor = _anchor(taken, section.title)
-        shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in section.rows]
-        parameters = ", ".join(_parameters(dict(section.rows[0].parameters)))
-        made.append(Part(section, anchor, parameters, shown))
+        rows = sorted(section.rows, key=_severity)
+        shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in rows]
+        parameters = ", ".join(_parameters(dict(rows[0].parameters)))
+        made.append(Part(section, anchor, parameters, _inputs(rows), shown))
     return made
+
+
+def table(made: Sequence[Part]) -> list[Shown]:
+    """Return all rows, the most severe first, else in the order of their sections."""
+    return sorted((one for part in made for one in part.rows), key=lambda one: _severity(one.row))
+
+
+def _severity(row: Row) -> int:
+    return wording.SEVERITY.index(wording.verdict(row))
+
+
+def _inputs(rows: Sequence[Row]) -> str:
+    """Return lines of Python that make both worlds, which all rows of an attack have in common."""
+    worlds = {row.worlds for row in rows}
+    if len(worlds) != 1 or (found := worlds.pop()) is None:
+        return ""
+    imports = {"np.": "import numpy as np", "math.": "import math", "Fraction(": "from fractions import Fraction"}
+    imports |= {"Decimal(": "from decimal import Decimal"}
+    needed = [line for name, line in imports.items() if any(name in one for one in found)]
+    return "\n".join([*needed, f"data_in = {found[0]}", f"data_out = {found[1]}"])
 
 
 def _anchor(taken: set[str], *names: str) -> str:
@@ -100,6 +133,8 @@ def _shown(row: Row, anchor: str, report: Report) -> Shown:
         anchor=anchor,
         mechanism=cells["mechanism"],
         verdict=wording.verdict(row),
+        exact=wording.is_exact(row),
+        pair="" if row.error is not None else str(finding(row)),
         cells=_cells(row),
         claim=wording.claim(row),
         event="one draw takes longer than the time below" if timed else in_words(described, compared),
@@ -133,13 +168,11 @@ def _parameters(given: dict[str, Any], within: str = "") -> list[str]:
 
 def _cells(row: Row) -> dict[str, Cell]:
     """Return the row's line of the table, by column: numbers sort as numbers, verdicts by what they mean."""
-    proved, verdict = row.exact or row.exhaustive, wording.verdict(row)
-    loss = advantage = Cell("–", "")
+    proved, verdict, pair = row.exact or row.exhaustive, wording.verdict(row), finding(row)
+    advantage = Cell("–", "")
     if proved is not None:
-        loss = _cell(proved.epsilon)
         advantage = _cell(proved.total_variation if proved.advantage is None else proved.advantage)
     elif row.sampled is not None:
-        loss = _cell(row.sampled.epsilon_lower, "≥ ", digits=3)
         advantage = _cell(row.sampled.advantage[0], "≥ ", digits=3)
     elif row.timing is not None:
         advantage = _cell(row.timing.advantage_lower, "≥ ", digits=3)
@@ -147,10 +180,9 @@ def _cells(row: Row) -> dict[str, Cell]:
     runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
     return {
         "verdict": Cell(verdict, str(wording.SEVERITY.index(verdict))),
+        "claims": Cell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon)),
+        "found": Cell("–" if row.error else pair.found, "" if pair.excess is None else _key(pair.excess)),
         "known": Cell(wording.known(row)),
-        "claimed": Cell("–", "") if row.claim is None else Cell(columns(row)["claimed ε"], _key(row.claim.epsilon)),
-        "loss": loss,
-        "delta": _cell(None if proved is None else proved.delta),
         "advantage": advantage,
         "allowed": _cell(row.advantage_allowed),
         "runs": Cell("–", "") if runs is None else Cell(f"{runs:,}", str(runs)),
@@ -173,6 +205,8 @@ def _more(row: Row) -> dict[str, str]:
         told["total variation"] = short(proved.total_variation)
         if proved.event_in is not None and proved.event_out is not None:
             told["event, in: exact"], told["event, out: exact"] = map(_bounds, (proved.event_in, proved.event_out))
+        if proved.event_verdict is not None:
+            told["the event alone"] = str(proved.event_verdict)
         if proved.within:
             told["upper bound above δ by"] = short(proved.within)
     if row.channel is not None and row.visible_below is not None:
@@ -204,7 +238,6 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
     """Return what the first screen says: what is claimed, what was found, how sure, what to do next."""
     shown = [one for part in made for one in part.rows]
     violated = [one for one in shown if one.verdict == "VIOLATED"]
-    broken_parts = [part for part in made if any(one.verdict == "VIOLATED" for one in part.rows)]
     counts = Counter(one.verdict for one in shown)
     broken = _broken([one for one in violated if one.row.channel is None])
     by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each in broken}]
@@ -215,7 +248,7 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
     alone = [one for one in violated if one not in proved]
     return {
         "mechanisms": list(dict.fromkeys(one.mechanism for one in shown)),
-        "families": len({one.row.family for one in shown}),
+        "families": sorted({one.row.family for one in shown}),
         "rows": len(shown),
         "attacks": len(made),
         "claims": sorted({wording.claim(one.row) for one in shown if one.row.claim is not None}),
@@ -229,9 +262,8 @@ def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
         "alone": alone,
         "confidence": wording.percent(1 - report.alpha_per_row),
         "judged": sum(bool(one.row.evidence.keys() - set(wording.PROVED)) for one in shown),
-        "broken_attacks": len(broken_parts),
         "held": sum(one.verdict == "HOLDS" for one in shown),
-        "twins": sum(bool(part.held) for part in broken_parts),
+        "twins": _twins(shown, violated),
         "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
         "underpowered": len(needed),
         "needed": max((runs for runs in needed if runs is not None), default=None),
@@ -248,3 +280,20 @@ def _broken(violated: Sequence[Shown]) -> list[Broken]:
         first.setdefault(one.mechanism, one)
     times = Counter(one.mechanism for one in violated)
     return [Broken(name, one.anchor, times[name]) for name, one in first.items()]
+
+
+def _twins(shown: Sequence[Shown], violated: Sequence[Shown]) -> list[Twin]:
+    """Return for each family with a violation the exact member that holds most often, or its first without a row."""
+    found = []
+    broken = {one.mechanism for one in violated if one.row.channel is None}
+    for name in dict.fromkeys(one.row.family for one in violated):
+        holding = [one for one in shown if one.row.family == name and one.exact and one.verdict == "HOLDS"]
+        often = Counter(one.mechanism for one in holding if one.mechanism not in broken).most_common(1)
+        if often:
+            found.append(Twin(often[0][0], next(one.anchor for one in holding if one.mechanism == often[0][0])))
+            continue
+        exact = [
+            one.name for one in members(family(name)) if one.exact and not one.variant_of and one.name not in broken
+        ]
+        found += [Twin(one, "") for one in exact[:1]]
+    return found

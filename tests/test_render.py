@@ -8,7 +8,8 @@ import re
 import pytest
 from markupsafe import escape
 
-from audit import documents, page, render, terminal
+from audit import documents, render, terminal
+from audit import page as html_page
 from audit.report import Report, Row, Verdict
 
 
@@ -83,7 +84,7 @@ def test_an_error_is_shown_as_it_is(report: Report) -> None:
 
 
 def test_the_page_is_self_contained(report: Report) -> None:
-    page = documents.to_html(report)
+    parts, page = html_page.parts(report), documents.to_html(report)
     assert page == documents.to_html(report)
     assert not re.search(r"https?:|url\(|@import| src=", page)
     assert page.count("<script>") == page.count("<script") == 1
@@ -91,9 +92,9 @@ def test_the_page_is_self_contained(report: Report) -> None:
     assert all(str(escape(row.description)) in page for row in report.rows)
     sections = page.split("<article")[1:]
     assert len(sections) == len(report.rows)
-    for row, section in zip(report.rows, sections, strict=True):
-        assert row.mechanism in section
-        assert row.sketch is None or "<figure><svg" in section
+    for one, section in zip((one for part in parts for one in part.rows), sections, strict=True):
+        assert one.row.mechanism in section
+        assert one.row.sketch is None or "<figure><svg" in section
 
 
 def test_a_row_is_violated_by_any_kind_of_evidence(report: Report) -> None:
@@ -119,12 +120,12 @@ def _text(report: Report) -> str:
 
 
 def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -> None:
-    answers = page.answers(report, page.parts(report))
+    answers = html_page.answers(report, html_page.parts(report))
     broken, by_channel = ({one.mechanism for one in answers[name]} for name in ("broken", "by_channel"))
     assert "exponential-base2" in by_channel
     assert not broken & by_channel
     told = documents.to_html(report).split('id="found"')[1].split("</section>")[0]
-    assert told.index("by a <em>side channel</em> alone") < told.index(">exponential-base2<")
+    assert told.index("by a <dfn>side channel</dfn> alone") < told.index(">exponential-base2<")
 
 
 def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report) -> None:

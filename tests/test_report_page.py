@@ -1,4 +1,4 @@
-"""report.html in a real browser: what a stranger sees first, the sort, the links; dark and light, without scripts too.
+"""report.html in a real browser: what a stranger sees first, sort, filter, links; dark and light, without scripts too.
 
 The browser is a Chromium named by the environment variable CHROMIUM, or on the PATH.
 """
@@ -6,7 +6,9 @@ The browser is a Chromium named by the environment variable CHROMIUM, or on the 
 import dataclasses
 import io
 import os
+import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,9 @@ from matplotlib.image import imread
 
 from attacks.catalogue import attack
 from attacks.subnormal_time import subnormal_time
-from audit import documents
+from audit import documents, wording
 from audit.crossings import Crossing
+from audit.finding import finding
 from audit.report import Report, Row
 from audit.rows import examine
 from mechanisms.families import member
@@ -32,6 +35,7 @@ pytestmark = pytest.mark.skipif(
 SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS"]
 ANSWERS = ["What is claimed", "What was found", "How sure", "What to do next"]
 WIDE, HIGH, NARROW = 1440, 900, 400
+TIMED = subnormal_time(outcomes=50)
 
 CONTRASTS = """() => {
   const channels = text => text.match(/[\\d.]+/g).map(Number);
@@ -77,7 +81,7 @@ def small() -> Report:
         row("uniform-floor", "threshold-naive-float32"),
         examine(Crossing(failed, member("exponential-base2")), seed=1, runs=10, alpha=0.05),
         row("rejection-tries", "exponential-base2"),
-        examine(Crossing(subnormal_time(outcomes=50), member("exponential-exact")), seed=1, runs=100, alpha=0.05),
+        examine(Crossing(TIMED, member("exponential-exact")), seed=1, runs=100, alpha=0.05),
     ]
     return Report("0", 1, 500, 0.05, 0.05 / len(rows), {"numpy": np.__version__}, tuple(rows))
 
@@ -148,9 +152,25 @@ EVERY_WAY = pytest.mark.parametrize(
 )
 
 
+def unfold(page: Any) -> None:
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+
+FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("width", [320, 704, 720, 1000, 1100])
+def test_nothing_is_wider_than_a_screen_of_any_width(browser: Any, pages: dict[str, str], width: int) -> None:
+    shown = Opened(browser, pages["many"], viewport={"width": width, "height": HIGH})
+    assert shown.page.evaluate(FITS)
+    unfold(shown.page)
+    assert shown.page.evaluate(FITS)
+
+
 @EVERY_WAY
 def test_nothing_is_wider_than_the_screen_and_every_picture_is_within_its_section(opened: Any, small: Report) -> None:
-    assert opened.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    unfold(opened)
+    assert opened.evaluate(FITS)
     places = opened.evaluate(
         """[...document.querySelectorAll("figure")].map(figure => {
           const inner = figure.querySelector("svg").getBoundingClientRect();
@@ -207,6 +227,7 @@ def test_dark_is_dark_and_light_is_light_in_the_pictures_too(browser: Any, pages
     taken = {}
     for scheme in ("light", "dark"):
         page = Opened(browser, pages["small"], color_scheme=scheme).page
+        unfold(page)
         taken[scheme] = [pixels(shot) for shot in (page.screenshot(), page.locator("figure svg").first.screenshot())]
     for light, dark in zip(taken["light"], taken["dark"], strict=True):
         assert light.shape == dark.shape
@@ -215,19 +236,132 @@ def test_dark_is_dark_and_light_is_light_in_the_pictures_too(browser: Any, pages
         assert min(light.std(), dark.std()) > 0.02  # something is on it
 
 
-def test_every_row_of_the_table_links_to_its_section_and_back(opened: Any, small: Report) -> None:
+@pytest.mark.parametrize("opened", [{}, {"java_script_enabled": False}], indirect=True, ids=["scripts", "none"])
+def test_every_row_of_the_table_links_to_its_section_which_opens_and_back(opened: Any, small: Report) -> None:
     links = opened.locator("#rows tbody a")
     assert links.count() == len(small.rows)
-    for number, one in enumerate(small.rows):
+    for number, one in enumerate(by_severity(small)):
         link = links.nth(number)
         section = opened.locator(f"[id='{link.get_attribute('href')[1:]}']")
         assert section.count() == 1
-        assert one.mechanism in section.locator("h3").inner_text()
-        back = section.get_by_role("link", name="to its row of the table").get_attribute("href")
-        assert opened.locator(f"[id='{back[1:]}'] a").get_attribute("href") == link.get_attribute("href")
+        assert one.mechanism in section.locator("xpath=ancestor::article").locator("h3").inner_text()
+        back = section.locator("a.up")
+        assert back.get_attribute("aria-label") == "to its row of the table"
+        assert opened.locator(f"[id='{back.get_attribute('href')[1:]}'] a").get_attribute("href") == link.get_attribute(
+            "href"
+        )
+    section = opened.locator(f"[id='{links.nth(4).get_attribute('href')[1:]}']")
+    assert not section.is_visible()  # it is folded
     links.nth(4).click()
-    at = opened.locator(f"[id='{links.nth(4).get_attribute('href')[1:]}']").bounding_box()
-    assert 0 <= at["y"] < HIGH / 4
+    assert section.is_visible()
+    assert 0 <= section.bounding_box()["y"] < HIGH / 4
+    section.locator("a.up").click()
+    table_row = opened.locator("#rows tbody tr").nth(4).bounding_box()
+    head = opened.locator("#rows thead").bounding_box()
+    assert head["y"] + head["height"] <= table_row["y"] < HIGH / 2  # nothing lies over it
+
+
+def test_sections_are_folded_and_each_says_what_was_claimed_and_found(opened: Any, small: Report) -> None:
+    articles = opened.locator("article")
+    assert articles.count() == len(small.rows)
+    assert opened.locator("article figure:visible").count() == 0
+    told = [one.inner_text() for one in articles.locator("summary:visible").all() if "VIOLATED" in one.inner_text()]
+    pairs = [str(finding(row)) for row in small.rows if row.violated]
+    assert sorted(one.split("claims")[1].strip() for one in told) == sorted(pair[len("claims ") :] for pair in pairs)
+    articles.first.locator("summary").first.click()
+    assert articles.first.locator("figure").first.is_visible()
+
+
+def by_severity(report: Report) -> list[Row]:
+    return sorted(report.rows, key=lambda row: SEVERITY.index(wording.verdict(row)))
+
+
+def test_the_filter_shows_one_verdict_and_one_family_in_the_table_and_below_it(opened: Any, small: Report) -> None:
+    def visible() -> tuple[int, int]:
+        return opened.locator("#rows tbody tr:visible").count(), opened.locator("article:visible").count()
+
+    counted = Counter(wording.verdict(row) for row in small.rows)
+    for verdict in (*counted, ""):
+        opened.get_by_label("Verdict").select_option(verdict)
+        expected = counted[verdict] if verdict else len(small.rows)
+        assert visible() == (expected, expected)
+        assert len(set(column(opened, 2, ":not([hidden])"))) == (1 if verdict else len(counted))
+        rows = f"{len(small.rows)} rows"
+        assert opened.locator("#shown").inner_text() == (f"{expected} of {rows}" if verdict else rows)
+    opened.get_by_label("Family").select_option("laplace")
+    opened.get_by_label("Verdict").select_option("VIOLATED")
+    laplace = sum(row.family == "laplace" and row.violated for row in small.rows)
+    assert 0 < laplace < counted["VIOLATED"]
+    assert visible() == (laplace, laplace)
+    assert opened.locator(".attacked:visible").count() == laplace
+
+
+def test_a_link_to_a_row_that_is_filtered_out_shows_it(opened: Any) -> None:
+    opened.get_by_label("Verdict").select_option("HOLDS")
+    link = opened.locator("#found a").first
+    section = opened.locator(f"[id='{link.get_attribute('href')[1:]}']")
+    assert not section.is_visible()
+    link.click()
+    assert section.is_visible()
+    assert 0 <= section.bounding_box()["y"] < HIGH / 2
+    assert opened.get_by_label("Verdict").input_value() == ""
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_header_stays_while_the_table_is_read(browser: Any, pages: dict[str, str], width: int) -> None:
+    page = Opened(browser, pages["many"], viewport={"width": width, "height": HIGH}).page
+    rows = page.locator("#rows tbody tr")
+    rows.nth(rows.count() // 2).evaluate("row => row.scrollIntoView({block: 'center'})")
+    head = page.locator("#rows thead").bounding_box()
+    assert abs(head["y"]) < 2
+    assert head["height"] < HIGH / 6
+    assert page.get_by_label("Verdict").is_visible()
+    over = "([x, y]) => document.elementFromPoint(x, y).closest('thead') !== null"
+    assert page.evaluate(over, [width / 2, head["height"] / 2])
+
+
+@pytest.mark.parametrize("opened", [{"viewport": {"width": NARROW, "height": HIGH}}], indirect=True)
+def test_the_claim_and_the_finding_are_within_a_screen_of_400_pixels(opened: Any, small: Report) -> None:
+    rows = opened.locator("#rows tbody tr")
+    for number, one in enumerate(by_severity(small)):
+        for name in ("claims", "found", "verdict"):
+            cell = rows.nth(number).locator(f"td.{name}")
+            box = cell.bounding_box()
+            assert 0 <= box["x"] < box["x"] + box["width"] <= NARROW
+        pair = finding(one)
+        assert rows.nth(number).locator("td.claims").inner_text() == pair.claimed
+        assert rows.nth(number).locator("td.found").inner_text() == ("–" if one.error else pair.found)
+
+
+def test_what_is_pasted_makes_the_worlds_of_the_row(opened: Any, small: Report) -> None:
+    for one in small.rows:
+        if one.error is not None:
+            continue
+        pasted = opened.locator(".attacked", has=opened.locator("h2", has_text=re.compile(f"^{re.escape(one.attack)}")))
+        names: dict[str, Any] = {}
+        made = TIMED if one.attack == TIMED.name else attack(one.attack)
+        exec(pasted.first.locator("pre").inner_text(), names)
+        for name, data in zip(("data_in", "data_out"), made.worlds(), strict=True):
+            np.testing.assert_array_equal(names[name], data, strict=True)
+
+
+WORDS = ("side channel", "law", "twin", "advantage", "allowed")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_the_field_is_explained_where_it_first_stands(opened: Any, word: str) -> None:
+    unfold(opened)
+    first = opened.evaluate(
+        """word => {
+          const within = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+          while (within.nextNode()) {
+            const node = within.currentNode;
+            if (new RegExp(`\\\\b${word}s?\\\\b`, "i").test(node.data)) return node.parentElement.tagName;
+          }
+        }""",
+        word,
+    )
+    assert first == "DFN"
 
 
 def test_headings_go_down_one_step_at_a_time_and_no_name_is_given_twice(opened: Any) -> None:
@@ -240,12 +374,21 @@ def test_headings_go_down_one_step_at_a_time_and_no_name_is_given_twice(opened: 
     assert opened.evaluate("document.documentElement.lang") == "en"
 
 
-def column(page: Any, place: int) -> list[str]:
+def column(page: Any, place: int, which: str = "") -> list[str]:
     cells: list[str] = page.evaluate(
-        "place => [...document.querySelectorAll('#rows tbody tr')].map(row => row.cells[place].textContent.trim())",
-        place,
+        """([place, which]) => [...document.querySelectorAll(`#rows tbody tr${which}`)]
+          .map(row => row.cells[place].textContent.trim())""",
+        [place, which],
     )
     return cells
+
+
+def keys(page: Any, place: int) -> list[float | None]:
+    """What the cells of a column are sorted by; None where there is no number."""
+    found: list[str] = page.evaluate(
+        "place => [...document.querySelectorAll('#rows tbody tr')].map(row => row.cells[place].dataset.key)", place
+    )
+    return [float(key) if key else None for key in found]
 
 
 def number(cell: str) -> float:
@@ -255,12 +398,12 @@ def number(cell: str) -> float:
     return np.inf if told == "∞" else float(told)
 
 
-@pytest.mark.parametrize("place", range(10))
+@pytest.mark.parametrize("place", [0, 1, 2, 5, 6, 7, 8])
 def test_a_heading_sorts_the_table_and_again_the_other_way(opened: Any, place: int) -> None:
-    head = opened.locator("#rows thead th").nth(place)
+    head = opened.locator("#rows .heads th").nth(place)
     given = column(opened, place)
-    key: Any = str if place in (0, 1, 3) else SEVERITY.index if place == 2 else number
-    known = [cell for cell in given if cell != "–" or place == 3]
+    key: Any = str if place in (0, 1, 5) else SEVERITY.index if place == 2 else number
+    known = [cell for cell in given if cell != "–" or place == 5]
     missing = ["–"] * (len(given) - len(known))
     ascending = sorted(map(key, known))
     assert len(set(ascending)) > 1
@@ -274,18 +417,38 @@ def test_a_heading_sorts_the_table_and_again_the_other_way(opened: Any, place: i
     shown = column(opened, place)
     assert [key(cell) for cell in shown[: len(known)]] == ascending[::-1]
     assert shown[len(known) :] == missing
-    opened.locator("#rows thead th").nth((place + 1) % 10).get_by_role("button").click()
+    opened.locator("#rows .heads th").nth((place + 1) % 9).get_by_role("button").click()
     assert head.get_attribute("aria-sort") is None
 
 
+@pytest.mark.parametrize("place", [3, 4])
+def test_claims_sort_by_budget_and_findings_by_how_far_they_lie_above_the_claim(
+    opened: Any, small: Report, place: int
+) -> None:
+    rows = by_severity(small)
+    expected = [finding(row).excess for row in rows]
+    assert keys(opened, place) == expected
+    known = sorted(key for key in expected if key is not None)
+    missing = [None] * (len(rows) - len(known))
+    button = opened.locator("#rows .heads th").nth(place).get_by_role("button")
+    for ordered in (known, known[::-1]):
+        button.click()
+        assert keys(opened, place) == ordered + missing
+
+
 @pytest.mark.parametrize("opened", [{"java_script_enabled": False}], indirect=True)
-def test_without_scripts_the_table_is_in_the_reports_order_and_promises_no_sort(opened: Any, small: Report) -> None:
-    assert column(opened, 1) == [row.mechanism for row in small.rows]
+def test_without_scripts_violations_come_first_and_nothing_promises_a_sort_or_a_filter(
+    opened: Any, small: Report
+) -> None:
+    assert column(opened, 1) == [row.mechanism for row in by_severity(small)]
     assert opened.get_by_role("button").count() == 0
-    assert "sorts" not in opened.locator("#verdicts caption").inner_text()
+    assert opened.get_by_role("combobox").count() == 0
+    assert "sorts" not in opened.locator("#verdicts").inner_text()
     broken = [one for one in opened.locator("article").all() if "VIOLATED" in one.locator("h3").inner_text()]
     assert len(broken) == sum(row.violated for row in small.rows)
-    assert all(one.locator("figure svg").first.is_visible() for one in broken)
+    for one in broken:
+        one.locator("summary").first.click()
+        assert one.locator("figure svg").first.is_visible()
 
 
 def test_on_paper_it_is_black_on_white_whatever_the_screen(browser: Any, pages: dict[str, str], tmp_path: Path) -> None:
