@@ -145,7 +145,7 @@ def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
     page = documents.to_html(reported(*counted, row))
     _, table, sections = page.replace("</table>", "<table").split("<table")
     assert [table.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
-    counts, outcomes, times = sections.split("<article")[1:]
+    counts, times, outcomes = (one.split("</article>")[0] for one in sections.split("<article")[1:])
     assert [name in counts for name in ("visible below ε", "worlds differ")] == [True, False]
     assert "worlds differ" in times
     assert not any(name in outcomes for name in ("<dt>visible below ε", "<dt>worlds differ"))
