@@ -57,7 +57,7 @@ def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> It
     while True:
         string = prefix.ljust(depth, "0")
         ran = _run(sampler, string, word_bits)
-        if not prefix and ran != _run(sampler, string, word_bits):
+        if not prefix and not _alike(ran, _run(sampler, string, word_bits)):
             raise ValueError("the sampler is not a function of its bits: two runs on the same ones differ")
         if not ran.exhausted:
             yield ran.outcome, ran.consumed
@@ -73,6 +73,15 @@ class _Run(NamedTuple):
     outcome: Any
     consumed: int
     exhausted: bool
+
+
+def _alike(one: _Run, other: _Run) -> bool:
+    if (one.consumed, one.exhausted) != (other.consumed, other.exhausted):
+        return False
+    try:
+        return identity(one.outcome) == identity(other.outcome)  # NaN is like itself
+    except TypeError:  # whoever asks for the bits alone may return anything
+        return bool(one.outcome == other.outcome)
 
 
 def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _Run:

@@ -167,6 +167,18 @@ def test_the_first_string_is_tried_twice() -> None:
         exhaustive.law(lambda bits: next(state), depth=3)
 
 
+def test_nan_is_an_outcome_like_itself_and_one_is_not_true() -> None:
+    found = exhaustive.law(lambda bits: float("nan") if bits.take(1) == 0 else 0.5, depth=1)
+    assert found.probability(float("nan"))[0] == found.probability(0.5)[0] == Fraction(1, 2)
+    state = iter((1, True))
+    with pytest.raises(ValueError, match="two runs on the same ones differ"):
+        exhaustive.law(lambda bits: next(state), depth=0)
+
+
+def test_whoever_counts_bits_may_return_anything() -> None:
+    assert exhaustive.bits_consumed(lambda bits: [bits.take(2)], depth=2).probability(2)[0] == 1
+
+
 def test_a_typing_mistake_is_no_outcome() -> None:
     with pytest.raises(AttributeError, match="tak"):
         exhaustive.law(lambda bits: bits.tak(1), depth=3)  # type: ignore[attr-defined]
