@@ -27,6 +27,7 @@ def to_json(report: Report) -> str:
         "alpha": report.alpha,
         "alpha_per_row": report.alpha_per_row,
         "environment": dict(report.environment),
+        "unfinished": list(report.unfinished),
         "rows": [_row_json(row) for row in report.rows],
     }
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -186,7 +186,8 @@ def closing(report: Report) -> str:
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
+    lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are not there. " if report.unfinished else ""
     return (
-        f"seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
+        f"{lost}seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
     )

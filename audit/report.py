@@ -241,3 +241,4 @@ class Report:
     alpha_per_row: float
     environment: Mapping[str, str]
     rows: tuple[Row, ...]
+    unfinished: tuple[str, ...] = ()  # the attacks whose rows are not there, because the audit has not come to them

@@ -14,7 +14,7 @@ from audit.counting import Counts, batches, count_batches
 from audit.report import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
 from audit.worlds import claimed
 from mechanisms.bits import seeded_bits
-from mechanisms.interface import Mechanism, NoLawError
+from mechanisms.interface import Mechanism, NoLawError, Refused
 from mechanisms.law import Law, integers, runs_of
 from mechanisms.privacy import Claim
 from mechanisms.product import Product
@@ -24,6 +24,7 @@ MANY = 1 << 23  # atoms from which an even part of them fixes the cells
 PART = 1 << 20  # atoms of that part
 PILOT = 4096  # runs that fix the cells where there is no law to fix them, at the most
 PILOT_SHARE = 1 / 8  # of the runs asked for, at the most
+REFUSALS = 100  # of each world: where a pilot of at least so many only raises, nothing is tried
 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -82,12 +83,16 @@ def cell_edges(
 
     The last cell has no end: it holds what is larger, too.
     From the atoms of the laws; without laws, from so many runs of each world, which judge nothing (see `pilot`).
+    Raises ValueError where these are enough, and all of them raised.
     """
     if laws is None:
-        values = []
+        drawn = []
         for world, data in zip(("pilot-in", "pilot-out"), worlds, strict=True):
             bits = seeded_bits(seed, attack.name, mechanism.name, world)
-            values.append(attack.statistic(mechanism.sample(data, attack.parameters, bits, runs)))
+            drawn.append(mechanism.sample(data, attack.parameters, bits, runs))
+        if runs >= REFUSALS and all(isinstance(one, Refused) for outcomes in drawn for one in outcomes):
+            raise ValueError(f"all of the first {runs:,} runs of both worlds raised, the last {drawn[1][-1].error!r}")
+        values = [attack.statistic(outcomes) for outcomes in drawn]
     else:
         values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
     distinct = np.sort(np.concatenate(values), kind="stable")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -23,7 +24,9 @@ from mechanisms.interface import Family, Mechanism, Outcomes, Refused
 from mechanisms.privacy import Claim
 
 COMMAND = "cmd:"  # how the name of a target begins that is a command
-REQUEST = 10_000  # runs of one request: an answer comes soon, and is never large
+REQUEST = 10_000  # runs of one request, at the most: an answer is never large
+ANSWERED = 1.0  # seconds that the answer to a request is to take, or so
+GROWTH = 10  # how many times the runs of the request before: what is slow is found out while little is asked
 TIMEOUT = 60.0  # seconds for one answer
 ANSWER = 1 << 16  # bytes of an answer, besides those of its outcomes
 OUTCOME = 512  # bytes of one number of an outcome, an error message among them
@@ -113,22 +116,22 @@ class CommandTarget:
 class CallableTarget:
     """A function(data, parameters, runs) that returns `runs` outcomes; one that it cannot give may be an exception.
 
-    A function that raises where it is asked for one run refuses: that run's outcome is the exception. So that the
-    outcomes of runs stay independent, it is then asked for every run of these data by itself. One that raises only now
-    and then has to return its exceptions as outcomes: a call that raises would take the other runs along.
+    A function that raises where it is asked for one run, as it is first, refuses: that run's outcome is the exception.
+    So that the outcomes of runs stay independent, it is then asked for every run of these data by itself. One that
+    raises only now and then has to return its exceptions as outcomes: a call that raises would take the other runs
+    along.
     """
 
     def __init__(self, function: Callable[[Any, dict[str, Any], int], Any]) -> None:
         self._function = function
-        self._tried: tuple[Any, bool] | None = None  # the last data, and whether they made the function raise
+        self._raised: Any = None  # the last data that it was first asked for one run of, if that raised
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
-        if self._tried is None or self._tried[0] is not data:
-            first = self._called(data, parameters, 1)
-            self._tried = data, isinstance(first, Refused)
-        if self._tried[1]:
-            single = [self._called(data, parameters, 1) for _ in range(runs)]
-            outcomes = [one if isinstance(one, Refused) else _only(one) for one in single]
+        if self._raised is data:
+            outcomes: Any = [self._single(data, parameters) for _ in range(runs)]
+        elif runs == 1:
+            outcomes = [self._single(data, parameters)]
+            self._raised = data if isinstance(outcomes[0], Refused) else None
         else:
             outcomes = self._called(data, parameters, runs)
             if isinstance(outcomes, Refused):
@@ -137,6 +140,14 @@ class CallableTarget:
                     "return the exception as the outcome of its run"
                 )
         return protocol.checked([native(value) for value in outcomes], of, data, runs, getattr(parameters, "query", ""))
+
+    def _single(self, data: Any, parameters: Any) -> Any:
+        outcomes = self._called(data, parameters, 1)
+        if isinstance(outcomes, Refused):
+            return outcomes
+        if len(outcomes) != 1:
+            raise TargetError(f"answered with {len(outcomes):,} outcomes, not 1")
+        return outcomes[0]
 
     def _called(self, data: Any, parameters: Any, runs: int) -> Any:
         given = data.copy() if isinstance(data, np.ndarray | dict) else data
@@ -154,12 +165,6 @@ class CallableTarget:
 
 def _parts(data: Any) -> int:
     return len(data) if isinstance(data, Mapping) else int(np.size(data))
-
-
-def _only(outcomes: Any) -> Any:
-    if len(outcomes) != 1:
-        raise TargetError(f"answered with {len(outcomes):,} outcomes, not 1")
-    return outcomes[0]
 
 
 def native(value: Any) -> Any:
@@ -217,25 +222,26 @@ def mechanism(
     target: Target,
     claim: Callable[[Any, Any, Any], Claim],
     watch: Watch,
-    done: Callable[[], None] = lambda: None,
+    done: Callable[[int], None] = lambda runs: None,
+    answered: float = ANSWERED,
 ) -> Mechanism[Any, Any, Any]:
     """Return the target as a member of the family `of`. Its randomness is its own, and it has no law.
 
-    watch sees every outcome; done() is called for each request.
+    The first request of a sample is for one run, and each further one for as many as take about `answered` seconds at
+    the speed of the one before. watch sees every outcome; done(runs) is called after each request.
     """
     known = family(of)
 
     def sample(data: Any, parameters: Any, bits: BitSource, n: int) -> Outcomes:
         outcomes: list[Any] = []
-        for start in range(0, n, REQUEST):
-            outcomes += target(data, parameters, known, min(REQUEST, n - start))
-            done()
+        size = 1
+        while len(outcomes) < n:
+            started = time.monotonic()
+            outcomes += target(data, parameters, known, size)
+            done(size)
+            fitting = size * answered / max(1e-9, time.monotonic() - started)
+            size = min(max(1, int(min(fitting, GROWTH * size, REQUEST))), n - len(outcomes))
         watch.see(outcomes)
         return protocol.gathered(outcomes)
 
     return Mechanism(name, of, sample, claim, seeded=False)
-
-
-def requests(runs: int) -> int:
-    """Return how many requests a sample of so many runs takes."""
-    return -(-runs // REQUEST)

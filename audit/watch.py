@@ -1,15 +1,20 @@
-"""What the outcomes of a target give away about the way they came: digits lost, nothing but refusals or one answer."""
+"""What the outcomes of a target give away of how they came: digits lost, nothing but exceptions or one answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from audit.protocol import TargetError, quoted
+from audit.report import Row
+from mechanisms.atoms import identity
 from mechanisms.interface import Refused
 
 DIGITS = 15
 ENOUGH = 16  # distinct floats: see Watch
+SILENT = "does it read its data, and add noise? docs/protocol.md says in what form data come"
 
 
 class Watch:
@@ -39,8 +44,8 @@ class Watch:
             if not self._answered:
                 self._first = outcome
             self._answered = True
-            if not self._varies:  # an index or a list may well be always the same, a number with noise not
-                self._varies = not isinstance(outcome, float) or outcome != self._first
+            if not self._varies:
+                self._varies = identity(outcome) != identity(self._first)
             if not self._whole:
                 for part in outcome if isinstance(outcome, tuple) else (outcome,):
                     self._measure(part[1] if isinstance(part, tuple) else part)  # an item of a mapping
@@ -53,6 +58,16 @@ class Watch:
         if len(self._short) < ENOUGH and Decimal(decimal) != Decimal(number):
             self._short.add(number)
 
+    @property
+    def only_raised(self) -> str | None:
+        """What was raised last, where every run was refused: then nothing was tried."""
+        return self._refusal if self._seen and not self._answered else None
+
+    @property
+    def constant(self) -> bool:
+        """Whether every run of both worlds gave the same outcome, of whatever type, in runs enough to tell."""
+        return self._answered and not self._varies and not self._refusal and self._seen >= ENOUGH
+
     def warnings(self) -> tuple[str, ...]:
         """Return what a reader of the row has to know."""
         found = []
@@ -61,11 +76,33 @@ class Watch:
                 f"all outcomes are decimals of at most {DIGITS} digits: if a %g or the like rounds them on their way, "
                 "the last bits that would show a loss are gone; print hexadecimal floats (%a), or 17 digits"
             )
-        if self._seen and not self._answered:
-            found.append(f"every run of both worlds was refused, the last with {self._refusal!r}")
-        if self._answered and not self._varies and not self._refusal and self._seen >= ENOUGH:
-            found.append(
-                f"every run of both worlds gave {float(self._first)!r}: does it read its data, and add noise? "
-                "docs/protocol.md says in what form data come"
-            )
+        if self.constant and isinstance(self._first, float):  # an index or a list may well be always the same
+            found.append(f"every run of both worlds gave {self._first!r}: {SILENT}")
         return tuple(found)
+
+
+def watched(rows: Sequence[Row], watches: Sequence[Watch], *, constant_fails: bool) -> tuple[Row, ...]:
+    """Return the rows of a target, with what was seen of each: warnings, and errors where nothing was tried.
+
+    A row is an error where every run of both worlds raised. Where each row saw one outcome alone, every row is warned
+    of that; constant_fails: is an error.
+    """
+    silent = all(watch.constant for watch in watches)
+    told = f"in each row, every run of both worlds gave one outcome: {SILENT}"
+    found = []
+    for row, watch in zip(rows, watches, strict=True):
+        warnings = watch.warnings()
+        if watch.only_raised is not None:
+            row = _failed(row, f"every run of both worlds raised, the last {quoted(watch.only_raised)}")
+        elif silent and constant_fails:
+            row = _failed(row, told)
+        elif silent and not warnings:
+            warnings = (told,)
+        found.append(dataclasses.replace(row, warnings=warnings))
+    return tuple(found)
+
+
+def _failed(row: Row, told: str) -> Row:
+    """Return the row without what it seemed to show; an error that it has comes first."""
+    error = row.error or f"{TargetError.__name__}: {told}"
+    return dataclasses.replace(row, error=error, sampled=None, sequential=None, sketch=None)

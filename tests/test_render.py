@@ -16,7 +16,7 @@ from audit.report import Report, Row, Verdict
 def test_json_has_the_published_form(report: Report) -> None:
     document = json.loads(documents.to_json(report))
     assert list(document) == [
-        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "rows",
+        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "unfinished", "rows",
     ]  # fmt: skip
     row = document["rows"][0]
     assert list(row) == [

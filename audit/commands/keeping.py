@@ -12,11 +12,12 @@ import click
 from audit.commands.shared import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from audit.checkpoint import Checkpoint
     from audit.crossings import Crossing
+    from audit.report import Report
     from audit.scheduling import Keeping
 
 DEAR = 60.0  # seconds of counting that are not thrown away unasked
@@ -31,6 +32,38 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
     """
     with _alone(out), _kept(out, met, options, resume=resume) as keeping:
         yield keeping
+
+
+@contextmanager
+def rows_kept(out: Path) -> Iterator[Callable[[Report], None]]:
+    """Give what writes the report of the rows that are finished, should the audit not come to its end."""
+    from audit import documents, output
+
+    rows = 0
+
+    def keep(report: Report) -> None:
+        nonlocal rows
+        try:
+            output.write(out, files(report, documents.to_html(report)))
+            rows = len(report.rows)
+        except OSError as error:
+            click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
+
+    try:
+        yield keep
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        click.echo(f"interrupted: {out / 'report.json'} has the rows that are finished, {rows} by now", err=True)
+        raise click.exceptions.Exit(130) from None
+
+
+def files(report: Report, page: str) -> dict[str, bytes]:
+    """Return what a report is written as, by name."""
+    from audit import documents, terminal
+
+    made = {"table.svg": terminal.to_svg(report), "report.html": page, "report.json": documents.to_json(report)}
+    return {name: content.encode() for name, content in made.items()}
 
 
 @contextmanager

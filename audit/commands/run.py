@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.keeping import kept
+from audit.commands.keeping import files, kept, rows_kept
+from audit.commands.printing import kept_for_the_report
 from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_lines, print_whole
 from audit.commands.target import Wanted, examined, fitting_attacks, target_options
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from audit.report import Report
 
 QUICK_RUNS = 2_000
+ALPHA, ALPHA_FAILING = 0.05, 1e-3  # of a report that is read, and of one that fails a build
 
 
 class Runs(click.IntRange):
@@ -38,8 +40,8 @@ class Runs(click.IntRange):
         return super().convert(value, parameter, context)
 
 
-def _a_number(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    if math.isnan(value):
+def _a_number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
         raise click.BadParameter("nan is not a number")
     return value
 
@@ -55,14 +57,14 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
     type=Runs(1, 10**12),
     default=100_000,
     show_default=True,
-    help="Runs in each world, also as 1e9; a mechanism too slow for so many declares fewer.",
+    help="Runs in each world for each row, also as 1e9: all of them, those that judge and those that an event is "
+    "learned on or cells are fixed by; a mechanism too slow for so many declares fewer.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same runs.")
 @click.option(
     "--alpha",
     type=click.FloatRange(1e-12, 1, max_open=True),
-    default=0.05,
-    show_default=True,
+    show_default=f"{ALPHA:g}, with --fail-on-violation {ALPHA_FAILING:g}",
     callback=_a_number,
     help="Chance that any sampled verdict is a false alarm; shared by the rows, so fewer rows get narrower intervals.",
 )
@@ -103,7 +105,12 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float) 
 @click.option("--full", is_flag=True, help="Also attacks that take seconds and show what others show.")
 @click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
 @click.option("--wide", is_flag=True, help="Print a table with every column, however long its lines.")
-@click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
+@click.option(
+    "--fail-on-violation",
+    is_flag=True,
+    help="Exit with 1 when a claim is violated, and with 3 when a target gives one outcome in all runs of each row. "
+    f"At most one sound build in {1 / ALPHA_FAILING:,.0f} fails by chance, whatever its number of rows.",
+)
 def run(
     attacks: Sequence[str],
     mechanisms: Sequence[str],
@@ -111,7 +118,7 @@ def run(
     channels: bool,
     runs: int,
     seed: int,
-    alpha: float,
+    alpha: float | None,
     jobs: int | None,
     address: str | None,
     out: Path,
@@ -138,7 +145,7 @@ def run(
     options: dict[str, Any] = {
         "seed": seed,
         "runs": min(runs, QUICK_RUNS) if quick else runs,
-        "alpha": alpha,
+        "alpha": alpha or (ALPHA_FAILING if fail_on_violation else ALPHA),
         "until_decided": until_decided,
     }
     if wanted.name is None:
@@ -150,9 +157,9 @@ def run(
         given = {"mechanism": mechanisms, "all": everything, "jobs": jobs, "cluster": address, "resume": resume}
         for name in (name for name, value in given.items() if value):
             raise click.UsageError(f"--target excludes --{name}")
-        examine = partial(
-            examined, fitting_attacks(chosen, wanted.stated, bool(attacks)), wanted, search=not attacks, **options
-        )
+        fitting = fitting_attacks(chosen, wanted.stated, bool(attacks))
+        options |= {"search": not attacks, "constant_fails": fail_on_violation}
+        examine = partial(_examined_target, fitting, wanted, options, out)
     report, page = _written(examine, out, kept=wanted.name is None)
     _show(report, form, page, wide)
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
@@ -177,16 +184,16 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
 
 def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[Report, str]:
     """Examine and write; return the report and its page. kept: a checkpoint that lies there is of this audit."""
-    from audit import checkpoint, documents, output, terminal
+    from audit import checkpoint, documents, output
 
     with file_mistakes():
         output.prepare(out)
-    report = examine()
+    with kept_for_the_report():
+        report = examine()
     page = documents.to_html(report)
-    files = {"table.svg": terminal.to_svg(report).encode(), "report.html": page.encode()}
     stale = [checkpoint.NAME, checkpoint.BESIDE] if kept else []
     with file_mistakes():
-        output.write(out, files | {"report.json": documents.to_json(report).encode()}, stale)
+        output.write(out, files(report, page), stale)
     return report, page
 
 
@@ -230,6 +237,11 @@ def _examined(
 
     with kept(out, met, options, resume=resume) as keeping, executor() as workers, auditing() as told:
         return examine_all(met, **options, executor=workers, keeping=keeping, told=told)
+
+
+def _examined_target(attacks: list[AnyAttack], wanted: Wanted, options: dict[str, Any], out: Path) -> Report:
+    with rows_kept(out) as keep:
+        return examined(attacks, wanted, **options, finished=keep)
 
 
 @contextmanager

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from audit.scheduling import Standing, Standings
 
 
+SPOKEN = 10.0  # seconds between two lines on progress where there is no terminal
+
+
 def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
     if value == Path():
         raise click.BadParameter("the name of the folder is empty; '.' is written './.'")
@@ -78,19 +81,14 @@ def file_mistakes() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The bar of a command: called for each step done; `told` shows how the row stands that is being examined."""
+    """The bar of a command: called for each step done."""
 
     bar: Progress
     task: TaskID
-    what: str
 
     def __call__(self) -> None:
         interrupts.check()
         self.bar.advance(self.task)
-
-    def told(self, standing: Standing | None) -> None:
-        """Show the running bound of a row."""
-        self.bar.update(self.task, description=f"{self.what} {bound(standing)}")
 
 
 @contextmanager
@@ -99,12 +97,13 @@ def progress(what: str, total: int) -> Iterator[Steps]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
     with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
-        yield Steps(bar, bar.add_task(what, total=total), what)
+        yield Steps(bar, bar.add_task(what, total=total))
 
 
 @contextmanager
 def auditing() -> Iterator[Callable[[Standings], None]]:
-    """Show rows, runs a second, the time left, and the bound of the row that was counted last; nothing in a pipe."""
+    """Show rows, runs a second, the time left, and the bound of the row that was counted last; in a pipe, a line of
+    them now and then."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.table import Column
 
@@ -112,11 +111,19 @@ def auditing() -> Iterator[Callable[[Standings], None]]:
     rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut where there is no room
     with _bar(rows, BarColumn(10), TaskProgressColumn(), speed, rest, expand=True) as bar:
         task = bar.add_task("", total=None, rows="auditing", speed="")
-        begun = time.monotonic()
+        begun = spoke = time.monotonic()
 
         def told(standings: Standings) -> None:
+            nonlocal spoke
+            now = time.monotonic()
+            if bar.disable and now - spoke < SPOKEN:
+                return
+            spoke = now
             done, rows = standings.runs_done, f"{standings.rows_done} of {standings.rows} rows"
-            speed = pace(done - standings.runs_kept, standings.runs - done, time.monotonic() - begun)
+            speed = pace(done - standings.runs_kept, standings.runs - done, now - begun)
+            if bar.disable:
+                click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(standings.at)))), err=True)
+                return
             shown: dict[str, Any] = {"total": max(1, standings.runs), "completed": done, "rows": rows}
             bar.update(task, description=bound(standings.at), speed=speed, **shown)
 

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.shared import progress
+from audit.commands.shared import auditing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from audit.crossings import AnyAttack, AnyMechanism
-    from audit.report import Report
+    from audit.report import Report, Row
+    from audit.scheduling import Standing, Standings
     from audit.stated import Stated
     from audit.targets import Target
 
 SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
 SEARCHING = 20_000  # runs of each world that it learns on, at the most
+SEARCH_SHARE = 1 / 2  # of its runs, at the most
 SEARCH_LEAST = 1_000  # runs below which it would learn nothing
 STATING = ("epsilon", "delta", "sensitivity")
 
@@ -68,7 +70,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 default=60.0,
                 show_default=True,
                 callback=finite,
-                help="Seconds that a command has for one answer, which is of at most 10,000 runs.",
+                help="Seconds that a command has for one answer; so much is asked for as takes about a second.",
             ),
         )
     ):
@@ -121,6 +123,34 @@ def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -
     return found
 
 
+@dataclasses.dataclass(slots=True)
+class Asked:
+    """How far the audit of a target is, told after each request. runs: of each world, for each of the rows."""
+
+    rows: int
+    runs: int
+    told: Callable[[Standings], None]
+    rows_done: int = 0
+    runs_done: int = 0  # of both worlds
+    at: Standing | None = None
+
+    def answered(self, runs: int) -> None:
+        """Add the runs of a request."""
+        from audit.scheduling import Standings
+
+        self.runs_done += runs
+        self.told(Standings(self.rows, self.rows_done, self.rows * self.runs, self.runs_done // 2, 0, self.at))
+
+    def stands(self, standings: Standings) -> None:
+        """Note how the row stands that is being examined."""
+        self.at = standings.at
+
+    def finish(self) -> None:
+        """Note that a row is finished, with however few runs."""
+        self.rows_done += 1
+        self.runs_done = max(self.runs_done, 2 * self.runs * self.rows_done)
+
+
 def examined(
     attacks: list[AnyAttack],
     wanted: Wanted,
@@ -130,42 +160,56 @@ def examined(
     alpha: float,
     until_decided: bool = False,
     search: bool = False,
+    constant_fails: bool = False,
+    finished: Callable[[Report], None] = lambda report: None,
 ) -> Report:
     """Start the target, and return the report of these attacks on it.
 
-    search: also look for inputs and an event of its own, where no attack was named; on runs that judge nothing.
+    runs: of each world for each row, whatever they are for. search: also look for inputs and an event of its own, where
+    no attack was named; on runs that judge nothing. constant_fails: see `watched`. finished(report) is called with the
+    rows so far after each row but the last.
     """
-    from audit.counting import BATCH
     from audit.crossings import Crossing
     from audit.executors import Here
-    from audit.sampled import PILOT
     from audit.scheduling import examine_all
-    from audit.targets import mechanism, requests
-    from audit.watch import Watch
+    from audit.targets import ANSWERED, mechanism
+    from audit.watch import Watch, watched
 
     name = wanted.name or ""
+    if search and runs < SEARCH_LEAST:
+        click.echo(f"left out: {SEARCH}: --runs {runs} are too few to learn on, {SEARCH_LEAST:,} are needed", err=True)
     search = search and runs >= SEARCH_LEAST
     watches = [Watch() for _ in range(len(attacks) + search)]
-    batches = [min(BATCH, runs - start) for start in range(0, runs, BATCH)]
-    steps = 2 * len(attacks) * (requests(PILOT) + sum(map(requests, batches)))
-    with _opened(name, wanted.timeout) as target, progress("auditing", steps) as done:
-        members = [mechanism(name, attacks[0].family, target, wanted.stated.claim, watch, done) for watch in watches]
+    with _opened(name, wanted.timeout) as target, auditing() as told:
+        asked = Asked(len(watches), runs, told)
+        answered = min(ANSWERED, wanted.timeout / 10)
+        members = [
+            mechanism(name, attacks[0].family, target, wanted.stated.claim, watch, asked.answered, answered)
+            for watch in watches
+        ]
         if search:
-            attacks = [*attacks, *_searched(members[-1], attacks[0], seed, min(runs, SEARCHING))]
-        met = [Crossing(attack, member) for attack, member in zip(attacks, members, strict=False)]
-        report = examine_all(
-            met,
-            seed=seed,
-            runs=runs,
-            alpha=alpha,
-            until_decided=until_decided,
-            executor=Here(),
-            told=lambda standings: done.told(standings.at),
-        )
-    rows = zip(report.rows, watches, strict=False)
-    return dataclasses.replace(
-        report, rows=tuple(dataclasses.replace(row, warnings=watch.warnings()) for row, watch in rows)
-    )
+            learning = min(SEARCHING, int(SEARCH_SHARE * runs))
+            attacks = [*attacks, *_searched(members[-1], attacks[0], seed, learning)]
+            members[-1] = dataclasses.replace(members[-1], runs=lambda data, parameters: runs - learning)
+        made: list[Row] = []
+        for attack, member in zip(attacks, members, strict=False):
+            report = examine_all(
+                [Crossing(attack, member)],
+                seed=seed,
+                runs=runs,
+                alpha=alpha / len(attacks),
+                until_decided=until_decided,
+                executor=Here(),
+                told=asked.stands,
+            )
+            made += report.rows
+            rows = watched(made, watches[: len(made)], constant_fails=constant_fails)
+            left = tuple(one.name for one in attacks[len(made) :])
+            report = dataclasses.replace(report, alpha=alpha, rows=rows, unfinished=left)
+            if left:
+                finished(report)
+            asked.finish()
+    return report
 
 
 def _searched(mechanism: AnyMechanism, first: AnyAttack, seed: int, runs: int) -> list[AnyAttack]:
