@@ -170,7 +170,7 @@ def test_help_shows_how_to_name_a_target() -> None:
 
 
 def test_a_target_is_searched_where_no_attack_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No attack of the house looks for noise half as large: the usual neighbours and a learned event find it."""
+    """No event of the house is noise half as large: the usual neighbours and a learned event find it."""
     (tmp_path / "halved.py").write_text(
         "import random\n"
         "def one(data):\n"
@@ -184,6 +184,6 @@ def test_a_target_is_searched_where_no_attack_is_named(tmp_path: Path, monkeypat
     asked = ["--target", "halved:release", "--family", "laplace", "--epsilon", "1", "--runs", "20000"]
     result = CliRunner().invoke(main, ["run", *asked, "--format", "json", "--out", str(tmp_path / "out")])
     rows = {row["attack"]: row for row in json.loads(result.stdout)["rows"]}
-    assert rows["grid-precision"]["sampled"]["verdict"] == "NOT REFUTED"
+    assert rows["grid-precision"]["sampled"]["convicted_by"] == "distance"
     assert rows["neighbours"]["sampled"]["verdict"] == "VIOLATED"
     assert rows["neighbours"]["event"] is not None
