@@ -11,6 +11,7 @@ from markupsafe import escape
 from audit import documents, render, terminal
 from audit import page as html_page
 from audit.report import Report, Row, Verdict
+from mechanisms.families import member
 
 
 def test_json_has_the_published_form(report: Report) -> None:
@@ -126,6 +127,40 @@ def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -
     assert not broken & by_channel
     told = documents.to_html(report).split('id="found"')[1].split("</section>")[0]
     assert told.index("by a <dfn>side channel</dfn> alone") < told.index(">exponential-base2<")
+
+
+def test_only_exact_members_are_recommended(report: Report) -> None:
+    """Not what merely resists this attack, as the shifted weights do, which the next attack breaks."""
+    parts = html_page.parts(report)
+    answers = html_page.answers(report, parts)
+    broken = {row.mechanism for row in report.rows if row.violated and row.channel is None}
+    for twin in answers["twins"]:
+        assert member(twin.mechanism).exact
+        assert twin.mechanism not in broken
+        assert [one.mechanism for part in parts for one in part.held if one.anchor == twin.anchor] == [twin.mechanism]
+    violated = {row.family for row in report.rows if row.violated}
+    assert sorted(member(twin.mechanism).family for twin in answers["twins"]) == sorted(violated)
+    assert all(member(one.mechanism).exact for part in parts for one in part.held)
+
+
+def test_an_exact_member_is_recommended_where_the_broken_one_is_the_users(report: Report) -> None:
+    broken = next(row for row in report.rows if row.violated and row.family == "laplace")
+    mine = dataclasses.replace(report, rows=(dataclasses.replace(broken, mechanism="cmd: ./mine"),))
+    (twin,) = html_page.answers(mine, html_page.parts(mine))["twins"]
+    assert (member(twin.mechanism).exact, member(twin.mechanism).family) == (True, "laplace")
+    told = documents.to_html(mine).split('id="next"')[1].split("</section>")[0]
+    assert f"<code>{twin.mechanism}</code>" in told
+
+
+def test_inputs_are_shown_where_all_rows_of_an_attack_have_the_same(report: Report) -> None:
+    one, other = (dataclasses.replace(row, attack="same", channel=None) for row in report.rows[:2])
+    shown = [dataclasses.replace(row, worlds=("np.full(2, math.inf)", "[]")) for row in (one, other)]
+    (part,) = html_page.parts(dataclasses.replace(report, rows=tuple(shown)))
+    assert part.inputs == "import numpy as np\nimport math\ndata_in = np.full(2, math.inf)\ndata_out = []"
+    for second in (None, ("1", "0")):
+        rows = shown[0], dataclasses.replace(shown[1], worlds=second)
+        (part,) = html_page.parts(dataclasses.replace(report, rows=rows))
+        assert part.inputs == ""
 
 
 def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report) -> None:
