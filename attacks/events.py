@@ -49,11 +49,12 @@ class OneOf:
 
     def _wanted(self, kind: np.dtype[Any]) -> NDArray[Any]:
         """Return the wanted numbers that the type holds exactly: no comparison of theirs is rounded."""
-        numbers = (one for one in self.outcomes if isinstance(one, int | float))
-        if self.by_type:
-            own = float if kind.kind == "f" else int
-            numbers = (one for one in numbers if type(one) is own)
-        return np.array([kind.type(one) for one in numbers if _holds(kind, one)], dtype=kind)
+        own = float if kind.kind == "f" else int
+        numbers = (
+            one for one in self.outcomes if type(one) is own or (not self.by_type and isinstance(one, int | float))
+        )
+        with np.errstate(over="ignore"):
+            return np.array([one for one in numbers if _holds(kind, one)], dtype=kind)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object: portable while it can be written down."""
@@ -249,8 +250,7 @@ class Learned:
 
 def _holds(kind: np.dtype[Any], number: int | float) -> bool:
     try:
-        with np.errstate(over="ignore"):
-            held = kind.type(number).item()
+        held = kind.type(number).item()
     except (OverflowError, ValueError):  # beyond the type's ends, or NaN as an integer
         return False
     return bool(held == number or (held != held and number != number))

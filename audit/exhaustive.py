@@ -81,7 +81,7 @@ def _alike(one: _Run, other: _Run) -> bool:
     try:
         return identity(one.outcome) == identity(other.outcome)  # NaN is like itself
     except TypeError:  # whoever asks for the bits alone may return anything
-        return bool(one.outcome == other.outcome)
+        return one.outcome is other.outcome or bool(one.outcome == other.outcome)
 
 
 def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _Run:
