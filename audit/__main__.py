@@ -70,8 +70,9 @@ def entry() -> None:
         sys.stderr, code = None, 2
     except KeyboardInterrupt:  # one that another was about to tell of
         code = interrupts.EXIT_CODE
-    interrupts.end_groups()
-    sys.exit(interrupts.EXIT_CODE if interrupts.came() else code)
+    if interrupts.came():
+        interrupts.end()  # `sys.exit` may end by the signal itself, and waits for threads
+    sys.exit(code)
 
 
 def _done() -> int:

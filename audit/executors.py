@@ -19,6 +19,8 @@ from typing import Any, Protocol
 
 from audit.interrupts import put_off
 
+GRACE = 5.0  # seconds for a worker that is terminated
+
 
 class Executor(Protocol):
     """Does tasks: module-level functions of arguments that can be pickled."""
@@ -97,9 +99,12 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
     try:
         yield processes
     except BaseException:
-        processes.shutdown(cancel=True)
-        for worker in set(active_children()) - set(others):  # they ignore the interrupt, and print no tracebacks
+        workers = set(active_children()) - set(others)
+        for worker in workers:  # they ignore the interrupt, and print no tracebacks
             worker.terminate()
+        for worker in workers:  # a pool would write good-byes to those that live, and print where they do not arrive
+            worker.join(GRACE)
+        processes.shutdown(cancel=True)
         raise
     processes.shutdown()
 

@@ -46,17 +46,12 @@ def check() -> None:
 
 def end(*given: object) -> None:
     """End this process and its groups at once; a signal handler."""
-    end_groups()
-    if os.isatty(2):
-        os.write(2, SHOW_CURSOR)
-    os._exit(EXIT_CODE)
-
-
-def end_groups() -> None:
-    """End the processes of `GROUPS`."""
     while GROUPS:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(GROUPS.pop(), signal.SIGKILL)
+    if os.isatty(2):
+        os.write(2, SHOW_CURSOR)
+    os._exit(EXIT_CODE)
 
 
 @contextmanager

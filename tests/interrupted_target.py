@@ -37,6 +37,12 @@ def in_a_class_body(data: float, parameters: dict[str, Any], runs: int) -> list[
     return release(data, parameters, runs)
 
 
+def in_source(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+    """Be interrupted in source that is executed: at its end the interpreter then kills itself with the signal."""
+    exec("signal.raise_signal(signal.SIGINT)")
+    return release(data, parameters, runs)
+
+
 class Interrupted:
     """Whose end, and whose place in a class, is interrupted once."""
 

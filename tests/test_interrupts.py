@@ -27,7 +27,7 @@ def heeded() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("where", ["once", "in_a_destructor", "in_a_class_body"])
+@pytest.mark.parametrize("where", ["once", "in_a_destructor", "in_a_class_body", "in_source"])
 def test_an_interrupt_that_is_swallowed_ends_the_audit_all_the_same(where: str, tmp_path: Path) -> None:
     with started(
         [*AUDIT, f"interrupted_target:{where}", "--out", str(tmp_path)], cwd=HERE, stderr=subprocess.PIPE
