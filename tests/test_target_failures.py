@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -108,6 +109,20 @@ def test_what_a_target_prints_does_not_get_into_the_report(
     ctypes.CDLL(None).fflush(None)
     os.write(1, b"the system, afterwards\n")
     assert capfd.readouterr().out == "C, afterwards\nthe system, afterwards\n"
+
+
+def test_what_c_holds_back_goes_to_standard_error_too() -> None:
+    script = (
+        "import ctypes\nfrom audit.commands.printing import kept_for_the_report\n"
+        "ctypes.CDLL(None).printf(b'before ')\n"
+        "with kept_for_the_report():\n    ctypes.CDLL(None).printf(b'meanwhile')\n"
+        "print('after')\n"
+    )
+    held_back = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    ended = subprocess.run(
+        [sys.executable, "-c", script], env=held_back, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (ended.stdout, ended.stderr) == ("before after\n", "meanwhile")
 
 
 @pytest.mark.parametrize(

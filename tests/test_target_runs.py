@@ -72,6 +72,15 @@ def test_runs_bound_those_of_the_search_too(written: str, runs: int) -> None:
 
 
 @pytest.mark.parametrize("written", ["raise KeyError('scale')"], indirect=True)
+def test_a_target_that_only_raises_is_asked_for_no_more_than_its_pilot(written: str) -> None:
+    wanted = Wanted(f"{written}:release", Stated(), 60.0)
+    (row,) = examined([grid_precision()], wanted, seed=1, runs=8_000, alpha=0.05).rows
+    assert row.error is not None
+    assert "all of the first 1,000 runs of both worlds raised, the last \"KeyError: 'scale'\"" in row.error
+    assert set(asked(written).values()) == {1_000}
+
+
+@pytest.mark.parametrize("written", ["raise KeyError('scale')"], indirect=True)
 def test_one_run_that_judges_nothing_is_too_few(written: str) -> None:
     wanted = Wanted(f"{written}:release", Stated(), 60.0)
     (row,) = examined([grid_precision()], wanted, seed=1, runs=1, alpha=0.05).rows
