@@ -41,7 +41,7 @@ def paths(outcomes: Outcomes) -> tuple[Path, ...]:
     if isinstance(outcomes, np.ndarray):
         return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))[:PATHS_MAX]
     found: dict[Path, None] = {(): None}
-    for outcome in {identity(outcome): outcome for outcome in outcomes}.values():
+    for outcome in {identity(outcome): outcome for outcome in outcomes if isinstance(outcome, tuple)}.values():
         for path in sorted(_within(outcome), key=repr):
             found.setdefault(path)
         if len(found) > PATHS_MAX:

@@ -88,10 +88,17 @@ def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Event:
     return proposed[max(range(len(proposed)), key=lambda place: (over[place], errors[place]))]
 
 
-def _counts(events: list[Event], outcomes: Outcomes) -> NDArray[np.int64]:
-    columns = columns_of(outcomes)
-    marked = (event.holds(event.score(columns)) if isinstance(event, Learned) else event(outcomes) for event in events)
-    return np.array([mark.sum() for mark in marked], dtype=np.int64)
+def _counts(events: list[Learned | OneOf], outcomes: Outcomes) -> NDArray[np.int64]:
+    columns, tally = columns_of(outcomes), _tally(outcomes, {})
+    return np.array(
+        [
+            event.holds(event.score(columns)).sum()
+            if isinstance(event, Learned)
+            else sum(tally[identity(one)] for one in event.outcomes)
+            for event in events
+        ],
+        dtype=np.int64,
+    )
 
 
 def strength(
@@ -112,7 +119,7 @@ def strength(
     return np.maximum(0.0, np.array(shown) - claim.epsilon), beyond
 
 
-def proposals(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Iterator[Event]:
+def proposals(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Iterator[Learned | OneOf]:
     """Give the events worth a look: the best two of each feature, atoms, sets of atoms, and the regression's."""
     columns = columns_of(outcomes[0]), columns_of(outcomes[1])
     places = list(dict.fromkeys((*paths(outcomes[0]), *paths(outcomes[1]))))
