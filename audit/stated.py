@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-from attacks.attack import Attack
+from attacks.attack import Attack, given
 from attacks.rebuilt import at_epsilon
+from audit import neighbours
+from audit.protocol import TargetError
 from mechanisms import threshold_exact
 from mechanisms.additive import GaussianParameters, gaussian_claim
+from mechanisms.domain import Domain
 from mechanisms.families import family
+from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
 from mechanisms.threshold import ThresholdParameters
+
+SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
 
 AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stated:
-    """What is claimed: ε (nats), δ, and the sensitivity it holds for. None: what the attack's own parameters say.
+    """What is claimed: ε (nats), δ, the sensitivity and the domain it holds for. None: what the attack's own parameters
+    say, and any number.
 
     ε: the attacks are made for it where they are derived from a budget. The family `gaussian` is parametrised by σ and
     δ: there ε changes what is claimed and not what is asked. sensitivity: becomes the public parameter, so it says
@@ -31,6 +39,7 @@ class Stated:
     epsilon: float | None = None
     delta: float | None = None
     sensitivity: float | None = None
+    domain: Domain | None = None
 
     def attack(self, attack: AnyAttack) -> AnyAttack:
         """Return the attack for this claim. Raises ValueError, naming the option, where there is none."""
@@ -47,12 +56,14 @@ class Stated:
                 raise ValueError(
                     f"--sensitivity {self.sensitivity:g}: {attack.name} has three, fixed with its threshold"
                 )
-            changed["sensitivity"] = self.sensitivity
+            whole = isinstance(attack.parameters.sensitivity, int) and self.sensitivity.is_integer()
+            changed["sensitivity"] = int(self.sensitivity) if whole else self.sensitivity
         if self.delta is not None and isinstance(attack.parameters, GaussianParameters):
             changed["delta"] = self.delta
-        if not changed:
-            return attack
-        attack = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, **changed))
+        if changed:
+            attack = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, **changed))
+        if self.domain is not None:
+            attack = _within(attack, self.domain)
         if self.sensitivity is not None and not family(attack.family).adjacent(attack.parameters, *attack.worlds()):
             raise ValueError(f"--sensitivity {self.sensitivity:g}: the inputs of {attack.name} lie further apart")
         return attack
@@ -80,6 +91,16 @@ def _at_delta(attack: AnyAttack, delta: float) -> AnyAttack:
     return dataclasses.replace(attack, name=f"{base}@{','.join([*kept, f'delta={delta}'])}", parameters=parameters)
 
 
+def _within(attack: AnyAttack, domain: Domain) -> AnyAttack:
+    try:
+        data_in, data_out = (domain.taken(data) for data in attack.worlds())
+    except ValueError as error:
+        raise ValueError(f"--domain: the inputs of {attack.name} lie outside: {error}") from None
+    if not family(attack.family).adjacent(attack.parameters, data_in, data_out):
+        raise ValueError(f"--domain: the inputs of {attack.name} are none of its family in {domain}")
+    return dataclasses.replace(attack, worlds=partial(given, (data_in, data_out)))
+
+
 def fitting(
     attacks: Iterable[AnyAttack], stated: Stated, skipped: Callable[[str], None] | None = None
 ) -> list[AnyAttack]:
@@ -95,3 +116,23 @@ def fitting(
             continue
         found.setdefault(made.name, made)
     return list(found.values())
+
+
+def searched(
+    mechanism: Mechanism[Any, Any, Any], stated: Stated, seed: int, runs: int, skipped: Callable[[str], None]
+) -> list[AnyAttack]:
+    """Return an attack on the most telling of the family's usual inputs for a claim, with an event learned on them.
+
+    None where there is none, or the target fails on one of them, of which skipped is told: other rows do not notice.
+    """
+    known, domain = family(mechanism.family), stated.domain or Domain()
+    try:
+        parameters, pairs = known.search(stated.epsilon, stated.delta, stated.sensitivity, domain)
+        covered = neighbours.among(pairs, partial(known.adjacent, parameters))
+        if not covered:
+            raise ValueError(f"none of the usual inputs of {known.name} are in the domain and within the sensitivity")
+        attack, _ = neighbours.found(mechanism, parameters, covered, seed=seed, runs=runs)
+    except (TargetError, ValueError) as error:
+        skipped(f"{SEARCH}: {error}")
+        return []
+    return [dataclasses.replace(attack, name=SEARCH)]

@@ -10,19 +10,26 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, frexp, isfinite, log, log2, sqrt
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms import patterns
 from mechanisms.arithmetic import plain, rational
+from mechanisms.domain import Domain
 from mechanisms.grid import reach
 from mechanisms.interface import Family, NoLawError
+from mechanisms.patterns import Neighbours, ends, numbers, placed
 from mechanisms.privacy import Claim, Zcdp, require_nonnegative, require_positive
 
 Data: TypeAlias = int | float | NDArray[Any]  # a number, or a vector of int64, float32 or float64
 Query = Literal["value", "sum"]
 
+FAR, FARTHEST = 1 << 10, 1 << 58  # a search's bounds: in sensitivities, and in all
+FINER = 4  # bits of its grid below the sensitivity
+USUAL_DELTA = 1e-6  # of a search
 GRID_MIN, GRID_MAX = -1074, 62  # 2^−1074 is the least positive binary64
 
 
@@ -177,6 +184,49 @@ def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
     return adjacent
 
 
+def _bounded(domain: Domain, allowed: float) -> tuple[dict[str, Any], tuple[Neighbours, ...]]:
+    """Return Δ, a grid and bounds, and the usual pairs of numbers in the domain and within the bounds.
+
+    Where the domain has no end, the bounds lie some `FAR` sensitivities from 0, or from its other end.
+    """
+    unit = patterns.power_below(allowed)
+    low = domain.lower if isfinite(domain.lower) else min(domain.upper, 0) - FAR * unit
+    high = domain.upper if isfinite(domain.upper) else max(low, 0) + FAR * unit
+    low, high = max(low, -FARTHEST), min(high, FARTHEST)
+    finest = 0 if domain.kind is int else int(log2(unit)) - FINER
+    grid = max(finest, frexp(max(abs(low), abs(high)))[1] - 53)
+    step = Fraction(2) ** grid
+    given = {"sensitivity": allowed, "grid": grid}
+    given |= {"lower": float(floor(low / step) * step), "upper": float(ceil(high / step) * step)}
+    within = Domain(low, high, domain.kind)
+    pairs = *placed(within, allowed, numbers), *placed(within, allowed, lambda near: ends(near, low, high))
+    return given, pairs
+
+
+def _search_laplace(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[LaplaceParameters, tuple[Neighbours, ...]]:
+    """Return parameters and the usual numbers: see `Family`."""
+    given, pairs = _bounded(domain, 1.0 if sensitivity is None else sensitivity)
+    return LaplaceParameters(epsilon=epsilon or 1.0, **given), pairs
+
+
+def _search_gaussian(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[GaussianParameters, tuple[Neighbours, ...]]:
+    """Return a σ for the claim, or Δ where there is no ε, and the usual numbers: see `Family`.
+
+    ρ-zCDP with ρ + 2√(ρL) = ε, L = ln(1/δ), is (ε, δ)-DP (Bun and Steinke 2016, Proposition 1.3). So √ρ = √(L+ε) − √L,
+    and σ = Δ/√(2ρ), rounded up.
+    """
+    given, pairs = _bounded(domain, 1.0 if sensitivity is None else sensitivity)
+    delta, sigma = USUAL_DELTA if delta is None else delta, given["sensitivity"]
+    if epsilon is not None and 0 < delta < 1:
+        slack = log(1 / delta)
+        sigma *= (1 + 1e-9) * (sqrt(slack + epsilon) + sqrt(slack)) / epsilon / sqrt(2)
+    return GaussianParameters(sigma=sigma, delta=delta, **given), pairs
+
+
 def _outcome(value: object) -> Hashable:
     if isinstance(value, list):
         return tuple(_outcome(part) for part in value)
@@ -195,6 +245,7 @@ LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
     adjacent=_adjacent(1),
     to_json=_to_json,
     outcome=_outcome,
+    search=_search_laplace,
     members=(
         "mechanisms.laplace_naive:FLOAT64",
         "mechanisms.laplace_naive:FLOAT32",
@@ -223,6 +274,7 @@ GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
     adjacent=_adjacent(2),
     to_json=_to_json,
     outcome=_outcome,
+    search=_search_gaussian,
     members=(
         "mechanisms.gaussian_naive:FLOAT64",
         "mechanisms.gaussian_naive:FLOAT32",

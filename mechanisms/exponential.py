@@ -7,14 +7,18 @@ e^(−ε·u_i/(2Δ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechanisms import patterns
 from mechanisms.arithmetic import rational
 from mechanisms.distances import nowhere_beyond
+from mechanisms.domain import Domain
 from mechanisms.interface import Family
+from mechanisms.patterns import Neighbours
 from mechanisms.privacy import Claim, require_positive
 
 INT64 = 1 << 63
@@ -118,6 +122,16 @@ def claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utili
     return Claim(parameters.epsilon)
 
 
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[ExponentialParameters, tuple[Neighbours, ...]]:
+    """Return parameters whose limits are those of the utilities tried, and the usual vectors: see `Family`."""
+    allowed = 1.0 if sensitivity is None else sensitivity
+    begin, step = patterns.origin(domain, allowed)
+    limits = Limits(floor(begin), ceil(begin + 2 * step), patterns.LENGTH)
+    return ExponentialParameters(epsilon or 1.0, limits, allowed), patterns.of_vectors(domain, begin, step)
+
+
 def _outcome(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"an outcome of the family 'exponential' is an index, got {value!r}")
@@ -130,6 +144,7 @@ FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
     adjacent=adjacent,
     to_json=lambda utilities: utilities.tolist(),
     outcome=_outcome,
+    search=search,
     members=(
         "mechanisms.exponential_naive:FLOAT64",
         "mechanisms.exponential_naive:FLOAT32",

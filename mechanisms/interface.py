@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from mechanisms.bits import BitSource
+    from mechanisms.domain import Domain
     from mechanisms.law import Law
+    from mechanisms.patterns import Neighbours
     from mechanisms.privacy import Claim
 
 D = TypeVar("D")  # data
@@ -84,6 +86,9 @@ class Family(Generic[D, P, O]):
 
     adjacent(parameters, data_in, data_out) says whether the claim covers the pair: what "adjacent" means depends on a
     public parameter, the sensitivity. members are "module:ATTRIBUTE", imported when used.
+    search(epsilon, delta, sensitivity, domain) returns public parameters for a claim, of whose ε, δ and Δ None says
+    nothing, and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of
+    them the claim covers, `adjacent` says. It raises ValueError where there are no parameters for the claim.
     """
 
     name: str
@@ -91,4 +96,5 @@ class Family(Generic[D, P, O]):
     adjacent: Callable[[P, D, D], bool]
     to_json: Callable[[D], object]
     outcome: Callable[[object], O]  # from JSON
+    search: Callable[[float | None, float | None, float | None, Domain], tuple[P, tuple[Neighbours, ...]]]
     members: tuple[str, ...]

@@ -22,15 +22,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms import patterns
 from mechanisms.arithmetic import exp_bounds, log_bounds, plain
 from mechanisms.bits import BitSource
 from mechanisms.distances import nowhere_beyond
+from mechanisms.domain import Domain
 from mechanisms.interface import Family, NoLawError
 from mechanisms.law import Law, exact_law, integers
+from mechanisms.patterns import Neighbours
 from mechanisms.privacy import Claim, require_positive
 from mechanisms.sampling import uniform_below
 
 STOP_UNITS = 1 << 64  # of γ: a word decides
+FAR = 64  # sensitivities to a search's bounds
 LAW_WORK_MAX = 1 << 41  # squared bits times atoms of a law: seconds
 
 Scores: TypeAlias = NDArray[np.int64]  # shape (candidates,)
@@ -181,6 +185,20 @@ def adjacent(parameters: PrivateSelectionParameters, data_in: Scores, data_out: 
     return nowhere_beyond(Fraction(parameters.sensitivity), data_in, data_out)
 
 
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[PrivateSelectionParameters, tuple[Neighbours, ...]]:
+    """Return parameters and the usual vectors of scores: see `Family`. Raises ValueError where Δ is no integer."""
+    allowed = 1 if sensitivity is None else plain("sensitivity", sensitivity)
+    if not float(allowed).is_integer():
+        raise ValueError(f"sensitivity must be an integer for scores, got {allowed}")
+    begin, step = (int(number) for number in patterns.origin(domain, int(allowed)))
+    budget = epsilon or 1.0
+    parameters = PrivateSelectionParameters(budget, begin - FAR * step, begin + FAR * step, step, reserve=budget / 16)
+    pairs = patterns.of_vectors(domain, begin, step)
+    return parameters, tuple(pair for pair in pairs if pair.data_in.dtype.kind == "i")
+
+
 def _outcome(value: object) -> Outcome:
     if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], int) or isinstance(value[0], bool):
         raise ValueError(f"an outcome of the family 'private-selection' is [candidate, score], got {value!r}")
@@ -195,5 +213,6 @@ FAMILY: Family[Scores, PrivateSelectionParameters, Outcome] = Family(
     adjacent=adjacent,
     to_json=lambda scores: scores.tolist(),
     outcome=_outcome,
+    search=search,
     members=("mechanisms.private_selection_naive:FLOAT64", "mechanisms.private_selection_exact:BASE2"),
 )

@@ -11,22 +11,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import log2
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms import patterns
 from mechanisms.additive import GRID_MAX, GRID_MIN, as_fractions
 from mechanisms.arithmetic import plain, rational
+from mechanisms.domain import Domain
 from mechanisms.exponential import adjacent
 from mechanisms.grid import l1_steps, reach, to_steps
 from mechanisms.interface import Family
+from mechanisms.patterns import Neighbours
 from mechanisms.privacy import Claim, require_positive
 
 Queries: TypeAlias = NDArray[Any]  # int64 or float64, shape (queries,)
 Number: TypeAlias = int | float
 Answers: TypeAlias = tuple[Number, ...]
 
+FAR, FINER = 64, 4  # a search's bounds in steps; bits of its grid below a sensitivity that is no power of two
 STOPPED, BELOW = -(1 << 63), 1 - (1 << 63)  # codes of a query that was not answered, and of ⊥; others are released
 
 
@@ -147,6 +152,26 @@ def claim(parameters: SparseVectorParameters, data_in: Queries, data_out: Querie
     return Claim(parameters.epsilon)
 
 
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[SparseVectorParameters, tuple[Neighbours, ...]]:
+    """Return parameters with a threshold that some entries of the usual vectors reach, and these: see `Family`."""
+    allowed = 1.0 if sensitivity is None else sensitivity
+    begin, step = patterns.origin(domain, allowed)
+    unit = patterns.power_below(allowed)
+    parameters = SparseVectorParameters(
+        epsilon=epsilon or 1.0,
+        threshold=begin + step,
+        sensitivity=allowed,
+        grid=int(log2(unit)) - (0 if unit == allowed else FINER),
+        lower=-FAR * unit,
+        upper=FAR * unit,
+        width=FAR * unit,
+        gaps=tuple(gap * unit for gap in (1, 2, 4, 8)),
+    )
+    return parameters, patterns.of_vectors(domain, begin, step)
+
+
 def _outcome(value: object) -> Answers:
     if not isinstance(value, list) or not value:
         raise ValueError(f"an outcome of the family 'sparse-vector' is a list of answers, got {value!r}")
@@ -164,6 +189,7 @@ FAMILY: Family[Queries, SparseVectorParameters, Answers] = Family(
     adjacent=adjacent,  # equally many queries, and none moves by more than Δ
     to_json=lambda queries: queries.tolist(),
     outcome=_outcome,
+    search=search,
     members=(
         "mechanisms.sparse_vector_naive:FLOAT64",
         "mechanisms.sparse_vector_variants:CLAMPED_NOISE",

@@ -14,16 +14,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from functools import partial
+from math import ceil, floor, log
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.arithmetic import plain, rational
+from mechanisms.arithmetic import float_up, plain, rational
 from mechanisms.certified import Rate
+from mechanisms.domain import Domain
 from mechanisms.grid import l1_steps, l2_steps_squared, to_steps
 from mechanisms.interface import Family
+from mechanisms.patterns import Neighbours, mappings, placed
 from mechanisms.privacy import Eta, require_positive
 
 Key: TypeAlias = Any  # hashable, and sortable among the keys of a mapping; a string where JSON is to be spoken
@@ -37,6 +40,8 @@ FINEST = (
     -1074
 )  # 2^−1074 is the least positive binary64: every float is a multiple, and rounding to the grid costs nothing
 GRID_MAX = 62
+INT32 = (1 << 31) - 1
+USUAL_DELTA = 1e-5  # of a search
 WIDE = 1 << 61  # steps from which on numbers are Python's integers
 
 
@@ -194,6 +199,29 @@ def _to_json(data: Data) -> object:
     return dict(data)
 
 
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[ThresholdParameters, tuple[Neighbours, ...]]:
+    """Return Laplace noise of scale Δ/ε and a threshold for δ, and mappings about that threshold: see `Family`.
+
+    On integers and floats alike P(noise ≥ T − Δ) ≤ e^(−(T−Δ)·ε/Δ), which is δ at T = Δ·(1 + ln(1/δ)/ε); T is the next
+    multiple of Δ. One person moves one key, by Δ. Raises ValueError for a δ of 0, and where no integers are Δ apart.
+    """
+    allowed, budget = plain("sensitivity", 1.0 if sensitivity is None else sensitivity), epsilon or 1.0
+    integers = domain.kind is int
+    if integers and not float(allowed).is_integer():
+        raise ValueError(f"sensitivity must be an integer for integers, got {allowed}")
+    if delta == 0:
+        raise ValueError("delta must be above 0 for a threshold, got 0.0")
+    step = int(allowed) if integers else float(allowed)
+    threshold = step * ceil(1 + log(1 / (delta or USUAL_DELTA)) / budget)
+    small = domain.lower >= -INT32 - 1 and domain.upper <= INT32
+    values: Values = "float64" if not integers else "int32" if small else "int64"
+    scale = float_up(Fraction(step) / Fraction(budget))
+    parameters = ThresholdParameters("laplace", scale, threshold, values, (1, step, step))
+    return parameters, placed(domain, step, partial(mappings, threshold=threshold))
+
+
 def _outcome(value: object) -> Released:
     if isinstance(value, tuple | list) and all(isinstance(item, tuple | list) and len(item) == 2 for item in value):
         value = dict(value)
@@ -211,6 +239,7 @@ FAMILY: Family[Data, ThresholdParameters, Released] = Family(
     adjacent=adjacent,
     to_json=_to_json,
     outcome=_outcome,
+    search=search,
     members=(
         "mechanisms.threshold_naive:FLOAT64",
         "mechanisms.threshold_naive:FLOAT32",

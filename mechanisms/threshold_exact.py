@@ -184,7 +184,7 @@ def law(data: Data, parameters: ThresholdParameters) -> Product[Any]:
     if parameters.noise == "gaussian" and parameters.sigma > SUMMED:
         raise NoLawError(f"sigma = {parameters.scale} is more than {SUMMED} steps of 2^{parameters.step}")
     finish, least = _finish(parameters), parameters.threshold_steps
-    most = parameters.most if parameters.limit is None else rational("limit", parameters.limit)
+    most = rational("limit", parameters.most if parameters.limit is None else parameters.limit)
     top = max(least, floor(most / Fraction(2) ** parameters.step))
     if top - least >= LAW_ATOMS_MAX:
         raise NoLawError(

@@ -12,6 +12,7 @@ from attacks.events import Between, OneOf
 from audit.timing import Times
 from mechanisms.bits import BitSource
 from mechanisms.interface import Family, Mechanism
+from mechanisms.patterns import Neighbours
 from mechanisms.privacy import Claim
 
 FAMILY: Family[int, None, int] = Family(
@@ -20,6 +21,7 @@ FAMILY: Family[int, None, int] = Family(
     adjacent=lambda parameters, data_in, data_out: {data_in, data_out} <= {0, 1},  # one bit, told or not
     to_json=lambda data: data,
     outcome=lambda value: int(str(value)),
+    search=lambda epsilon, delta, sensitivity, domain: (None, (Neighbours("one bit", 0, 1),)),
     members=(),
 )
 

@@ -12,6 +12,7 @@ from scipy import stats
 
 from audit import neighbours, sampled
 from audit.report import SampledEvidence, Verdict
+from mechanisms import patterns
 from mechanisms.bits import BitSource
 from mechanisms.families import family
 from mechanisms.interface import Mechanism, Outcomes
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("families_of_tests")
 
 ALPHA = 1e-6
 SEEDS = 200
-PAIRS = neighbours.among(neighbours.vectors(), neighbours.added_or_removed)
+PAIRS = neighbours.among(patterns.vectors(), neighbours.added_or_removed)
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -32,7 +33,7 @@ def audited(
     training: int,
     runs: int,
     alpha: float,
-    pairs: Sequence[neighbours.Neighbours] = PAIRS,
+    pairs: Sequence[patterns.Neighbours] = PAIRS,
 ) -> SampledEvidence:
     attack, _ = neighbours.found(mechanism, None, pairs, seed=seed, runs=training)
     return sampled.distinguish(mechanism, attack, seed=seed, runs=runs, alpha=alpha)
@@ -78,7 +79,7 @@ def test_screening_and_learning_stay_within_the_budget() -> None:
         drawn["in" if count == 0 else "out"] += n
         return noise(bits, n)
 
-    pair = neighbours.Neighbours("zero or one", np.array([0]), np.array([1]))
+    pair = patterns.Neighbours("zero or one", np.array([0]), np.array([1]))
     neighbours.found(counting("counted", answer), None, [pair] * 3, seed=1, runs=5_000)
     assert drawn == {"in": 5_000, "out": 5_000}
 
@@ -89,7 +90,7 @@ def test_the_same_seed_finds_the_same_attack() -> None:
 
 
 def test_patterns_are_those_of_the_literature() -> None:
-    pairs = {pair.name: (pair.data_in.tolist(), pair.data_out.tolist()) for pair in neighbours.vectors(1, 5)}
+    pairs = {pair.name: (pair.data_in.tolist(), pair.data_out.tolist()) for pair in patterns.vectors(1, 5)}
     assert pairs["one up, the rest down"] == ([1, 1, 1, 1, 1], [2, 0, 0, 0, 0])
     assert pairs["one down, the rest up"] == ([1, 1, 1, 1, 1], [0, 2, 2, 2, 2])
     assert pairs["half up, half down"] == ([1, 1, 1, 1, 1], [2, 2, 0, 0, 0])
@@ -102,7 +103,7 @@ def test_patterns_are_those_of_the_literature() -> None:
 
 @pytest.mark.parametrize("step", [1, 1.0, 0.25])
 def test_pairs_of_numbers_are_a_step_apart_and_of_its_type(step: float) -> None:
-    for pair in neighbours.numbers(step):
+    for pair in patterns.numbers(step):
         assert type(pair.data_in) is type(pair.data_out) is type(step)
         assert abs(pair.data_in - pair.data_out) <= step
         assert repr(pair.data_in) != repr(pair.data_out)
@@ -116,7 +117,7 @@ def test_relations_keep_what_a_claim_covers() -> None:
         "one entry less",
         "a one among zeros",
     }
-    within = {pair.name for pair in neighbours.among(neighbours.vectors(), neighbours.within(1))}
+    within = {pair.name for pair in neighbours.among(patterns.vectors(), neighbours.within(1))}
     assert within == {
         "zeros against one",
         "one up",
@@ -136,7 +137,7 @@ def test_a_familys_own_relation_filters_the_patterns() -> None:
 
     parameters = LaplaceParameters(epsilon=1.0)
     adjacent = family("laplace").adjacent
-    kept = neighbours.among(neighbours.vectors(1.0), lambda one, other: adjacent(parameters, one, other))
+    kept = neighbours.among(patterns.vectors(1.0), lambda one, other: adjacent(parameters, one, other))
     assert {pair.name for pair in kept} == {"zeros against one", "one up", "one down", "least float"} | {
         "end of the floats' integers"
     }
@@ -145,9 +146,9 @@ def test_a_familys_own_relation_filters_the_patterns() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: neighbours.numbers(0), "step must be positive and finite, got 0"),
-        (lambda: neighbours.vectors(float("inf")), "step must be positive and finite, got inf"),
-        (lambda: neighbours.vectors(1, 1), "length must be at least 2, got 1"),
+        (lambda: patterns.numbers(0), "step must be positive and finite, got 0"),
+        (lambda: patterns.vectors(float("inf")), "step must be positive and finite, got inf"),
+        (lambda: patterns.vectors(1, 1), "length must be at least 2, got 1"),
         (lambda: neighbours.found(IGNORING, None, (), seed=1, runs=100), "pairs must not be empty"),
         (lambda: neighbours.found(IGNORING, None, PAIRS, seed=1, runs=79), "runs must be at least 80 for 5 pairs"),
     ],

@@ -13,7 +13,7 @@ import pytest
 from attacks.grid_precision import grid_precision
 from attacks.threshold_boundary import boundary
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal
-from audit import neighbours, protocol
+from audit import protocol
 from audit.commands.target import Wanted, examined
 from audit.crossings import AnyAttack
 from audit.program import Program
@@ -21,6 +21,7 @@ from audit.protocol import TargetError
 from audit.report import Row, Verdict
 from audit.stated import Stated
 from audit.targets import CallableTarget, CommandTarget, opened
+from mechanisms import patterns
 from mechanisms.additive import LaplaceParameters
 from mechanisms.families import family
 from tests.processes import run
@@ -242,4 +243,4 @@ def test_a_callable_may_return_mappings() -> None:
     outcomes = release({"b": 1}, boundary().parameters, family("threshold"), 2)
     assert outcomes == [(("a", 0.5), ("b", 1)), ()]
     assert protocol.gathered(outcomes) == outcomes
-    assert all(family("threshold").to_json(one.data_in) is not None for one in neighbours.mappings(2))
+    assert all(family("threshold").to_json(one.data_in) is not None for one in patterns.mappings(2))

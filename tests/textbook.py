@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from audit.neighbours import added_or_removed
 from mechanisms.bits import BitSource
 from mechanisms.interface import Family, Mechanism, Outcomes, Refused
+from mechanisms.patterns import vectors
 from mechanisms.privacy import Claim
 
 FAMILY: Family[Any, None, Any] = Family(
@@ -22,6 +23,7 @@ FAMILY: Family[Any, None, Any] = Family(
     adjacent=lambda parameters, data_in, data_out: added_or_removed(data_in, data_out),
     to_json=lambda data: data.tolist(),
     outcome=lambda value: value,
+    search=lambda epsilon, delta, sensitivity, domain: (None, vectors()),
     members=(),
 )
 

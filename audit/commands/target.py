@@ -15,17 +15,17 @@ from audit.commands.shared import auditing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from audit.crossings import AnyAttack, AnyMechanism
+    from audit.crossings import AnyAttack
     from audit.report import Report, Row
     from audit.scheduling import Standing, Standings
     from audit.stated import Stated
     from audit.targets import Target
+    from mechanisms.domain import Domain
 
-SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
 SEARCHING = 20_000  # runs of each world that it learns on, at the most
 SEARCH_SHARE = 1 / 2  # of its runs, at the most
 SEARCH_LEAST = 1_000  # runs below which it would learn nothing
-STATING = ("epsilon", "delta", "sensitivity")
+STATING = ("epsilon", "delta", "sensitivity", "domain")
 
 
 def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -33,6 +33,15 @@ def finite(context: click.Context, parameter: click.Parameter, value: float | No
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"{value:g} is not a finite number")
     return value
+
+
+def _domain(context: click.Context, parameter: click.Parameter, value: str | None) -> Domain | None:
+    from mechanisms.domain import domain
+
+    try:
+        return None if value is None else domain(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,6 +72,13 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.FloatRange(0, min_open=True),
                 callback=finite,
                 help="Sensitivity that the claim holds for: attacks whose inputs lie further apart are left out.",
+            ),
+            click.option(
+                "--domain",
+                metavar="DOMAIN",
+                callback=_domain,
+                help="Numbers that the target takes as data: a type as in int32 or uint8, integers, floats, or a range "
+                "as in 0.. or -1.0..1.0. Nothing else is sent; attacks with other inputs are left out.",
             ),
             click.option(
                 "--timeout",
@@ -119,8 +135,12 @@ def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -
     if not found:
         raise click.UsageError(f"no attack fits the claim; {skipped[0]}")
     for told in skipped:
-        click.echo(f"left out: {told}", err=True)
+        _left_out(told)
     return found
+
+
+def _left_out(told: str) -> None:
+    click.echo(f"left out: {told}", err=True)
 
 
 @dataclasses.dataclass(slots=True)
@@ -172,12 +192,13 @@ def examined(
     from audit.crossings import Crossing
     from audit.executors import Here
     from audit.scheduling import examine_all
+    from audit.stated import SEARCH, searched
     from audit.targets import ANSWERED, mechanism
     from audit.watch import Watch, watched
 
     name = wanted.name or ""
     if search and runs < SEARCH_LEAST:
-        click.echo(f"left out: {SEARCH}: --runs {runs} are too few to learn on, {SEARCH_LEAST:,} are needed", err=True)
+        _left_out(f"{SEARCH}: --runs {runs} are too few to learn on, {SEARCH_LEAST:,} are needed")
     search = search and runs >= SEARCH_LEAST
     watches = [Watch() for _ in range(len(attacks) + search)]
     with _opened(name, wanted.timeout) as target, auditing() as told:
@@ -189,7 +210,7 @@ def examined(
         ]
         if search:
             learning = min(SEARCHING, int(SEARCH_SHARE * runs))
-            attacks = [*attacks, *_searched(members[-1], attacks[0], seed, learning)]
+            attacks = [*attacks, *searched(members[-1], wanted.stated, seed, learning, _left_out)]
             members[-1] = dataclasses.replace(members[-1], runs=lambda data, parameters: runs - learning)
         made: list[Row] = []
         for attack, member in zip(attacks, members, strict=False):
@@ -210,32 +231,6 @@ def examined(
                 finished(report)
             asked.finish()
     return report
-
-
-def _searched(mechanism: AnyMechanism, first: AnyAttack, seed: int, runs: int) -> list[AnyAttack]:
-    """Return an attack on the most telling of the usual neighbouring inputs, with an event learned on them.
-
-    None where the target fails on one of them: the other rows do not notice.
-    """
-    from audit import neighbours
-    from audit.protocol import TargetError
-    from mechanisms.families import family
-
-    patterns: Callable[[int | float], tuple[neighbours.Neighbours, ...]] = neighbours.numbers
-    if first.family == "threshold":
-        step, patterns = first.parameters.sensitivities[-1], neighbours.mappings
-    else:
-        step = first.parameters.sensitivity
-    if first.family in ("exponential", "sparse-vector"):
-        patterns = neighbours.vectors
-    pairs = [*patterns(float(step)), *(patterns(int(step)) if float(step).is_integer() else ())]
-    covered = neighbours.among(pairs, lambda one, other: family(first.family).adjacent(first.parameters, one, other))
-    try:
-        attack, _ = neighbours.found(mechanism, first.parameters, covered, seed=seed, runs=runs)
-    except (TargetError, ValueError) as error:
-        click.echo(f"left out: {SEARCH}: {error}", err=True)
-        return []
-    return [dataclasses.replace(attack, name=SEARCH)]
 
 
 @contextmanager
