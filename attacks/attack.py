@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Generic, Literal
 
 import numpy as np
@@ -17,14 +16,6 @@ from mechanisms.interface import D, O, Outcomes, P
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
 
 
-class Cost(IntEnum):
-    """Which runs an attack is part of: all; all but a quick look; only a full run. One that is named always runs."""
-
-    QUICK = 1
-    DEFAULT = 2  # a row takes seconds
-    FULL = 3  # it adds seconds, and a newcomer learns nothing more from it
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Attack(Generic[D, P, O]):
     """A pure description: nothing here runs a mechanism.
@@ -35,6 +26,7 @@ class Attack(Generic[D, P, O]):
     what they are. Empty: outcomes, or the channel's counts.
     channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing. Event
     and statistic are then about the pairs, and exact members must resist but for those that `breaks` names.
+    slow: a row takes seconds. A quick look leaves it out, and so do other people's mechanisms, unless it is named.
     """
 
     name: str
@@ -47,7 +39,7 @@ class Attack(Generic[D, P, O]):
     source: str
     description: str  # one line for a stranger: the two worlds, and what tells them apart
     fixes: tuple[str, ...] = ()
-    cost: Cost = Cost.QUICK
+    slow: bool = False
     channel: Channel | None = None
     axis: str = ""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, Cost, named, number_statistic
+from attacks.attack import Attack, named, number_statistic
 from mechanisms.additive import GaussianParameters
 from mechanisms.gaussian_naive import TAU, direction, radius
 from mechanisms.interface import Outcomes, Refused
@@ -78,7 +78,7 @@ def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
         ("gaussian-naive-float64",),
         SOURCE,
         "a pair of noisy numbers gives away its uniforms; run forward, they show which values it cannot have come from",
-        cost=Cost.QUICK if sigma == 1 else Cost.FULL,
+        slow=sigma != 1,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, Cost, named, number_statistic
+from attacks.attack import Attack, named, number_statistic
 from attacks.events import OffGrid
 from attacks.ranges import laplace_parameters
 from mechanisms.arithmetic import exp_bounds
@@ -57,7 +57,7 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
         SOURCE,
         "1 + noise is a multiple of a power of two that noise alone need not be: an output off that grid proves a 0",
         ("laplace-snapping",) if kind == "float64" else (),
-        cost=Cost.QUICK if kind == "float64" else Cost.FULL,
+        slow=kind != "float64",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attacks.attack import Attack, Cost, index_statistic, named
+from attacks.attack import Attack, index_statistic, named
 from attacks.events import Between
 from mechanisms.exponential import ExponentialParameters, Limits
 from mechanisms.privacy import require_positive
@@ -52,5 +52,5 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         ("noisy-max-naive-float32",),
         SOURCE,
         "two groups of equal scores, the second better by ε/2 without Alice: noises tie, and ties go to the first",
-        cost=Cost.FULL,
+        slow=True,
     )

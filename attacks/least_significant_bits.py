@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from attacks.attack import Attack, Cost, named, number_statistic
+from attacks.attack import Attack, named, number_statistic
 from attacks.events import numbers
 from attacks.ranges import laplace_parameters
 from mechanisms import laplace_naive
@@ -169,5 +169,5 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
         SOURCE,
         "1 against 0: the last bits of an output tell from which of them noise in floats can have reached it",
         fixes=("laplace-snapping",),
-        cost=Cost.QUICK if kind == "float64" else Cost.FULL,
+        slow=kind != "float64",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from attacks.attack import Attack, Cost, index_statistic
+from attacks.attack import Attack, index_statistic
 from attacks.rejection_tries import TEN_TRIES, rejection_tries
 
 
@@ -21,6 +21,6 @@ def rejection_time() -> Attack[Any, Any, Any]:
         statistic=index_statistic,
         fixes=(TEN_TRIES, "exponential-exact"),
         description="total weights 128 and 128.5: just above a power of two, nearly half of all tries are in vain",
-        cost=Cost.DEFAULT,
+        slow=True,
         channel="time",
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, Cost, index_statistic, named, require_outcomes
+from attacks.attack import Attack, index_statistic, named, require_outcomes
 from attacks.boundary import last_added
 from attacks.events import OneOf
 from mechanisms.exponential import ExponentialParameters, Limits
@@ -49,5 +49,5 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         (f"exponential-naive-{kind}",),
         SOURCE,
         "with Alice each of many additions to the running sum rounds down to nothing; without her, up to a whole unit",
-        cost=Cost.FULL if outcomes > COSTLY else Cost.QUICK,
+        slow=outcomes > COSTLY,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, Cost
+from attacks.attack import Attack
 from attacks.events import Releases
 from attacks.parts import part
 from mechanisms.interface import Outcomes
@@ -32,7 +32,6 @@ def singleton(
     breaks: tuple[str, ...],
     source: str,
     description: str,
-    cost: Cost = Cost.QUICK,
 ) -> Attack[Data, ThresholdParameters, Released]:
     """Return the attack: one key with the value Δ_∞ that Alice alone holds, against no key, and whether it is released.
 
@@ -50,6 +49,5 @@ def singleton(
         breaks,
         source,
         description,
-        cost=cost,
         axis="value released for her key",
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attacks.attack import Attack, Cost, index_statistic, named, require_outcomes
+from attacks.attack import Attack, index_statistic, named, require_outcomes
 from attacks.boundary import last_normal
 from mechanisms.exponential import ExponentialParameters, Limits
 
@@ -39,6 +39,6 @@ def subnormal_time(
         SOURCE,
         f"all utilities {g + 1} with Alice, all {g} without: the same law, but with her no weight is a normal float",
         ("exponential-exact",),
-        Cost.DEFAULT,
-        "time",
+        slow=True,
+        channel="time",
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from attacks import catalogue
-from attacks.attack import Attack, Cost
+from attacks.attack import Attack
 from audit import channels
-from mechanisms.families import absent, family, member, members, unknown
+from mechanisms.families import absent, exact_members, family, member, members, unknown
 from mechanisms.interface import Mechanism
 
 AnyAttack = Attack[Any, Any, Any]
@@ -45,12 +45,14 @@ def _named(attack: AnyAttack | str, mechanism: AnyMechanism | str) -> Crossing:
 def crossings(
     attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str] = (), everything: bool = False
 ) -> list[Crossing]:
-    """Return the meetings that tell something: the members an attack breaks, those declared as fixes, the exact ones.
+    """Return the meetings that tell something: the members an attack breaks, those declared as fixes, an exact one.
 
-    Of another's library nobody knows beforehand what tells: its members meet every quick attack on outcomes, and every
-    attack where they are asked for by name. An attack on libraries alone meets nobody where they are not installed.
-    A variant of a member meets the attacks that name it, or every one where it is asked for by name. mechanisms, where
-    not empty, names the members wanted. everything: also the crossings that tell nothing. Side channels come last.
+    The exact one is the first of the family that must resist; the others, where they are asked for by name.
+    Of another's library nobody knows beforehand what tells: its members meet every attack on outcomes but slow ones,
+    and every attack where they are asked for by name. An attack on libraries alone meets nobody where they are not
+    installed. A variant of a member meets the attacks that name it, or every one where it is asked for by name.
+    mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing more. Side
+    channels come last.
     """
     found = []
     for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):
@@ -60,21 +62,24 @@ def crossings(
         if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
             continue
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
+        exact = [one for one in resisting(attack) if _taken(attack, one)]
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
             named = mechanism.name in mechanisms
-            foreign = bool(mechanism.package) and (named or (attack.cost is Cost.QUICK and attack.channel is None))
-            telling = mechanism.name in order or foreign or _must_resist(attack, mechanism)
-            asked = (everything and not mechanism.variant_of) or (named and bool(mechanism.variant_of))
+            foreign = bool(mechanism.package) and (named or (not attack.slow and attack.channel is None))
+            telling = mechanism.name in order or foreign or mechanism in exact[:1]
+            asked = everything and not mechanism.variant_of
+            asked |= named and (bool(mechanism.variant_of) or mechanism in exact)
             if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
                 found.append(Crossing(attack, mechanism))
     return found
 
 
-def _must_resist(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
-    """Return whether it is an exact member; through a channel, one that says what its traces tell."""
-    says = attack.channel is None or mechanism.trace_law is not None
-    return mechanism.exact and not mechanism.variant_of and says
+def resisting(attack: AnyAttack) -> list[AnyMechanism]:
+    """Return the exact members that must resist; through a channel, those that say what their traces tell."""
+    known = exact_members(family(attack.family))
+    says = [one for one in known if attack.channel is None or one.trace_law is not None]
+    return [one for one in says if one.name not in attack.breaks]
 
 
 def _taken(attack: AnyAttack, mechanism: AnyMechanism) -> bool:

@@ -16,7 +16,7 @@ from audit.charts import Panel
 from audit.finding import finding
 from audit.render import Section, columns, interval, sections, short
 from audit.report import Report, Row
-from mechanisms.families import family, member, members
+from mechanisms.families import exact_members, family, member
 
 NAMED = 6  # broken mechanisms that the first screen names, before a click
 
@@ -283,17 +283,10 @@ def _broken(violated: Sequence[Shown]) -> list[Broken]:
 
 
 def _twins(shown: Sequence[Shown], violated: Sequence[Shown]) -> list[Twin]:
-    """Return for each family with a violation the exact member that holds most often, or its first without a row."""
-    found = []
-    broken = {one.mechanism for one in violated if one.row.channel is None}
+    """Return for each family with a violation its first exact member that no row says is violated, by a channel too."""
+    broken, found = {one.mechanism for one in violated}, []
     for name in dict.fromkeys(one.row.family for one in violated):
-        holding = [one for one in shown if one.row.family == name and one.exact and one.verdict == "HOLDS"]
-        often = Counter(one.mechanism for one in holding if one.mechanism not in broken).most_common(1)
-        if often:
-            found.append(Twin(often[0][0], next(one.anchor for one in holding if one.mechanism == often[0][0])))
-            continue
-        exact = [
-            one.name for one in members(family(name)) if one.exact and not one.variant_of and one.name not in broken
-        ]
-        found += [Twin(one, "") for one in exact[:1]]
+        for exact in [one.name for one in exact_members(family(name)) if one.name not in broken][:1]:
+            held = (one.anchor for one in shown if one.mechanism == exact and one.verdict == "HOLDS")
+            found.append(Twin(exact, next(held, "")))
     return found

@@ -29,11 +29,15 @@ def verdict(row: Row) -> str:
 
 
 def is_exact(row: Row) -> bool:
-    """Return whether the row's mechanism is an exact member of the house, built to keep its promise to the last bit."""
+    """Return whether the row's mechanism is an exact member of the house, built to keep its promise to the last bit.
+
+    No variant of one is: it draws the same outcomes in a way that a side channel may tell.
+    """
     try:
-        return member(row.mechanism).exact
+        found = member(row.mechanism)
     except LookupError:
         return False
+    return found.exact and not found.variant_of
 
 
 def kinds(row: Row) -> list[str]:
@@ -124,7 +128,7 @@ def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
         )
         return (
             f"Proved for this pair of worlds, from {source}, in integers; no chance is involved. Claimed is {claimed}; "
-            f"{loss}, and at the claimed ε a δ of {short(evidence.delta)} would be needed. "
+            f"{loss}, and at the claimed ε a δ of {short(evidence.delta)} would be needed. {_by_event(evidence)}"
             "Not shown: how much other data would lose. It may be more."
         )
     if evidence.verdict is Verdict.HOLDS:
@@ -137,6 +141,14 @@ def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
         f"The bounds from {source} are too far apart to decide: they neither break {claimed} on this pair of worlds "
         f"nor prove it; the upper one lies {short(evidence.within)} above the claimed δ."
     )
+
+
+def _by_event(evidence: ExactEvidence) -> str:
+    if evidence.event_verdict is Verdict.HOLDS:
+        return "Other outcomes show it: the event that this attacker looks for does not leave the claim. "
+    if evidence.event_verdict is Verdict.UNRESOLVED:
+        return "Whether the event that this attacker looks for leaves the claim, the bounds do not decide. "
+    return ""
 
 
 def _from_runs(evidence: SampledEvidence, row: Row) -> str:

@@ -36,6 +36,11 @@ def members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
     return tuple(mechanism for mechanism in _declared(of) if not mechanism.package or installed(mechanism.package))
 
 
+def exact_members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
+    """Return the family's exact members, all of this house, in its order: the first is the one to use."""
+    return tuple(one for one in members(of) if one.exact and not one.variant_of and not one.package)
+
+
 def absent(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
     """Return the family's mechanisms of packages that are not installed."""
     return tuple(mechanism for mechanism in _declared(of) if mechanism.package and not installed(mechanism.package))

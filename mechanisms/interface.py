@@ -85,7 +85,8 @@ class Family(Generic[D, P, O]):
     """Mechanisms that take the same data and parameters, and so can be put side by side.
 
     adjacent(parameters, data_in, data_out) says whether the claim covers the pair: what "adjacent" means depends on a
-    public parameter, the sensitivity. members are "module:ATTRIBUTE", imported when used.
+    public parameter, the sensitivity. members are "module:ATTRIBUTE", imported when used; the first exact one is what
+    attacks meet by default, and what reports recommend.
     search(epsilon, delta, sensitivity, domain) returns public parameters for a claim, of whose ε, δ and Δ None says
     nothing, and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of
     them the claim covers, `adjacent` says. It raises ValueError where there are no parameters for the claim.

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from attacks.attack import index_statistic
+from attacks.catalogue import ATTACKS
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
-from audit.crossings import Crossing, crossings
+from audit.crossings import AnyAttack, Crossing, crossings, resisting
 from audit.report import Verdict
 from audit.rows import examine
 from audit.scheduling import Standings, examine_all
-from mechanisms.families import member
+from mechanisms.families import exact_members, family, member
 from mechanisms.interface import Refused
 
 BASE2 = member("exponential-base2")
@@ -50,6 +51,23 @@ def test_an_attack_under_a_name_of_the_catalogue_is_still_its_own() -> None:
     impostor = dataclasses.replace(truncated_addition(outcomes=10), name="truncated-addition")
     report = examine_all([Crossing(impostor, BASE2)] * 2, seed=1, runs=100, alpha=0.05)
     assert report.rows[0].parameters["limits"]["max_outcomes"] == 10
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_an_attack_meets_one_exact_member_the_first_that_must_resist(attack: AnyAttack) -> None:
+    """The others where they are asked for, by name or with all."""
+    exact = resisting(attack)
+    assert exact
+    assert exact[0] is next(one for one in exact_members(family(attack.family)) if one.name not in attack.breaks)
+    met = [one.mechanism for one in crossings([attack])]
+    if met:  # what the attack breaks is installed
+        assert [one for one in exact if one in met and one.name not in attack.fixes][1:] == []
+        assert exact[0] in met
+    everyone = [one.mechanism for one in crossings([attack], everything=True)]
+    for one in exact:
+        if attack.channel != "time":  # some are too slow to be timed
+            assert one in everyone
+            assert [each.mechanism for each in crossings([attack], mechanisms=[one.name])] == ([one] if met else [])
 
 
 def test_a_misspelt_member_is_an_error_and_no_missing_row() -> None:

@@ -116,6 +116,18 @@ def test_a_side_channel_breaks_no_claim_about_outcomes(proved: Verdict | None, s
     assert not any("outcomes alone" in paragraph for paragraph in wording.says(row(proved, seen)))
 
 
+def test_a_row_says_where_its_own_event_is_not_what_convicts() -> None:
+    proved = exact(Verdict.VIOLATED)
+    of_event = {
+        verdict: wording.says(dataclasses.replace(EMPTY, exact=dataclasses.replace(proved, event_verdict=verdict)))[0]
+        for verdict in (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, None)
+    }
+    assert "Other outcomes show it: the event that this attacker looks for" in of_event[Verdict.HOLDS]
+    assert "the bounds do not decide" in of_event[Verdict.UNRESOLVED]
+    assert of_event[Verdict.VIOLATED] == of_event[None]
+    assert "event" not in of_event[None]
+
+
 def test_what_bounds_leave_open_is_said() -> None:
     open_still = row(Verdict.HOLDS)
     closed = dataclasses.replace(open_still, exact=dataclasses.replace(exact(Verdict.HOLDS), within=0.0))

@@ -122,13 +122,12 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
 
 def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
     """Print what the runs of broken members add up to; return the picture."""
-    from attacks.attack import Cost
     from attacks.catalogue import ATTACKS, attack
     from audit.compounding import compounded, picture
 
     for name in names:
         known(attack, name, "--attack")
-    chosen = [one for one in ATTACKS if one.name in names or (not names and one.cost is Cost.QUICK)]
+    chosen = [one for one in ATTACKS if one.name in names or (not names and not one.slow)]
     with progress("composing", len(chosen)) as done:
         rows = compounded(chosen, count=count, done=done)
     if not rows:

@@ -19,7 +19,6 @@ from audit.commands.target import Wanted, examined, fitting_attacks, target_opti
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from attacks.attack import Cost
     from audit.crossings import AnyAttack, Crossing
     from audit.executors import Executor
     from audit.report import Report
@@ -102,8 +101,12 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
     help="Stop each row as soon as its claim is refuted, by an e-process that is looked at after every batch.",
 )
 @click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no attacks that take seconds.")
-@click.option("--full", is_flag=True, help="Also attacks that take seconds and show what others show.")
-@click.option("--all", "everything", is_flag=True, help="Also pairs that are not expected to tell anything.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every mechanism of an attack's family: all exact ones, and pairs that are not expected to tell anything.",
+)
 @click.option("--wide", is_flag=True, help="Print a table with every column, however long its lines.")
 @click.option(
     "--fail-on-violation",
@@ -126,7 +129,6 @@ def run(
     form: str,
     until_decided: bool,
     quick: bool,
-    full: bool,
     everything: bool,
     wide: bool,
     fail_on_violation: bool,
@@ -141,7 +143,9 @@ def run(
       subnormal run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
       subnormal run --target package.module:function --attack grid-precision
     """
-    wanted, chosen = Wanted.of(target), _chosen(attacks, family_name, _cost(quick, full), channels)
+    wanted = Wanted.of(target)
+    slow = not quick and wanted.name is None  # worlds of millions are not for another's program, unless it asks
+    chosen = _chosen(attacks, family_name, channels, slow=slow)
     options: dict[str, Any] = {
         "seed": seed,
         "runs": min(runs, QUICK_RUNS) if quick else runs,
@@ -197,15 +201,8 @@ def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[R
     return report, page
 
 
-def _cost(quick: bool, full: bool) -> Cost:
-    from attacks.attack import Cost
-
-    if quick and full:
-        raise click.UsageError("--quick and --full exclude each other")
-    return Cost.QUICK if quick else Cost.FULL if full else Cost.DEFAULT
-
-
-def _chosen(names: Sequence[str], family_name: str | None, cost: Cost, channels: bool) -> list[AnyAttack]:
+def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, slow: bool) -> list[AnyAttack]:
+    """Return the attacks that are asked for. slow: also those whose rows take seconds; one that is named always is."""
     from attacks.catalogue import ATTACKS, attack
     from mechanisms.families import family
 
@@ -213,7 +210,7 @@ def _chosen(names: Sequence[str], family_name: str | None, cost: Cost, channels:
         known(attack, name, "--attack")
     if family_name is not None:
         known(family, family_name, "--family")
-    wanted = [one for one in ATTACKS if one.name in names or (not names and one.cost <= cost)]
+    wanted = [one for one in ATTACKS if one.name in names or (not names and (slow or not one.slow))]
     return [one for one in wanted if family_name in (None, one.family) and (one.channel is not None or not channels)]
 
 
