@@ -122,8 +122,8 @@ def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("--runs", "200000000", "--seed", "2"), "seed 1 there, 2 here"),
         (("--runs", "1000"), "runs 200000000 there, 1000 here"),
         (
-            ("--runs", "200000000", "--mechanism", "exponential-base2"),
-            "row 1 mechanism exponential-exact there, exponential-base2 here",
+            ("--runs", "200000000", "--mechanism", "exponential-naive-float64"),
+            "row 1 mechanism exponential-exact there, exponential-naive-float64 here",
         ),
         (("--runs", "200000000", "--until-decided"), "until_decided False there, True here"),
     ],
