@@ -309,6 +309,6 @@ def test_geometric_trials_tell_the_truth_and_fixed_work_does_not(rows: Rows) -> 
     assert exact(row).total_variation == pytest.approx(0.948, abs=0.001)
     assert row.advantage_allowed == pytest.approx(0.05, abs=0.001)
     gaussian = rows["geometric-trials-gaussian", "gaussian-textbook"]
-    assert sampled(gaussian).advantage[0] > 0.6 > 2 * (gaussian.advantage_allowed or 0)
+    assert sampled(gaussian).advantage[0] > 0.59 > 2 * (gaussian.advantage_allowed or 0)
     for fixed in ("laplace-fixed-work", "laplace-exact", "laplace-exact-base-e", "laplace-base2"):
         assert exact(rows["geometric-trials", fixed]).total_variation <= (row.advantage_allowed or 0) + 1e-9
