@@ -15,7 +15,7 @@ from audit.report import Verdict, decisive
 from audit.saved import KINDS, PROVED, Json, key
 
 CLOSE = 1e-12  # relative: more than what is lost in printing, less than what a law gains by any change
-ASKED = ("family", "parameters", "claim", "event", "reproducible")
+ASKED = ("family", "parameters", "worlds", "claim", "event", "reproducible")
 CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "environment")
 REPEATED = ("version", "seed", "runs", "alpha_per_row", "environment")  # α as a whole is for other rows
 
@@ -93,7 +93,8 @@ def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterato
         yield _difference(_weight(old, new), new, "error", _summary(old), _summary(new))
     if old["error"] is not None or new["error"] is not None:
         return  # a row that failed has nothing else to be compared
-    asked = [changed for name in ASKED for changed in _changed(name, old[name], new[name])]
+    both = [name for name in ASKED if name in old and name in new]  # reports were written before they had worlds
+    asked = [changed for name in both for changed in _changed(name, old[name], new[name])]
     if same_version and not old["reproducible"] and not new["reproducible"]:
         asked = [one for one in asked if one[0].partition(".")[0] != "event"]  # learned anew on other runs
     asked += _changed("warnings", old["warnings"], new["warnings"])

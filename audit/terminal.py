@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WIDTH = 80  # columns, of a pipe and of a picture too
 GAP = "  "
 INDENT = 4  # columns before a message
+WIDEST = (12, 10, 12, 10)  # columns of all but the first
 TITLES = ("attack and mechanism", "verdict", "claims", "found", "by")
 NUMBERS = "A found ε is the largest loss, ≥ what runs prove of it; a found δ is what the claimed ε would need."
 SAID = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
@@ -91,27 +92,31 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _widths(rows: Iterable[Row]) -> list[int]:
-    """Return the width of each column: the first gets what the others leave."""
+    """Return the width of each column: the first gets what the others leave, which are no wider than `WIDEST`."""
     from rich.cells import cell_len
 
     columns = zip(*(TITLES[1:], *(_cells(row)[1:] for row in rows)), strict=True)
-    others = [max(map(cell_len, column)) for column in columns]
+    others = [min(most, max(map(cell_len, column))) for most, column in zip(WIDEST, columns, strict=True)]
     return [WIDTH - sum(others) - len(GAP) * len(others), *others]
 
 
 def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
+    """Yield a row: one line as a rule; what its columns are too narrow for has a line of its own."""
     from rich.cells import cell_len
     from rich.padding import Padding
     from rich.text import Text
 
     name, *cells = _cells(row)
     styles = "", STYLES.get(cells[0], ""), "", "", ""
-    if cell_len(name) > widths[0]:  # it has a line of its own
+    told = [] if row.error is None else [printable(row.error)]
+    if any(cell_len(cell) > width for cell, width in zip(cells, widths[1:], strict=True)):
+        told, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
+    if cell_len(name) > widths[0]:
         yield Padding(Text(name.strip()), (0, 0, 0, len(GAP)), expand=False)
         name = ""
     yield _line((name, *cells), widths, styles)
-    if row.error is not None:
-        yield Padding(Text(printable(row.error)), (0, 0, 0, INDENT), expand=False)
+    for one in told:
+        yield Padding(Text(one), (0, 0, 0, INDENT), expand=False)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:

@@ -12,7 +12,7 @@ from rich.console import Console
 from audit import terminal, wording
 from audit.__main__ import main
 from audit.finding import finding
-from audit.report import Report, Row
+from audit.report import Report, Row, Verdict
 
 
 def printed(report: Report) -> list[str]:
@@ -51,8 +51,9 @@ def test_every_row_has_its_verdict_and_what_was_claimed_and_found(text: list[str
     told = whole(text)
     for row in shown_alone(report):
         pair = finding(row)
-        line = f"{row.mechanism} {wording.verdict(row)} {pair.claimed} {pair.found} {pair.by}"
-        assert told.count(line) >= 1, line
+        columns = f"{row.mechanism} {wording.verdict(row)} {pair.claimed} {pair.found} {pair.by} "
+        line = f"{row.mechanism} {wording.verdict(row)} {pair} ({pair.by}) "
+        assert columns in told or line in told
     assert sum(told.count(f" {row.attack} ") >= 1 for row in report.rows) == len(report.rows)
 
 
@@ -135,6 +136,18 @@ def test_a_name_that_is_too_long_has_a_line_of_its_own_and_its_numbers_stay(repo
     text = printed(dataclasses.replace(report, rows=(dataclasses.replace(report.rows[0], mechanism=name),)))
     assert max(map(cell_len, text)) <= terminal.WIDTH
     assert re.search(r"^ +VIOLATED +ε 0.5 +ε ∞ +exact$", "\n".join(text), re.MULTILINE)
+
+
+def test_one_long_pair_does_not_narrow_the_names_of_all(report: Report) -> None:
+    distance = next(row for row in report.rows if row.sampled is not None and row.violated)
+    assert distance.sampled is not None
+    by = dataclasses.replace(distance.sampled, verdict=Verdict.VIOLATED, convicted_by="distance")
+    shown = dataclasses.replace(distance, mechanism="other", exact=None, exhaustive=None, sampled=by)
+    alone, both = (printed(dataclasses.replace(report, rows=rows)) for rows in ((distance,), (distance, shown)))
+    at = next(place for place, line in enumerate(both) if line.startswith("  other"))
+    assert both[at].endswith(" VIOLATED")
+    assert re.fullmatch(r"    claims distance \S+ · found distance ≥ \S+ \(sampled\)", both[at + 1])
+    assert alone[2].split() == both[2].split()
 
 
 def test_warnings_are_said(report: Report) -> None:
