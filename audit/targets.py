@@ -241,7 +241,7 @@ def mechanism(
             done(size)
             fitting = size * answered / max(1e-9, time.monotonic() - started)
             size = min(max(1, int(min(fitting, GROWTH * size, REQUEST))), n - len(outcomes))
-        watch.see(outcomes)
+        watch.see(outcomes, data)
         return protocol.gathered(outcomes)
 
     return Mechanism(name, of, sample, claim, seeded=False)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from audit.protocol import TargetError, quoted
+from audit.crossings import AnyAttack
+from audit.protocol import SHOWN, TargetError, quoted
 from audit.report import Row
 from mechanisms.atoms import identity
 from mechanisms.interface import Refused
@@ -31,15 +34,18 @@ class Watch:
         self._seen = 0
         self._answered = False  # whether any outcome was not a refusal
         self._refusal = ""
+        self._refused: Counter[str] = Counter()  # runs by their data, as `_written`
         self._first: Any = None  # the first answer, and whether another came
         self._varies = False
 
-    def see(self, outcomes: Iterable[Any]) -> None:
-        """Take note of these outcomes."""
+    def see(self, outcomes: Iterable[Any], data: Any = None) -> None:
+        """Take note of these outcomes of some data."""
+        refused = 0
         for outcome in outcomes:
             self._seen += 1
             if isinstance(outcome, Refused):
                 self._refusal = outcome.error
+                refused += 1
                 continue
             if not self._answered:
                 self._first = outcome
@@ -49,6 +55,9 @@ class Watch:
             if not self._whole:
                 for part in outcome if isinstance(outcome, tuple) else (outcome,):
                     self._measure(part[1] if isinstance(part, tuple) else part)  # an item of a mapping
+
+        if refused:
+            self._refused[_written(data)] += refused
 
     def _measure(self, number: int | float) -> None:
         if isinstance(number, int):
@@ -80,8 +89,31 @@ class Watch:
             found.append(f"every run of both worlds gave {self._first!r}: {SILENT}")
         return tuple(found)
 
+    def refusals(self, worlds: tuple[Any, Any]) -> tuple[str, ...]:
+        """Return a warning, with both inputs, where one world was refused more often than the other.
 
-def watched(rows: Sequence[Row], watches: Sequence[Watch], *, constant_fails: bool) -> tuple[Row, ...]:
+        It may be a leak, and it may be that one input is none of the domain: that is for the reader to see.
+        """
+        if not self._refused:
+            return ()
+        inputs = [_written(data) for data in worlds]
+        first, second = (self._refused[one] for one in inputs)
+        if first == second:
+            return ()
+        given = [one if len(one) <= SHOWN else f"{one[: SHOWN - 1]}…" for one in inputs]
+        return (
+            f"refused {first:,} runs on {given[0]} and {second:,} on {given[1]}, the last with "
+            f"{quoted(self._refusal)}: where an input is none that it takes, --domain says which it takes",
+        )
+
+
+def _written(data: Any) -> str:
+    return json.dumps(data, default=lambda vector: vector.tolist())
+
+
+def watched(
+    rows: Sequence[Row], watches: Sequence[Watch], attacks: Sequence[AnyAttack], *, constant_fails: bool
+) -> tuple[Row, ...]:
     """Return the rows of a target, with what was seen of each: warnings, and errors where nothing was tried.
 
     A row is an error where every run of both worlds raised. Where each row saw one outcome alone, every row is warned
@@ -90,8 +122,8 @@ def watched(rows: Sequence[Row], watches: Sequence[Watch], *, constant_fails: bo
     silent = all(watch.constant for watch in watches)
     told = f"in each row, every run of both worlds gave one outcome: {SILENT}"
     found = []
-    for row, watch in zip(rows, watches, strict=True):
-        warnings = watch.warnings()
+    for row, watch, attack in zip(rows, watches, attacks, strict=True):
+        warnings = (*watch.warnings(), *watch.refusals(attack.worlds()))
         if watch.only_raised is not None:
             row = _failed(row, f"every run of both worlds raised, the last {quoted(watch.only_raised)}")
         elif silent and constant_fails:

@@ -1,6 +1,7 @@
 """What is searched where no attack is named: noise that is missing is found, exact members keep the claim."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,16 @@ from audit import exact, neighbours
 from audit.__main__ import main
 from audit.report import Verdict
 from audit.stated import SEARCH, Stated
-from mechanisms import exponential_exact, gaussian_exact, partitions_exact, sparse_vector_exact, threshold_exact
+from mechanisms import (
+    exponential_exact,
+    gaussian_exact,
+    laplace_exact,
+    partitions_exact,
+    sparse_vector_exact,
+    threshold_exact,
+)
 from mechanisms.additive import GaussianParameters
+from mechanisms.bits import system_bits
 from mechanisms.domain import Domain, domain
 from mechanisms.families import FAMILIES, family
 from mechanisms.interface import Mechanism
@@ -58,6 +67,13 @@ NOISELESS: dict[str, Callable[..., Any]] = {
 }
 
 
+def geometric(data: Any, parameters: dict[str, Any], runs: int) -> list[int]:
+    """Exact noise of scale 1 on one number, which must be an integer from 0 to 255."""
+    if np.ndim(data) or not 0 <= data <= 255 or data != int(data):
+        raise OverflowError(f"{data} is no unsigned 8-bit integer")
+    return [int(one) for one in data + laplace_exact.sample(0, 1.0, system_bits(), runs)]
+
+
 def rows(tmp_path: Path, target: str, *arguments: str) -> dict[str, Any]:
     asked = ["run", "--target", target, "--runs", "4000", "--format", "json", "--out", str(tmp_path), *arguments]
     result = CliRunner().invoke(main, asked)
@@ -70,6 +86,40 @@ def test_a_target_without_noise_is_found_unaided(name: str, tmp_path: Path) -> N
     """Its outcomes are certain, so that nothing here is left to chance."""
     found = rows(tmp_path, f"{__name__}:{NOISELESS[name].__name__}", "--family", name)
     assert found[SEARCH]["sampled"]["verdict"] == "VIOLATED"
+
+
+def test_a_refusal_outside_of_the_domain_is_shown_with_both_inputs_and_is_none_inside(tmp_path: Path) -> None:
+    """False-alarm rate: the α of the report, at most 1e-6 for each of the two."""
+    asked = ["--family", "laplace", "--epsilon", "1", "--alpha", "1e-6"]
+    target = f"{__name__}:geometric"
+    found = CliRunner().invoke(main, ["run", "--target", target, *asked, "--quick", "--out", str(tmp_path)])
+    report = json.loads((tmp_path / "report.json").read_text())
+    (row,) = (row for row in report["rows"] if row["attack"] == SEARCH)
+    assert row["sampled"]["verdict"] == "VIOLATED"
+    (told,) = row["warnings"]
+    assert re.match(r"refused (0 runs on 0.* and [1-9]|[1-9][\d,]* runs on .* and 0 on )", told)
+    assert "OverflowError: " in told
+    assert "is no unsigned 8-bit integer" in told
+    assert told[:20] in found.stdout
+    within = rows(tmp_path, target, *asked, "--domain", "uint8")
+    assert within[SEARCH]["sampled"]["verdict"] == "NOT REFUTED"
+    assert {row["sampled"]["verdict"] for row in within.values()} == {"NOT REFUTED"}
+    assert not any(row["warnings"] for row in within.values())
+
+
+def test_attacks_outside_of_the_domain_are_left_out_by_name(tmp_path: Path) -> None:
+    asked = ["run", "--target", f"{__name__}:geometric", "--quick", "--out", str(tmp_path), "--domain", "uint8"]
+    left = CliRunner().invoke(main, [*asked, "--family", "laplace"])
+    assert "left out: --domain: the inputs of absorption lie outside: 1152921504606847105 is not in" in left.stderr
+    named = CliRunner().invoke(main, [*asked, "--attack", "absorption"])
+    assert named.exit_code == 2
+    assert "--domain: the inputs of absorption lie outside" in named.stderr
+
+
+def test_a_refusal_inside_of_the_domain_stays_a_violation(tmp_path: Path) -> None:
+    found = rows(tmp_path, f"{__name__}:geometric", "--family", "laplace", "--alpha", "1e-6", "--domain", "-1..255")
+    assert found[SEARCH]["sampled"]["verdict"] == "VIOLATED"
+    assert "and 0 on" in found[SEARCH]["warnings"][0] or "refused 0 runs" in found[SEARCH]["warnings"][0]
 
 
 EXACT: list[Mechanism[Any, Any, Any]] = [

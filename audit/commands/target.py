@@ -204,13 +204,16 @@ def examined(
     with _opened(name, wanted.timeout) as target, auditing() as told:
         asked = Asked(len(watches), runs, told)
         answered = min(ANSWERED, wanted.timeout / 10)
-        members = [
-            mechanism(name, attacks[0].family, target, wanted.stated.claim, watch, asked.answered, answered)
-            for watch in watches
-        ]
+        claim, family = wanted.stated.claim, attacks[0].family
+        *members, training = (
+            mechanism(name, family, target, claim, watch, asked.answered, answered) for watch in (*watches, Watch())
+        )
         if search:
             learning = min(SEARCHING, int(SEARCH_SHARE * runs))
-            attacks = [*attacks, *searched(members[-1], wanted.stated, seed, learning, _left_out)]
+            training = mechanism(
+                name, attacks[0].family, target, wanted.stated.claim, Watch(), asked.answered, answered
+            )
+            attacks = [*attacks, *searched(training, wanted.stated, seed, learning, _left_out)]
             members[-1] = dataclasses.replace(members[-1], runs=lambda data, parameters: runs - learning)
         made: list[Row] = []
         for attack, member in zip(attacks, members, strict=False):
@@ -224,7 +227,8 @@ def examined(
                 told=asked.stands,
             )
             made += report.rows
-            rows = watched(made, watches[: len(made)], constant_fails=constant_fails)
+            seen, met = watches[: len(made)], attacks[: len(made)]
+            rows = watched(made, seen, met, constant_fails=constant_fails)
             left = tuple(one.name for one in attacks[len(made) :])
             report = dataclasses.replace(report, alpha=alpha, rows=rows, unfinished=left)
             if left:
