@@ -7,6 +7,8 @@ import json
 import operator
 import os
 from collections.abc import Callable
+from threading import RLock
+from typing import Never
 from weakref import WeakSet
 
 import numpy as np
@@ -30,11 +32,14 @@ class BitSource:
 
     Beside `consumed`, samplers whose work depends on what they drew count it here, for whoever asks what that tells:
     `tries`, the candidates drawn, rejected ones included, and `steps`, the passes of a loop that may stop early.
+
+    Threads that share a source never get the same bits, nor may it be copied: both copies would hand out the same.
     """
 
     __slots__ = (
         "__weakref__",
         "_draw",
+        "_lock",
         "_pending",
         "_pending_bits",
         "consumed",
@@ -49,6 +54,7 @@ class BitSource:
         if not 1 <= word_bits <= 64:
             raise ValueError(f"word_bits must be between 1 and 64, got {word_bits}")
         self._draw = draw
+        self._lock = RLock()
         self._pending, self._pending_bits = pending
         self.word_bits = word_bits
         self.consumed = self.tries = self.steps = 0
@@ -58,6 +64,10 @@ class BitSource:
         """Return the next `count` bits as an integer, the first of them the most significant."""
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
+        with self._lock:
+            return self._take(count)
+
+    def _take(self, count: int) -> int:
         missing = count - self._pending_bits
         if missing == 64 == count:  # the usual single draw
             value = int(self._fresh(1)[0])
@@ -89,10 +99,11 @@ class BitSource:
             raise ValueError(f"width must be between 1 and 64, got {width}")
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
-        if width == 64 and self._pending_bits == 0 and count > 0:
-            fresh = self._fresh(count)
-            self.consumed += 64 * count
-            return fresh
+        with self._lock:
+            if width == 64 and self._pending_bits == 0 and count > 0:
+                fresh = self._fresh(count)
+                self.consumed += 64 * count
+                return fresh
         total = count * width
         padding = -total % 8
         packed = (self.take(total) << padding).to_bytes((total + padding) // 8, "big")
@@ -102,8 +113,12 @@ class BitSource:
         return np.packbits(left_padded, axis=1).view(">u8").reshape(count).astype(np.uint64)
 
     def forget(self) -> None:
-        """Drop the bits drawn from the stream and not yet handed out."""
+        """Drop the bits drawn from the stream and not yet handed out, and whoever was drawing: for a fork's child."""
+        self._lock = RLock()
         self._pending = self._pending_bits = 0
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        raise TypeError("a source of random bits cannot be copied or pickled: the copy would hand out the same bits")
 
 
 class _Keystream:
@@ -168,7 +183,8 @@ def system_bits(word_bits: int = 64) -> BitSource:
 
     An AES-256 counter-mode keystream: indistinguishable from uniform to whoever cannot break AES, with a fresh key from
     the operating system for every source, after every GiB, and in the child after a fork. It does not forget: who
-    reads this process's memory learns the bits of its present key, past ones too. Not for several threads at once.
+    reads this process's memory learns the bits of its present key, past ones too. Threads may share
+    a source.
     In bulk it is more than ten times faster than asking the operating system (`make bench`); a single word costs about
     the same, nearly all of it Python's.
     """

@@ -1,8 +1,12 @@
 """One stream of bits, most significant first, however it is cut up."""
 
+import copy
 import itertools
 import os
+import pickle
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -93,6 +97,28 @@ def test_a_child_process_never_repeats_its_parents_bits() -> None:
     of_the_parent = bits.take(256)
     assert of_the_child != of_the_parent
     assert of_the_child >> 220 != of_the_parent >> 220  # not even the bits left behind
+
+
+def test_threads_that_share_a_source_never_get_the_same_bits() -> None:
+    """200-bit draws from four threads that take turns at every chance; two equal ones by chance: below 2^-170."""
+    bits, before = system_bits(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            parts = list(threads.map(lambda _: [bits.take(200) for _ in range(1_500)], range(4)))
+            words = list(threads.map(lambda _: [int(bits.words(1)[0]) for _ in range(1_500)], range(4)))
+    finally:
+        sys.setswitchinterval(before)
+    assert len({drawn for part in parts for drawn in part}) == 6_000
+    assert len({drawn for part in words for drawn in part}) == 6_000  # by chance: below 2^-39
+    assert bits.consumed == 6_000 * 264
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_source_is_not_copied(duplicate: Callable[[object], object]) -> None:
+    for bits in (system_bits(), seeded_bits(1), scripted_bits("1")):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            duplicate(bits)
 
 
 def test_each_bit_of_the_keystream_is_set_half_of_the_time() -> None:
