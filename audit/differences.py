@@ -93,7 +93,7 @@ def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterato
         yield _difference(_weight(old, new), new, "error", _summary(old), _summary(new))
     if old["error"] is not None or new["error"] is not None:
         return  # a row that failed has nothing else to be compared
-    both = [name for name in ASKED if name in old and name in new]  # reports were written before they had worlds
+    both = [name for name in ASKED if name in old and name in new]  # reports of earlier versions have no worlds
     asked = [changed for name in both for changed in _changed(name, old[name], new[name])]
     if same_version and not old["reproducible"] and not new["reproducible"]:
         asked = [one for one in asked if one[0].partition(".")[0] != "event"]  # learned anew on other runs

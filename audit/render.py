@@ -188,6 +188,6 @@ def closing(report: Report) -> str:
     shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
     lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are not there. " if report.unfinished else ""
     return (
-        f"{lost}seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
+        f"{lost}Seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
         "nothing in favour. No verdict says that a mechanism is private."
     )

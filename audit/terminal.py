@@ -146,7 +146,7 @@ def conclusion(report: Report) -> list[str]:
     tally = ", ".join(f"{counts[name]} {name}" for name in wording.SEVERITY if counts[name])
     rows = "1 row" if len(report.rows) == 1 else f"{len(report.rows)} rows"
     told = [f"{rows}: {tally or 'nothing is known'}.", *_broken(report.rows)]
-    return [*told, "", f"{NUMBERS} {closing(report)}"]
+    return [*told, "", NUMBERS, closing(report)]
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[str]:
