@@ -15,6 +15,7 @@ from attacks.events import Event, Releases
 from audit.report import ExactEvidence, Interval, Verdict
 from mechanisms.arithmetic import exp_bounds, float_up, log_ratio
 from mechanisms.atoms import are_same
+from mechanisms.interface import Refused
 from mechanisms.law import ABSENT, Law, integers
 from mechanisms.pairing import pair
 from mechanisms.privacy import Claim
@@ -76,8 +77,11 @@ def compare(
     VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
     Mass that may be anywhere is weighed once in both bounds (see `Direction`), not once for each atom.
+    Raises ValueError where both worlds refuse in every run: code that fails whatever its data would hold any claim.
     """
     law_in, law_out = multiplied(law_in, law_out, event)
+    if _refuses(law_in) and _refuses(law_out):
+        raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {law_in.atoms[0].error}")
     both = directions(law_in, law_out)
     claimed, budget = Fraction(claim.delta), Fraction(claim.epsilon)
     lowest, highest = exp_bounds(budget)
@@ -100,6 +104,10 @@ def compare(
         event_out=_floats(event_out),
         event_verdict=_of_event(verdict, event_in, event_out, claimed, lowest, highest),
     )
+
+
+def _refuses(law: Law[Any]) -> bool:
+    return all(isinstance(atom, Refused) for atom in law.atoms) and len(law.atoms) > 0
 
 
 def _verdict(proved: Ratio, within: Ratio, claimed: Fraction) -> Verdict:

@@ -36,6 +36,16 @@ def test_a_walk_that_decides_every_string_is_exact() -> None:
     assert (law.rest, law.probability(1)) == (0, (Fraction(1, 2), Fraction(1, 2)))
 
 
+def test_a_sampler_that_fails_on_every_string_holds_nothing() -> None:
+    """Both laws are equal then, as those of a sound sampler are; one world alone that refuses is the loudest event."""
+    failing = exhaustive.law(lambda bits: bits.take(1) + "0", depth=3)  # type: ignore[operator]
+    working = exhaustive.law(lambda bits: bits.take(1), depth=3)
+    with pytest.raises(ValueError, match=r"both worlds refuse in every run.*TypeError: unsupported operand"):
+        exact.compare(failing, failing, Claim(1.0))
+    for pair in ((failing, working), (working, failing)):
+        assert exact.compare(*pair, Claim(1.0)).verdict is Verdict.VIOLATED
+
+
 def by_rejection(bits: BitSource) -> int:
     """A fair bit: of two, the first one that is followed by a 0."""
     while True:
