@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from attacks.attack import Attack
 from attacks.features import first_value
 from audit import learning
 from mechanisms.bits import seeded_bits
+from mechanisms.distances import nowhere_beyond
 from mechanisms.interface import Mechanism
 from mechanisms.patterns import Neighbours
 
@@ -38,10 +40,8 @@ def within(step: int | float) -> Adjacent:
     """Return the relation of numbers, or vectors of one length, whose every entry differs by at most the step."""
 
     def adjacent(data_in: Any, data_out: Any) -> bool:
-        if np.shape(data_in) != np.shape(data_out):
-            return False
-        pairs = zip(np.atleast_1d(data_in).tolist(), np.atleast_1d(data_out).tolist(), strict=True)
-        return all(abs(one - other) <= step for one, other in pairs)
+        same = np.shape(data_in) == np.shape(data_out)
+        return same and nowhere_beyond(Fraction(step), np.atleast_1d(data_in), np.atleast_1d(data_out))
 
     return adjacent
 

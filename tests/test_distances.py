@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audit import neighbours
 from mechanisms.additive import LaplaceParameters
 from mechanisms.distances import nowhere_beyond
 from mechanisms.exponential import ExponentialParameters, Limits
@@ -95,6 +96,14 @@ def test_values_and_records_of_two_types_are_not_rounded_to_one() -> None:
         assert not adjacent(summed, records, other)
         assert adjacent(summed, records, one)
         assert not adjacent(LaplaceParameters(epsilon=1.0), one, other)
+
+
+def test_a_relation_of_ones_own_is_exact_too() -> None:
+    near = neighbours.within(1)
+    assert near(2**53, 2**53 + 1)
+    assert not near(2.0**62, 2**62 + 511)
+    assert not near(np.array([-1.0]), np.array([2.0**-80]))
+    assert near(np.array([1, 2], dtype=np.int8), np.array([2.0, 1.0]))
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])

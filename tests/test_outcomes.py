@@ -247,5 +247,5 @@ def test_a_target_may_return_all_of_its_outcomes_as_a_tensor() -> None:
 
     for returned in (Tensor([0.5, 1.5]), [Tensor(0.5), Tensor(1.5)], pd.Series([0.5, 1.5])):
         assert CallableTarget(partial(release, returned))(0.0, parameters, family("laplace"), 2) == [0.5, 1.5]
-    with pytest.raises(TargetError, match="not a sequence of 1 outcomes"):
+    with pytest.raises(TargetError, match="not a sequence of 2 outcomes"):
         CallableTarget(lambda data, parameters, runs: iter([0.5, 1.5]))(0.0, parameters, family("laplace"), 2)
