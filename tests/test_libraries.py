@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy import stats
 
 from attacks.absorption import absorption
@@ -26,9 +28,12 @@ from attacks.sensitivity_underestimation import (
 from attacks.truncated_addition import truncated_addition
 from attacks.zero_rounding import zero_rounding
 from audit import documents, render
+from audit.__main__ import main
+from audit.commands.target import Wanted, examined
 from audit.crossings import AnyAttack, AnyMechanism, Crossing, crossings
 from audit.report import Report, Row, Verdict
 from audit.rows import examine
+from audit.stated import Stated
 from mechanisms import laplace_exact
 from mechanisms.additive import GaussianParameters, LaplaceParameters, gaussian_claim
 from mechanisms.bits import seeded_bits
@@ -262,3 +267,28 @@ def test_an_exception_of_a_library_is_an_outcome() -> None:
 def test_bounds_of_records_must_make_sense(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="record_bounds must be"):
         LaplaceParameters(epsilon=1.0, record_bounds=bounds)
+
+
+def opendp_integers(data: Any, parameters: dict[str, Any], runs: int) -> list[int]:
+    """OpenDP's Laplace noise of scale 1 on its default integers, which are of 32 bits."""
+    from opendp import prelude
+
+    prelude.enable_features("contrib")
+    domain, distance = prelude.vector_domain(prelude.atom_domain(T=int)), prelude.l1_distance(T=int)
+    value = sum(data.tolist()) if parameters["query"] == "sum" else data
+    released: list[int] = prelude.m.make_laplace(domain, distance, scale=1.0)([value] * runs)
+    return released
+
+
+def test_opendp_on_integers_of_32_bits_is_not_accused(tmp_path: Path) -> None:
+    """False-alarm rate: ALPHA. Nothing is searched beyond the bounds that are sent, with a domain or without one."""
+    assert installed(library("opendp-laplace").package)
+    wanted = Wanted(f"{__name__}:opendp_integers", Stated(1.0), 60.0)
+    report = examined([grid_precision()], wanted, seed=1, runs=2_000, alpha=ALPHA, search=True)
+    assert [(row.attack, verdict(row)) for row in report.rows] == [
+        ("grid-precision", Verdict.NOT_REFUTED),
+        ("neighbours", Verdict.NOT_REFUTED),
+    ]
+    asked = ["--target", f"{__name__}:opendp_integers", "--family", "laplace", "--epsilon", "1", "--domain", "int32"]
+    told = [*asked, "--quick", "--alpha", str(ALPHA), "--out", str(tmp_path), "--fail-on-violation"]
+    assert CliRunner().invoke(main, ["run", *told]).exit_code == 0
