@@ -190,3 +190,19 @@ def test_a_drawn_band_errs_no_more_often_than_alpha(lawful: bool) -> None:
         wrong += bool((band.lower > truth).any() or (band.upper < coarse).any())
     assert wrong <= stats.binom.isf(ALPHA, SEEDS, 0.05)
     assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these cells does not
+
+
+def test_the_bounds_of_all_half_lines_share_alpha() -> None:
+    """64 cells: 63 half-lines, four bounds each, and half of α for all of them."""
+    random, cells, runs = np.random.default_rng(1), 64, 20_000
+    first = random.multinomial(runs, np.full(cells, 1 / cells))
+    second = random.multinomial(runs, np.linspace(0.5, 1.5, cells) / cells)
+    shown = bands.band((first, second), Claim(1.0), [0.0, 0.1], 0.05).lower
+    tail = 0.05 / 2 / (4 * (cells - 1))
+    ends = [
+        [statistics.clopper_pearson(int(seen), runs, tail) for seen in np.cumsum(world)[:-1]]
+        for world in (first, second)
+    ]
+    expected = max(low - high for (low, _), (_, high) in zip(*ends, strict=True))
+    assert shown[0] == pytest.approx(expected, rel=1e-9)
+    assert expected > 0.05

@@ -132,3 +132,13 @@ def test_a_step_is_counted_for_every_draw_however_it_is_decided() -> None:
     table, many = Table.of(rational_bounds), seeded_bits(1)
     table.draw(many, 5_000)
     assert (many.consumed, many.steps) == (5_000 * WORD, 5_000)
+
+
+def test_many_draws_leave_the_words_of_a_boundary_to_more_bits() -> None:
+    table = Table.of(rational_bounds)
+    boundaries = [int(low) for low in table.low if 0 < low < 2**WORD - 1]
+    assert boundaries
+    for boundary in boundaries:
+        for more in (0, 2**WORD - 1):
+            many = table.draw(words([boundary, boundary, more, more]), 2)
+            assert many.tolist() == [oracle((boundary << WORD) + more, 2 * WORD)] * 2

@@ -9,7 +9,17 @@ import pytest
 from scipy import stats
 
 from mechanisms.arithmetic import exp_bounds, log_bounds
-from mechanisms.privacy import Claim, Eta, Zcdp, compose, noise_claim, noise_eta, selection_claim, selection_eta
+from mechanisms.privacy import (
+    Claim,
+    Eta,
+    Zcdp,
+    compose,
+    noise_claim,
+    noise_eta,
+    selection_claim,
+    selection_eta,
+    with_failures,
+)
 
 BUDGETS = (1e-6, 0.001, 0.02, 0.25, 0.5, 1.0, math.pi, 18.5, 700.0)
 
@@ -158,3 +168,9 @@ def test_a_rate_is_shared_exactly_or_not_at_all() -> None:
             assert eta.times(Fraction(p, q)).base ** q == wanted
         except ValueError:
             assert not any(root**q == wanted for root in roots)
+
+
+def test_failures_of_either_world_cost_delta() -> None:
+    """P' fails with p, and Q' may have p less than Q, which counts e^ε times."""
+    worse = with_failures(Claim(1.0, 1e-9), Fraction(1, 1_000))
+    assert (worse.epsilon, worse.delta) == (1.0, pytest.approx(1e-9 + (1 + math.e) / 1_000, rel=1e-12))

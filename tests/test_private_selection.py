@@ -223,3 +223,8 @@ def test_of_equal_scores_the_first_candidates_is_kept() -> None:
     walked = exhaustive.law(draw, depth=5, word_bits=1)
     assert walked.rest == 0
     assert walked.probability((1, 0)) == (Fraction(11, 32), Fraction(11, 32))
+
+
+def test_the_least_steps_are_the_larger_of_both_terms() -> None:
+    """1 + 1/(eγ) is the larger one where ln(2/ε₀) < γ + 1/e."""
+    assert [least_steps(stop, Fraction(19, 10)) for stop in (Fraction(1, 2), Fraction(1, 8))] == [2, 4]

@@ -6,18 +6,22 @@ No test reads a real clock. Statistical ones have seeds, and a false-alarm rate 
 import gc
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from attacks.geometric_trials import geometric_trials
 from audit import timing
 from audit import timing_statistics as statistics
 from audit.report import TimingEvidence, Verdict
 from audit.timing import Times
-from mechanisms.bits import scripted_bits, seeded_bits
+from mechanisms.bits import BitSource, scripted_bits, seeded_bits
+from mechanisms.interface import Mechanism
 from mechanisms.privacy import Claim
 from tests.synthetic import autoregressive, clocked
 
@@ -389,3 +393,19 @@ def test_the_bootstrap_is_as_narrow_as_its_confidence_says(monkeypatch: pytest.M
         low, high = statistics.bootstrap(nanoseconds, is_in, seed)[0]
         covered += low <= 500 <= high
     assert stats.binom.ppf(ALPHA, trials, statistics.CONFIDENCE) <= covered < trials
+
+
+def test_the_coins_of_the_order_are_none_of_the_draws_bits() -> None:
+    drawn: list[int] = []
+
+    def sample(data: int, parameters: None, bits: BitSource, n: int) -> list[int]:
+        drawn.append(bits.take(64))
+        return drawn[-1:]
+
+    mechanism: Mechanism[Any, Any, Any] = Mechanism("clocked", "none", sample, lambda *given: Claim(1.0))
+    attack = replace(geometric_trials(), worlds=lambda: (1, 0))
+    times = timing.observe(mechanism, attack, seed=1, measurements=200)
+    coins = seeded_bits(1, attack.name, "clocked", "coins")
+    assert times.is_in.tolist() == coins.words(200, 1).astype(bool).tolist()
+    bits = seeded_bits(1, attack.name, "clocked", "time")
+    assert drawn == [bits.take(64) for _ in drawn]
