@@ -12,7 +12,7 @@ import click
 from audit.commands.shared import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from audit.checkpoint import Checkpoint
@@ -34,28 +34,15 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
         yield keeping
 
 
-@contextmanager
-def rows_kept(out: Path) -> Iterator[Callable[[Report], None]]:
-    """Give what writes the report of the rows that are finished, should the audit not come to its end."""
-    from audit import documents, output
-
-    rows = 0
-
-    def keep(report: Report) -> None:
-        nonlocal rows
-        try:
-            output.write(out, files(report, documents.to_html(report)))
-            rows = len(report.rows)
-        except OSError as error:
-            click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
+def keep_rows(out: Path, report: Report) -> None:
+    """Write the report of the rows that are finished, should the audit not come to its end."""
+    from audit import documents, interrupts, output
 
     try:
-        yield keep
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-        click.echo(f"interrupted: {out / 'report.json'} has the rows that are finished, {rows} by now", err=True)
-        raise click.exceptions.Exit(130) from None
+        output.write(out, files(report, documents.to_html(report)))
+        interrupts.left = f"{out / 'report.json'} has the rows that are finished, {len(report.rows)} by now"
+    except OSError as error:
+        click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
 
 
 def files(report: Report, page: str) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.keeping import files, kept, rows_kept
+from audit.commands.keeping import files, keep_rows, kept
 from audit.commands.printing import kept_for_the_report
 from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_lines, print_whole
 from audit.commands.target import Wanted, examined, fitting_attacks, target_options
@@ -163,7 +163,7 @@ def run(
             raise click.UsageError(f"--target excludes --{name}")
         fitting = fitting_attacks(chosen, wanted.stated, bool(attacks))
         options |= {"search": not attacks, "constant_fails": fail_on_violation}
-        examine = partial(_examined_target, fitting, wanted, options, out)
+        examine = partial(examined, fitting, wanted, finished=partial(keep_rows, out), **options)
     report, page = _written(examine, out, kept=wanted.name is None)
     _show(report, form, page, wide)
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
@@ -234,11 +234,6 @@ def _examined(
 
     with kept(out, met, options, resume=resume) as keeping, executor() as workers, auditing() as told:
         return examine_all(met, **options, executor=workers, keeping=keeping, told=told)
-
-
-def _examined_target(attacks: list[AnyAttack], wanted: Wanted, options: dict[str, Any], out: Path) -> Report:
-    with rows_kept(out) as keep:
-        return examined(attacks, wanted, **options, finished=keep)
 
 
 @contextmanager
