@@ -12,6 +12,7 @@ from attacks.catalogue import ATTACKS, ON_OUTCOMES
 from attacks.grid_precision import grid_precision
 from attacks.rebuilt import CONSTRUCTORS, at_epsilon
 from attacks.rounded_addition import rounded_addition
+from attacks.selection_absorption import selection_absorption
 from attacks.threshold_boundary import boundary
 from audit import exact
 from audit.report import Verdict
@@ -109,3 +110,10 @@ def test_a_stated_delta_asks_for_the_least_threshold_that_promises_it() -> None:
     assert Stated().claim(coarser, *made.worlds()).delta > 1e-4
     with pytest.raises(ValueError, match=r"--delta 0: boundary cannot be made for it: delta must be above 0"):
         Stated(delta=0.0).attack(boundary())
+
+
+def test_a_sensitivity_of_scores_is_an_integer() -> None:
+    made = Stated(sensitivity=2.0).attack(selection_absorption())
+    assert repr(made.parameters.sensitivity) == "2"
+    with pytest.raises(ValueError, match=r"sensitivity must be an integer, got 2\.5"):
+        Stated(sensitivity=2.5).attack(selection_absorption())

@@ -296,3 +296,8 @@ def test_every_pair_of_the_code_holds() -> None:
             law_in, law_out = (threshold_exact.law(data, given) for data in (data_in, data_out))
             evidence = exact.compare(law_in, law_out, claim)
             assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
+
+
+def test_floats_up_to_their_types_limit_have_no_law() -> None:
+    with pytest.raises(NoLawError):
+        threshold_exact.law({"a": 1.0}, ThresholdParameters("laplace", 1.0, 13.0, "float64", (1, 1.0, 1.0)))
