@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import exact
 from audit.buckets import ROUNDING, Buckets, Grid, Masses, filled
 from audit.convolution import EXPONENT_MAX, UNIT, Floats
+from audit.directions import directions
 from audit.hockey_stick import at_some_run, conversion, log_moment, lower_bound, upper_bound
 from audit.statistics import clopper_pearson_all
 from mechanisms.law import Law
@@ -103,7 +103,7 @@ def counted(name: str, counts: Sequence[int], alpha: float) -> Masses:
 
 def _of_laws(law_in: Law[Any], law_out: Law[Any]) -> tuple[Masses, Masses]:
     """Return the masses of the groups of atoms that are alike in both laws, outwards to floats."""
-    one = exact.directions(law_in, law_out)[0].narrow()
+    one = directions(law_in, law_out)[0].narrow()
 
     def masses(sides: tuple[NDArray[Any], NDArray[Any]], alone: tuple[Fraction, Fraction], rest: Fraction) -> Masses:
         low, high = (

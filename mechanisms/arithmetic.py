@@ -190,11 +190,14 @@ def exact_root(value: int, degree: int) -> int | None:
 def log_ratio(numerator: int, denominator: int) -> float:
     """Return ln(numerator/denominator) in nats for positive integers of any size; ∞ where only the denominator is 0.
 
-    At 192 bits the difference of two logarithms near 10^7 still has an absolute error below 2^-160.
+    At 192 bits the difference of two logarithms near 10^7 still has an absolute error below 2^-160; where it is small,
+    its relative error is.
     """
     if denominator == 0:
         return math.inf
     with gmpy2.context(precision=192):
+        if denominator < 2 * numerator < 4 * denominator:
+            return float(gmpy2.log1p(gmpy2.mpfr(numerator - denominator) / gmpy2.mpfr(denominator)))
         return float(gmpy2.log(gmpy2.mpfr(numerator)) - gmpy2.log(gmpy2.mpfr(denominator)))
 
 

@@ -54,3 +54,5 @@ def test_the_logarithm_of_a_ratio_of_huge_integers_keeps_its_digits() -> None:
     huge = 3**600_000
     assert arithmetic.log_ratio(huge * 8, huge * 7) == pytest.approx(math.log(8 / 7), rel=1e-15)
     assert arithmetic.log_ratio(1, 0) == math.inf
+    assert arithmetic.log_ratio((1 << 900) + 1, 1 << 900) == math.ldexp(1.0, -900)  # relative precision
+    assert arithmetic.log_ratio(1 << 900, (1 << 900) + 1) == -math.ldexp(1.0, -900)

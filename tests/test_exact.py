@@ -14,7 +14,7 @@ from audit import exact
 from audit.report import Verdict
 from mechanisms.arithmetic import exp_bounds, log_ratio
 from mechanisms.interface import Refused
-from mechanisms.law import Law, exact_law
+from mechanisms.law import Law, Powers, exact_law
 from mechanisms.privacy import Claim
 
 
@@ -238,18 +238,64 @@ def _event(law: Law[int], wanted: tuple[int, ...]) -> tuple[float, float]:
     return float(low), float(min(1 - others, high))
 
 
-def test_what_lies_between_the_bounds_of_e_to_the_epsilon_is_not_decided_for_the_claim() -> None:
-    # The ratio lies inside the 2^-128 enclosure of e^ε: neither side of it is proved, and a tiny excess still HOLDS.
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 2), Fraction(1)])
+def test_what_lies_between_the_first_bounds_of_e_to_the_epsilon_is_decided_by_narrower_ones(share: Fraction) -> None:
     low, high = exp_bounds(Fraction(1, 2))
-    ratio = (low + high) / 2
+    ratio = low + share * (high - low)
     p = ratio / (1 + ratio)
     rest = p.denominator - p.numerator
     law_in, law_out = weights(p.numerator, rest), weights(rest, p.numerator)
-    evidence = exact.compare(law_in, law_out, Claim(0.5))
-    assert evidence.verdict is Verdict.HOLDS
-    assert evidence.delta == 0
-    assert evidence.within is not None
-    assert 0 < evidence.within < 1e-37
+    evidence = exact.compare(law_in, law_out, Claim(0.5), OneOf((0,)))
+    verdict = Verdict.VIOLATED if ratio > exp_bounds(Fraction(1, 2), 512)[1] else Verdict.HOLDS
+    assert (evidence.verdict, evidence.event_verdict) == (verdict, verdict)
+    assert (evidence.delta > 0) == (verdict is Verdict.VIOLATED)
+    assert evidence.within == (None if verdict is Verdict.VIOLATED else 0)
+
+
+@pytest.mark.parametrize("power", [139, 600, 1_060])
+def test_a_loss_of_next_to_nothing_is_compared_with_a_budget_of_less(power: int) -> None:
+    unit = 1 << power
+    law_in, law_out = weights(unit + 1, unit - 1), weights(1, 1)
+    loss = math.ldexp(1.0, -power)  # −ln(1 − 2^−power), to the nearest float
+    for epsilon, verdict in (
+        (0.0, Verdict.VIOLATED),
+        (5e-324, Verdict.VIOLATED),
+        (loss, Verdict.VIOLATED),
+        (math.nextafter(loss, 1.0), Verdict.HOLDS),
+    ):
+        evidence = exact.compare(law_in, law_out, Claim(epsilon), OneOf((1,)))
+        assert (evidence.verdict, evidence.event_verdict, evidence.epsilon) == (verdict, verdict, loss)
+        assert evidence.within == (None if verdict is Verdict.VIOLATED else 0)
+    # δ(0) = 2^−(power + 1): a claimed δ is met with equality, where no precision of e^ε can tell and none is needed
+    tight = Claim(0.0, loss / 2)
+    assert exact.compare(law_in, law_out, tight).verdict is Verdict.HOLDS
+    assert exact.compare(weights(unit + 1, unit - 1, 0), weights(unit, unit - 1, 1), tight).verdict is Verdict.HOLDS
+
+
+def test_bounds_that_never_meet_are_not_narrowed_for_ever() -> None:
+    low, high = exp_bounds(Fraction(1, 2))
+    unit = 1 << 200
+    ends = [int(end / (1 + end) * unit) for end in (low, high)]
+    wide: Law[int] = Law(range(2), [1, 2], [ends[0], unit - ends[1]], [ends[1], unit - ends[0]], unit, Fraction(0))
+    other: Law[int] = Law(range(2), [1, 2], [unit - ends[1], ends[0]], [unit - ends[0], ends[1]], unit, Fraction(0))
+    evidence = exact.compare(wide, other, Claim(0.5))
+    assert evidence.verdict is Verdict.HOLDS  # within far less than what counts
+    assert 0 < (evidence.within or 0) < 1e-37
+
+
+def test_a_loss_known_by_its_exponent_convicts_where_enclosures_do_not() -> None:
+    """Probabilities constant·e^(−rate·|x − c|) within 2^−64: the loss is the rate, and the claim is the float below."""
+
+    def law(center: int) -> Law[int]:
+        exponents = np.abs(np.arange(3) - center)
+        powers = Powers(Fraction(1, 1 << 80), exponents, np.zeros(3, dtype=np.int64))
+        third = (1 << 64) // 3
+        return Law(range(3), [1, 2, 3], [third - 1] * 3, [third + 2] * 3, 1 << 64, Fraction(0), powers)
+
+    rate = math.ldexp(1.0, -80)
+    assert exact.compare(law(0), law(1), Claim(rate)).verdict is Verdict.HOLDS
+    below = exact.compare(law(0), law(1), Claim(math.nextafter(rate, 0.0)))
+    assert (below.verdict, below.epsilon) == (Verdict.VIOLATED, rate)
 
 
 def test_a_tiny_excess_over_a_tiny_delta_does_not_hold() -> None:

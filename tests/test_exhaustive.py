@@ -9,6 +9,7 @@ import pytest
 
 from attacks.events import OneOf
 from audit import exact, exhaustive
+from audit.directions import directions
 from audit.report import Verdict
 from mechanisms import exponential_base2
 from mechanisms.bits import BitSource, OutOfBitsError
@@ -105,7 +106,7 @@ def test_the_bounds_of_a_walk_hold_for_every_way_in_which_it_may_go_on(
         return exhaustive.law(draw, depth=3)
 
     law_in, law_out = law(decided_in), law(decided_out)
-    forth = exact.directions(law_in, law_out)[0]
+    forth = directions(law_in, law_out)[0]
     pairs = list(product(*(completions(decided, 8 - sum(decided), outside=2) for decided in (decided_in, decided_out))))
     for factor in (Fraction(1), Fraction(2), Fraction(3)):
         sticks = [sum(max(Fraction(0), p - factor * q) for p, q in zip(*pair, strict=True)) for pair in pairs]

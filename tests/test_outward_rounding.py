@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from audit import exact
+from audit.directions import CURVE_BITS, directions
 from audit.report import Verdict
 from mechanisms import discrete, discrete_gaussian, gaussian_exact, laplace_exact, privacy
 from mechanisms.additive import GaussianParameters, LaplaceParameters, gaussian_claim
@@ -255,7 +256,7 @@ def test_a_curve_from_narrowed_masses_is_that_of_the_masses(form: Callable[[Law[
     law_in, law_out = form(huge(1)), form(huge(2))
     epsilons = [0.0, 0.1, 0.5]
     lower, upper = exact.curve(law_in, law_out, epsilons)
-    both = exact.directions(law_in, law_out)
+    both = directions(law_in, law_out)
     for epsilon, low, high in zip(epsilons, lower, upper, strict=True):
         least, most = exp_bounds(Fraction(epsilon), 400)
         assert low == pytest.approx(float(max(one.at_least(most) for one in both)), rel=1e-14)
@@ -266,9 +267,9 @@ def test_masses_are_narrowed_outwards() -> None:
     whole = 3**400
     law_in = exact_law(range(3), [1, 2, 3], [whole // 7, whole // 3, whole - whole // 7 - whole // 3], whole)
     law_out = exact_law(range(2), [1, 2], [whole // 5, whole - whole // 5], whole)
-    for wide in exact.directions(law_in, law_out):
+    for wide in directions(law_in, law_out):
         narrow = wide.narrow()
-        assert narrow.denominator == 1 << exact.CURVE_BITS
+        assert narrow.denominator == 1 << CURVE_BITS
         for name, sign in (("low", 1), ("other_low", 1), ("high", -1), ("other_high", -1)):
             for short, long in zip(getattr(narrow, name), getattr(wide, name), strict=True):
                 assert sign * Fraction(int(short), narrow.denominator) <= sign * Fraction(int(long), wide.denominator)
