@@ -204,7 +204,7 @@ def test_channels_alone(tmp_path: Any) -> None:
     rows = json.loads((tmp_path / "report.json").read_text())["rows"]
     assert {row["channel"] for row in rows} == {"steps"}
     assert rows[0]["visible_below"] == pytest.approx(1.946, abs=1e-3)
-    assert "Side channels" in result.stdout
+    assert "early-termination (side channel: steps)" in result.stdout
     page = (tmp_path / "report.html").read_text()
     assert "by a <em>side channel</em> alone" in page
     assert page.count('the attacker sees the outcome and this">steps</span>') == len(rows)

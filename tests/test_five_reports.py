@@ -32,13 +32,13 @@ def audit(out: Path, *options: str) -> AbstractContextManager[subprocess.Popen[s
 
 
 def files(out: Path, *options: str) -> dict[str, bytes]:
-    """Return what an audit has written, and what it has printed."""
+    """Return what an audit has written, and what it has printed but for where."""
     with audit(out, *options) as process:
         printed, errors = ended(process)
     assert process.returncode == 0, errors
     assert not (out / NAME).exists()
     assert not (out / BESIDE).exists()
-    return {name: (out / name).read_bytes() for name in FILES} | {"printed": printed.encode()}
+    return {name: (out / name).read_bytes() for name in FILES} | {"printed": printed.replace(str(out), "").encode()}
 
 
 @pytest.fixture(scope="module")
