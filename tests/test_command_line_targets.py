@@ -165,7 +165,7 @@ def _child(parent: int) -> int:
 def test_help_shows_how_to_name_a_target() -> None:
     shown = call("--help").stdout
     assert '--target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1' in shown
-    for option in ("--target", "--epsilon", "--delta", "--sensitivity", "--timeout"):
+    for option in ("--target", "--epsilon", "--delta", "--sensitivity", "--domain", "--timeout"):
         assert option in shown
 
 
