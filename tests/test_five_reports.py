@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from audit import sampled
 from audit.checkpoint import BESIDE, NAME
 from tests.clusters import kill, started_scheduler, started_worker, wait_until
 from tests.processes import SUBNORMAL, ended, started
@@ -51,7 +52,8 @@ def test_the_report_is_one_of_many_runs(one_worker: dict[str, bytes]) -> None:
     rows = document["rows"]
     assert len(rows) == 4
     assert {row["reproducible"] for row in rows} == {True}
-    assert {row["sampled"]["runs"] for row in rows} == {6_000_000}
+    for row in rows:  # without a law a pilot fixes the cells
+        assert row["sampled"]["runs"] == 6_000_000 - (0 if row["exact"] else sampled.PILOT)
     assert MACHINE in document
 
 
