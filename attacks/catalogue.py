@@ -10,6 +10,7 @@ from attacks.absorbed_threshold import absorbed_threshold
 from attacks.absorption import absorption
 from attacks.attack import Attack
 from attacks.box_muller_inversion import box_muller_inversion
+from attacks.certain_response import absorbing_epsilon, certain_response
 from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
 from attacks.grid_precision import grid_precision
@@ -32,6 +33,7 @@ from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_v
 from attacks.subnormal_time import subnormal_time
 from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
+from attacks.uneven_choice import uneven_choice, unreported_category
 from attacks.uniform_floor import uniform_floor
 from attacks.weight_concentration import early_termination, weight_concentration
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
@@ -72,6 +74,11 @@ ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     rounding_before_threshold(),
     boundary(),
     boundary(threshold=2),
+    certain_response(),
+    certain_response(epsilon=absorbing_epsilon(np.float32)),
+    certain_response(epsilon=absorbing_epsilon(np.float16)),
+    unreported_category(),
+    uneven_choice(),
     rejection_tries(),
     rejection_tries(tries=10),
     rejection_tries_two_outcomes(),

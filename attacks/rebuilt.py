@@ -11,6 +11,7 @@ import numpy as np
 from attacks.absorbed_threshold import absorbed_threshold
 from attacks.absorption import absorption
 from attacks.attack import Attack
+from attacks.certain_response import certain_response
 from attacks.clamped_noise import clamped_noise, finite_threshold
 from attacks.grid_precision import grid_precision
 from attacks.gumbel_ties import gumbel_ties
@@ -28,6 +29,7 @@ from attacks.singleton_key import singleton_key
 from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
 from attacks.threshold_boundary import boundary
 from attacks.truncated_addition import truncated_addition
+from attacks.uneven_choice import uneven_choice, unreported_category
 from attacks.uniform_floor import uniform_floor
 from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 
@@ -63,6 +65,9 @@ CONSTRUCTORS: Mapping[str, Callable[[float], AnyAttack]] = {  # by the attack's 
     "uniform-floor": uniform_floor,
     "rounding-before-threshold": rounding_before_threshold,
     "boundary": boundary,
+    "certain-response": certain_response,
+    "unreported-category": unreported_category,
+    "uneven-choice": uneven_choice,
 }
 
 

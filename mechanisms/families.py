@@ -7,7 +7,15 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
-from mechanisms import additive, exponential, partitions, private_selection, sparse_vector, threshold
+from mechanisms import (
+    additive,
+    exponential,
+    partitions,
+    private_selection,
+    randomized_response,
+    sparse_vector,
+    threshold,
+)
 from mechanisms.interface import Family, Mechanism
 
 FAMILIES: tuple[Family[Any, Any, Any], ...] = (
@@ -18,6 +26,7 @@ FAMILIES: tuple[Family[Any, Any, Any], ...] = (
     private_selection.FAMILY,
     partitions.FAMILY,
     threshold.FAMILY,
+    randomized_response.FAMILY,
 )
 
 HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries"

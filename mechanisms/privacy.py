@@ -254,7 +254,8 @@ def noise_eta(epsilon: float | Fraction, steps: int = 1, resolution: int | None 
         raise ValueError(f"steps must be at least 1, got {steps}")
     share = rational("epsilon", epsilon) / operator.index(steps)
     if resolution is None:
-        resolution = NOISE_RESOLUTION + max(0, ceil(1 / share).bit_length())
+        # Rounded up by 2^−resolution, 2^−η loses e^share·2^−resolution nats: a large share takes share/ln 2 bits more.
+        resolution = NOISE_RESOLUTION + ceil(1 / share).bit_length() + max(0, ceil((share - 2) * 3 / 2))
     return Eta.from_epsilon(share, resolution)
 
 
