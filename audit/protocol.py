@@ -79,12 +79,14 @@ def _refuse_constant(name: str) -> NoReturn:
     raise TargetError(f"answered with {name}: a finite number is a JSON number or a hexadecimal string")
 
 
-def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int, query: str = "") -> list[Any]:
+def answered(
+    answer: object, family: Family[Any, Any, Any], data: object, runs: int, parameters: Any = None
+) -> list[Any]:
     """Return the outcomes of an answer, `runs` of them. Raises TargetError where it is anything else."""
     outcomes = answer.get("outcomes") if isinstance(answer, dict) else None
     if not isinstance(outcomes, list):
         raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
-    return checked([decoded(value) for value in outcomes], family, data, runs, query)
+    return checked([decoded(value) for value in outcomes], family, data, runs, parameters)
 
 
 def decoded(value: object) -> Any:
@@ -138,15 +140,19 @@ def _finite(value: int | float, given: object) -> float:
     return number
 
 
-def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, query: str = "") -> list[Any]:
+def checked(
+    outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, parameters: Any = None
+) -> list[Any]:
     """Return the outcomes. Raises TargetError unless there are `runs` of them and each is one of the family's.
 
-    query: what additive noise is added to, "value" or "sum": where it is the coordinates of a vector, so many numbers.
+    parameters, where they have one of these. query: what additive noise is added to, "value" or "sum": where it is the
+    coordinates of a vector, so many numbers. categories: those of randomized response.
     """
     if len(outcomes) != runs:
         raise TargetError(f"answered with {len(outcomes):,} outcomes, not {runs:,}")
+    query = getattr(parameters, "query", "")
     parts = np.size(np.asarray(data)) if query == "value" and np.ndim(np.asarray(data)) else None
-    indices = np.size(np.asarray(data)) if family.name == "exponential" else None
+    indices = np.size(np.asarray(data)) if family.name == "exponential" else getattr(parameters, "categories", None)
     for outcome in outcomes:
         if isinstance(outcome, Refused):
             continue

@@ -56,6 +56,10 @@ class Stated:
                 raise ValueError(
                     f"--sensitivity {self.sensitivity:g}: {attack.name} has three, fixed with its threshold"
                 )
+            if not hasattr(attack.parameters, "sensitivity"):
+                raise ValueError(
+                    f"--sensitivity {self.sensitivity:g}: {attack.name} has none, any two data are adjacent"
+                )
             whole = isinstance(attack.parameters.sensitivity, int) and self.sensitivity.is_integer()
             changed["sensitivity"] = int(self.sensitivity) if whole else self.sensitivity
         if self.delta is not None and isinstance(attack.parameters, GaussianParameters):

@@ -79,8 +79,7 @@ class CommandTarget:
         line = f"{self._question(data, parameters, of)}{runs}}}\n".encode()
         longest = ANSWER + runs * OUTCOME * (1 if of.name == "exponential" else max(1, _parts(data)))
         self.start()
-        query = getattr(parameters, "query", "")
-        return self._ask(line, longest, lambda answer: protocol.answered(answer, of, data, runs, query))
+        return self._ask(line, longest, lambda answer: protocol.answered(answer, of, data, runs, parameters))
 
     def _ask(self, line: bytes, longest: int, read: Callable[[object], _R]) -> _R:
         """Return what `read` makes of the answer. A program that makes a mistake is ended: its next answer is late."""
@@ -139,7 +138,7 @@ class CallableTarget:
                     f"raised in a call for {runs:,} runs and not in one for 1: {outcomes.error!r}; "
                     "return the exception as the outcome of its run"
                 )
-        return protocol.checked([native(value) for value in outcomes], of, data, runs, getattr(parameters, "query", ""))
+        return protocol.checked([native(value) for value in outcomes], of, data, runs, parameters)
 
     def _single(self, data: Any, parameters: Any) -> Any:
         outcomes = self._called(data, parameters, 1)

@@ -41,8 +41,9 @@ def threshold(epsilon: float, categories: int, float_type: DTypeLike = np.float6
     require_positive("epsilon", epsilon)
     require_categories(categories)
     kind: Any = np.dtype(float_type).type
-    if categories > np.finfo(kind).max:
-        raise ValueError(f"categories must be at most {np.finfo(kind).max} in {np.dtype(kind)}, got {categories}")
+    largest = float(np.finfo(kind).max)
+    if categories > largest:
+        raise ValueError(f"categories must be at most {largest:g} in {np.dtype(kind)}, got {categories}")
     with np.errstate(over="ignore", invalid="ignore"):
         odds = np.exp(kind(epsilon))
         result: np.floating[Any] = odds / (odds + kind(categories) - kind(1))

@@ -41,6 +41,8 @@ def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, An
         elif attack.family == "partitions":
             assert (parameters.lower <= data).all()
             assert (data <= parameters.upper).all()
+        elif attack.family == "randomized-response":
+            assert type(data) is int
         elif attack.family == "threshold":
             assert all(abs(value) <= parameters.sensitivities[2] for value in data.values())
             assert (parameters.limit - parameters.threshold) * 2.0**-parameters.step <= GRID_POINTS

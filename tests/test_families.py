@@ -15,7 +15,12 @@ from mechanisms import families
 from mechanisms.families import FAMILIES, absent, family, installed, member, members, package
 from tests.processes import run
 
-OURS_ALONE = {"sparse-vector", "private-selection", "partitions"}  # families without a library's member
+OURS_ALONE = {
+    "sparse-vector",
+    "private-selection",
+    "partitions",
+    "randomized-response",
+}  # families without a library's member
 LIBRARIES = {"opendp", "diffprivlib", "python-dp"}
 
 

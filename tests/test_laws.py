@@ -31,6 +31,7 @@ from tests import (
     test_partitions_naive,
     test_permute_and_flip,
     test_private_selection,
+    test_randomized_response,
     test_sparse_vector_exact,
     test_sparse_vector_naive,
     test_sparse_vector_variants,
@@ -191,6 +192,11 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "threshold-naive-rounded-first": test_threshold_naive.check_law,
     "threshold-naive-open-tail": test_threshold_exact.check_law,
     "threshold-exact": test_threshold_exact.check_law,
+    "randomized-response-naive-float64": test_randomized_response.naive_by_every_boundary(np.float64),
+    "randomized-response-naive-float32": test_randomized_response.naive_by_every_boundary(np.float32),
+    "randomized-response-naive-float16": test_randomized_response.naive_by_every_string,
+    "randomized-response-exact": test_randomized_response.check_exact,
+    "randomized-response-exact-base-e": test_randomized_response.check_exact,
 }
 
 

@@ -156,6 +156,12 @@ def test_noise_keeps_its_budget_without_a_factor_of_two() -> None:
         noise_claim(eta, -1)
 
 
+@pytest.mark.parametrize("epsilon", [1e-9, 0.01, 0.7, 1.0, 2.0, 2.1, 3.0, 10.0, 40.0, 710.0])
+def test_less_than_a_billionth_of_a_budget_is_left_unused(epsilon: float) -> None:
+    spent = log_bounds(1 / noise_eta(epsilon).base)
+    assert (1 - Fraction(1, 1 << 30)) * Fraction(epsilon) < spent[0] < spent[1] <= Fraction(epsilon)
+
+
 def test_a_rate_is_shared_exactly_or_not_at_all() -> None:
     """times(p/q) exists exactly where some dyadic has the right power: tried for every small rate and factor."""
     for x, y, z, p, q in product(range(1, 8), range(1, 4), range(1, 4), (1, 2, 3), (1, 2, 3)):

@@ -30,6 +30,7 @@ LAW_ONLY = {"rejection-tries-two-outcomes", "gumbel-ties"}  # a single draw take
 FINITE = {
     "gumbel-ties",
     "finite-threshold",
+    "uneven-choice",
     "rejection-tries-two-outcomes",  # no count is impossible, and a law ends at a rest of 2^−64
     *(f"sparse-vector-{name}" for name in ("noisy-value", "unscaled-noise", "no-cutoff")),
 }
