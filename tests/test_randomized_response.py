@@ -42,12 +42,9 @@ def law_of(mechanism: AnyMechanism, category: int, epsilon: float, categories: i
 
 def naive_by_every_string(mechanism: AnyMechanism) -> None:
     """Of a float16's 22 bits. Where lies are rare, string by string; else each of the two words at all its values."""
-    for epsilon, categories, category in ((9.1, 2, 0), (7.5, 2, 1), (7.0, 5, 3), (12.0, 2, 0)):
+    for epsilon, categories, category in ((9.1, 2, 0), (7.5, 2, 1), (7.5, 3, 1)):
         parameters = RandomizedResponseParameters(epsilon, categories)
         law = law_of(mechanism, category, epsilon, categories)
-        if epsilon == 12.0:  # e^ε overflows: a lie whatever the first word is
-            assert law.probability(category) == (0, 0)
-            continue
         walked = exhaustive.law(partial(one_draw, mechanism, category, parameters), depth=22)
         assert walked.rest == 0
         assert [walked.probability(atom) for atom in range(categories)] == [
@@ -63,9 +60,10 @@ def naive_by_every_string(mechanism: AnyMechanism) -> None:
             firsts = mechanism.sample(category, parameters, script([*every, *[0] * lies], 11), 2048)
             assert np.count_nonzero(np.asarray(firsts) == category) == truths
             seconds = np.asarray(mechanism.sample(category, parameters, script([2047] * 2048 + every, 11), 2048))
-            counts = np.bincount(seconds, minlength=categories).tolist()
-            for report in set(range(categories)) - {category}:
-                assert law.probability(report) == (Fraction(lies * counts[report], 1 << 22),) * 2
+            expected = lies * np.bincount(seconds, minlength=categories)
+            expected[category] = truths << 11
+            assert np.repeat(np.array(law.low), law.counts()).tolist() == expected.tolist()
+            assert (law.low is law.high, law.denominator) == (True, 1 << 22)
 
 
 def naive_by_every_boundary(float_type: Any) -> Callable[[AnyMechanism], None]:
@@ -74,7 +72,7 @@ def naive_by_every_boundary(float_type: Any) -> Callable[[AnyMechanism], None]:
     def check(mechanism: AnyMechanism) -> None:
         width = uniform_bits(float_type)
         last = (1 << width) - 1
-        for epsilon, categories in itertools.product((0.01, 1.0, 20.0), (2, 3, 7, 100)):
+        for epsilon, categories in itertools.product((0.01, 1.0, 15.0), (2, 3, 7, 100)):
             for category in {0, categories // 2, categories - 1}:
                 parameters = RandomizedResponseParameters(epsilon, categories)
                 law = law_of(mechanism, category, epsilon, categories)
