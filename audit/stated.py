@@ -58,7 +58,7 @@ class Stated:
                 )
             if not hasattr(attack.parameters, "sensitivity"):
                 raise ValueError(
-                    f"--sensitivity {self.sensitivity:g}: {attack.name} has none, any two data are adjacent"
+                    f"--sensitivity {self.sensitivity:g}: {attack.name} has none, as any data are adjacent"
                 )
             whole = isinstance(attack.parameters.sensitivity, int) and self.sensitivity.is_integer()
             changed["sensitivity"] = int(self.sensitivity) if whole else self.sensitivity

@@ -187,3 +187,30 @@ def test_a_target_is_searched_where_no_attack_is_named(tmp_path: Path, monkeypat
     assert rows["grid-precision"]["sampled"]["convicted_by"] == "distance"
     assert rows["neighbours"]["sampled"]["verdict"] == "VIOLATED"
     assert rows["neighbours"]["event"] is not None
+
+
+@pytest.mark.parametrize(("times", "verdict"), [("math.inf", "VIOLATED"), ("2", "VIOLATED"), ("1", "NOT REFUTED")])
+def test_a_target_of_randomized_response_is_judged_by_every_attack(
+    times: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the truth always, at twice the budget claimed, and at the budget: there it is accused once in 10^6 times."""
+    name = f"answering_{times.replace('.', '_')}"
+    (tmp_path / f"{name}.py").write_text(
+        "import math, random\n"
+        "def one(truth, epsilon, others):\n"
+        "    if random.random() < 1 / (1 + others * math.exp(-epsilon)):\n"
+        "        return truth\n"
+        "    lie = random.randrange(others)\n"
+        "    return lie + (lie >= truth)\n"
+        "def release(data, parameters, runs):\n"
+        f"    epsilon, others = {times} * parameters['epsilon'], parameters['categories'] - 1\n"
+        "    return [one(data, epsilon, others) for _ in range(runs)]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked = ["--target", f"{name}:release", "--family", "randomized-response", "--epsilon", "1", "--alpha", "1e-6"]
+    result = call(*asked, "--runs", "20000", "--format", "json", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.stderr
+    rows = {row["attack"]: row["sampled"]["verdict"] for row in json.loads(result.stdout)["rows"]}
+    assert set(rows) == {"certain-response@epsilon=1.0", "unreported-category", "uneven-choice", "neighbours"}
+    rare = {"unreported-category", "uneven-choice"}  # of a thousand categories hardly anybody reports the one
+    assert {found for attack, found in rows.items() if times != "2" or attack not in rare} == {verdict}

@@ -13,6 +13,7 @@ from audit.protocol import TargetError
 from audit.watch import Watch
 from mechanisms.families import family
 from mechanisms.interface import Refused
+from mechanisms.randomized_response import RandomizedResponseParameters
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "protocol.schema.json").read_text())
 LINES = Draft202012Validator(SCHEMA)
@@ -78,6 +79,10 @@ def test_what_no_float_holds_is_not_finite(given: Any) -> None:
 def test_an_index_beyond_the_last_is_refused() -> None:
     with pytest.raises(TargetError, match="indices go from 0 to 2"):  # a language that counts from 1
         protocol.answered({"outcomes": [1, 2, 3]}, family("exponential"), np.zeros(3), 3)
+    with pytest.raises(TargetError, match="the index 2: indices go from 0 to 1"):
+        protocol.answered(
+            {"outcomes": [0, 1, 2]}, family("randomized-response"), 0, 3, RandomizedResponseParameters(1.0, 2)
+        )
 
 
 def test_gathering_changes_no_outcome() -> None:

@@ -14,6 +14,7 @@ from attacks.rebuilt import CONSTRUCTORS, at_epsilon
 from attacks.rounded_addition import rounded_addition
 from attacks.selection_absorption import selection_absorption
 from attacks.threshold_boundary import boundary
+from attacks.uneven_choice import uneven_choice
 from audit import exact
 from audit.report import Verdict
 from audit.stated import Stated, fitting
@@ -74,6 +75,11 @@ def test_a_larger_sensitivity_covers_the_same_inputs_and_a_smaller_one_does_not(
     assert made.parameters.sensitivity == 3.0
     with pytest.raises(ValueError, match=r"--sensitivity 0\.5: the inputs of grid-precision lie further apart"):
         Stated(sensitivity=0.5).attack(grid_precision())
+
+
+def test_categories_have_no_sensitivity() -> None:
+    with pytest.raises(ValueError, match="--sensitivity 1: uneven-choice has none, as any data are adjacent"):
+        Stated(sensitivity=1.0).attack(uneven_choice())
 
 
 def test_attacks_that_become_one_are_run_once() -> None:
