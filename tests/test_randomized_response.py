@@ -102,6 +102,16 @@ def check_exact(mechanism: AnyMechanism) -> None:
 
 
 @pytest.mark.parametrize("kind", FLOATS)
+def test_the_threshold_is_the_expression_that_people_write(kind: Any) -> None:
+    for epsilon, k in itertools.product((0.5, 1.0, 7.7, 8.5, 17.4, 37.0), (2, 3, 1026)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            odds = np.exp(kind(epsilon))
+            written = odds / (odds + k - 1)
+        assert written.dtype == np.dtype(kind)
+        assert str(randomized_response_naive.threshold(epsilon, k, kind)) == str(written)  # not a number, too
+
+
+@pytest.mark.parametrize("kind", FLOATS)
 def test_from_the_absorbing_budget_on_the_truth_is_certain_until_the_exponential_overflows(kind: Any) -> None:
     overflow = math.log(float(np.finfo(kind).max))
     for tenths in range(round(10 * absorbing_epsilon(kind)), math.ceil(10 * overflow) + 20):
