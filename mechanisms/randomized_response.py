@@ -15,8 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mechanisms.domain import Domain
 from mechanisms.interface import Family
+from mechanisms.patterns import Neighbours, placed
 from mechanisms.privacy import Claim, require_positive
+
+CATEGORIES = 4  # of a search: with two, no choice among the others is seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,18 @@ def claim(parameters: RandomizedResponseParameters, data_in: int, data_out: int)
     return Claim(parameters.epsilon)
 
 
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[RandomizedResponseParameters, tuple[Neighbours, ...]]:
+    """Return parameters and pairs of categories: see `Family`. Raises ValueError for a sensitivity: there is none."""
+    if sensitivity is not None:
+        raise ValueError(f"sensitivity = {sensitivity} says nothing of categories: any two are adjacent")
+    pairs = (("first and second", 0, 1), ("first and last", 0, CATEGORIES - 1), ("second and third", 1, 2))
+    return RandomizedResponseParameters(epsilon or 1.0, CATEGORIES), placed(
+        domain, 1, lambda step: [Neighbours(*pair) for pair in pairs]
+    )
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -74,6 +90,7 @@ FAMILY: Family[int, RandomizedResponseParameters, int] = Family(
     adjacent=adjacent,
     to_json=lambda category: category,
     outcome=_outcome,
+    search=search,
     members=(
         "mechanisms.randomized_response_naive:FLOAT64",
         "mechanisms.randomized_response_naive:FLOAT32",

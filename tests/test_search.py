@@ -21,6 +21,7 @@ from mechanisms import (
     laplace_exact,
     partitions_exact,
     private_selection_exact,
+    randomized_response_exact,
     sparse_vector_exact,
     threshold_exact,
 )
@@ -66,6 +67,7 @@ NOISELESS: dict[str, Callable[..., Any]] = {
     "sparse-vector": above_threshold,
     "private-selection": best,
     "partitions": itself,
+    "randomized-response": itself,
     "threshold": histogram,
 }
 
@@ -140,7 +142,13 @@ EXACT: list[Mechanism[Any, Any, Any]] = [
     sparse_vector_exact.EXACT,
     partitions_exact.EXACT,
 ]
-HOUSE = [*EXACT, laplace_exact.BASE_E, private_selection_exact.BASE2, threshold_exact.EXACT]
+HOUSE = [
+    *EXACT,
+    randomized_response_exact.BASE_E,
+    laplace_exact.BASE_E,
+    private_selection_exact.BASE2,
+    threshold_exact.EXACT,
+]
 CLAIMS = [Stated(), Stated(0.5, 1e-4, 2.0, domain("int32")), Stated(2.0, 1e-3, 1.0, domain("5.25.."))]
 
 
@@ -197,7 +205,10 @@ def test_nothing_is_searched_outside_of_the_domain(known: Any, named: str) -> No
             assert repr(within.taken(data)) == repr(data)
             if hasattr(parameters, "query"):
                 assert parameters.lower <= data <= parameters.upper
-    if not known.name.startswith(("partitions", "threshold", "private-selection")) and named != "0.0..0.125":
+    if (
+        not known.name.startswith(("partitions", "threshold", "private-selection", "randomized-response"))
+        and named != "0.0..0.125"
+    ):
         assert neighbours.among(pairs, lambda one, other: known.adjacent(parameters, one, other))
 
 
