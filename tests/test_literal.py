@@ -109,7 +109,17 @@ def test_many_equal_elements_are_short() -> None:
         np.array([1], dtype=">i4"),
         np.random.default_rng(1).random(LONGEST),
     ],
-    ids=lambda data: repr(data)[:30],
+    ids=[
+        "an object",
+        "limits",
+        "a set",
+        "a list of objects",
+        "objects",
+        "strings",
+        "a scalar",
+        "bytes swapped",
+        "too long",
+    ],
 )
 def test_what_has_no_short_expression_has_none(data: Any) -> None:
     assert literal(data) is None
