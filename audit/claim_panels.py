@@ -80,13 +80,14 @@ def _shares(row: Row) -> Interval | None:
 def allowed_in(out: Interval, claim: Claim) -> Interval:
     """Return the probabilities in one world that the claim allows an event of such probabilities in the other.
 
-    By the claim for the event and for its complement, in both directions.
+    By the claim for the event and for its complement, in both directions. out: the nearest floats of probabilities,
+    which may lie beside them: 1 may stand for 1 − 10^−17, and a claim of ε = 38 tells them apart.
 
     >>> allowed_in((0.0, 0.0), Claim(1.0, 0.125))
     (0.0, 0.125)
     """
     ratio, delta = math.exp(min(claim.epsilon, 700.0)), claim.delta
-    low, high = out
+    low, high = math.nextafter(out[0], 0), math.nextafter(out[1], 1)
     most = min(1.0, ratio * high + delta, 1 - (1 - high - delta) / ratio)
     least = max(0.0, (low - delta) / ratio, 1 - ratio * (1 - low) - delta)
     return least, max(least, most)
