@@ -18,7 +18,8 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The wheel must stand alone: installed in an empty environment, it audits from an empty folder.
+# The wheel must stand alone: installed in an empty environment, it audits from an empty folder, and from one with folders of
+# the same names as ours.
 wheel: $(VENV)/.installed-test
 	rm -rf build/wheel && mkdir -p build/wheel/empty
 	$(BIN)/python -m build --wheel --outdir build/wheel .
@@ -26,7 +27,12 @@ wheel: $(VENV)/.installed-test
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick
 	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json
-	test -s build/wheel/venv/lib/python3.*/site-packages/audit/report.schema.json
+	mkdir -p build/wheel/own/audit build/wheel/own/attacks build/wheel/own/mechanisms
+	cd build/wheel/own && for name in audit attacks mechanisms; do echo 'OWN = True' > $$name/__init__.py; done
+	cd build/wheel/own && ../venv/bin/subnormal run --attack zero-rounding --quick
+	cd build/wheel/own && ../venv/bin/python -c \
+		'import attacks, audit, mechanisms, subnormal; assert attacks.OWN and audit.OWN and mechanisms.OWN; subnormal.assert_private'
+	test -s build/wheel/venv/lib/python3.*/site-packages/subnormal/audit/report.schema.json
 
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test

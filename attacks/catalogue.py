@@ -6,38 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from attacks.absorbed_threshold import absorbed_threshold
-from attacks.absorption import absorption
-from attacks.attack import Attack
-from attacks.box_muller_inversion import box_muller_inversion
-from attacks.certain_response import absorbing_epsilon, certain_response
-from attacks.clamped_noise import clamped_noise, finite_threshold
-from attacks.geometric_trials import geometric_trials, geometric_trials_gaussian
-from attacks.grid_precision import grid_precision
-from attacks.gumbel_ties import gumbel_ties
-from attacks.least_significant_bits import least_significant_bits
-from attacks.negligible_region import negligible_region
-from attacks.precision_retry import precision_retry
-from attacks.rejection_time import rejection_time
-from attacks.rejection_tries import rejection_tries, rejection_tries_two_outcomes
-from attacks.rounded_addition import rounded_addition
-from attacks.rounding_before_threshold import rounding_before_threshold
-from attacks.selection_absorption import selection_absorption
-from attacks.sensitivity_underestimation import (
+from subnormal.attacks.additive.absorption import absorption
+from subnormal.attacks.additive.box_muller_inversion import box_muller_inversion
+from subnormal.attacks.additive.grid_precision import grid_precision
+from subnormal.attacks.additive.least_significant_bits import least_significant_bits
+from subnormal.attacks.additive.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
-from attacks.singleton_key import singleton_key
-from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
-from attacks.subnormal_time import subnormal_time
-from attacks.threshold_boundary import boundary
-from attacks.truncated_addition import truncated_addition
-from attacks.uneven_choice import uneven_choice, unreported_category
-from attacks.uniform_floor import uniform_floor
-from attacks.weight_concentration import early_termination, weight_concentration
-from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
-from mechanisms.families import unknown
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
+from subnormal.attacks.exponential.rounded_addition import rounded_addition
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
+from subnormal.attacks.partitions.negligible_region import negligible_region
+from subnormal.attacks.private_selection.absorbed_scores import selection_absorption
+from subnormal.attacks.randomized_response.certain_response import absorbing_epsilon, certain_response
+from subnormal.attacks.randomized_response.uneven_choice import uneven_choice, unreported_category
+from subnormal.attacks.side_channels.geometric_trials import geometric_trials, geometric_trials_gaussian
+from subnormal.attacks.side_channels.precision_retry import precision_retry
+from subnormal.attacks.side_channels.rejection_time import rejection_time
+from subnormal.attacks.side_channels.rejection_tries import rejection_tries, rejection_tries_two_outcomes
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.attacks.side_channels.weight_concentration import early_termination, weight_concentration
+from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
+from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
+from subnormal.attacks.sparse_vector.published_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from subnormal.attacks.threshold.boundary import boundary
+from subnormal.attacks.threshold.rounding_before_threshold import rounding_before_threshold
+from subnormal.attacks.threshold.singleton_key import singleton_key
+from subnormal.attacks.threshold.uniform_floor import uniform_floor
+from subnormal.mechanisms.families import unknown
 
 ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
     zero_rounding(),

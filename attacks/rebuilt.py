@@ -8,30 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from attacks.absorbed_threshold import absorbed_threshold
-from attacks.absorption import absorption
-from attacks.attack import Attack
-from attacks.certain_response import certain_response
-from attacks.clamped_noise import clamped_noise, finite_threshold
-from attacks.grid_precision import grid_precision
-from attacks.gumbel_ties import gumbel_ties
-from attacks.least_significant_bits import least_significant_bits
-from attacks.negligible_region import negligible_region
-from attacks.rounded_addition import USUAL, rounded_addition
-from attacks.rounding_before_threshold import rounding_before_threshold
-from attacks.selection_absorption import selection_absorption
-from attacks.sensitivity_underestimation import (
+from subnormal.attacks.additive.absorption import absorption
+from subnormal.attacks.additive.grid_precision import grid_precision
+from subnormal.attacks.additive.least_significant_bits import least_significant_bits
+from subnormal.attacks.additive.sensitivity_underestimation import (
     sensitivity_repeated_rounding,
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
-from attacks.singleton_key import singleton_key
-from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
-from attacks.threshold_boundary import boundary
-from attacks.truncated_addition import truncated_addition
-from attacks.uneven_choice import uneven_choice, unreported_category
-from attacks.uniform_floor import uniform_floor
-from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
+from subnormal.attacks.exponential.rounded_addition import USUAL, rounded_addition
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
+from subnormal.attacks.partitions.negligible_region import negligible_region
+from subnormal.attacks.private_selection.absorbed_scores import selection_absorption
+from subnormal.attacks.randomized_response.certain_response import certain_response
+from subnormal.attacks.randomized_response.uneven_choice import uneven_choice, unreported_category
+from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
+from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
+from subnormal.attacks.sparse_vector.published_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from subnormal.attacks.threshold.boundary import boundary
+from subnormal.attacks.threshold.rounding_before_threshold import rounding_before_threshold
+from subnormal.attacks.threshold.singleton_key import singleton_key
+from subnormal.attacks.threshold.uniform_floor import uniform_floor
 
 AnyAttack = Attack[Any, Any, Any]
 
@@ -76,7 +76,7 @@ def at_epsilon(attack: AnyAttack, epsilon: float) -> AnyAttack:
 
     Raises ValueError where the attack cannot be made for that ε.
 
-    >>> from attacks.zero_rounding import zero_rounding
+    >>> from subnormal.attacks.exponential.zero_rounding import zero_rounding
     >>> at_epsilon(zero_rounding(), 2.0).name
     'zero-rounding@epsilon=2.0'
     """

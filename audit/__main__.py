@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from audit import interrupts
+from subnormal.audit import interrupts
 
 if __name__ == "__main__":
     interrupts.heed(interrupts.end)  # importing the rest takes a while, and leaves nothing to tell of
@@ -16,13 +16,13 @@ from typing import Any
 
 import click
 
-from audit.commands.compare import compare
-from audit.commands.compose import compose
-from audit.commands.figures import figures
-from audit.commands.list import list_command
-from audit.commands.run import run
-from audit.commands.shared import Failure
-from audit.commands.vectors import vectors
+from subnormal.audit.commands.common import Failure
+from subnormal.audit.commands.compare import compare
+from subnormal.audit.commands.compose import compose
+from subnormal.audit.commands.figures import figures
+from subnormal.audit.commands.list import list_command
+from subnormal.audit.commands.run import run
+from subnormal.audit.commands.vectors import vectors
 
 
 class Commands(click.Group):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.law import runs_of
+from subnormal.mechanisms.core.law import runs_of
 
 LONGEST = 4_000  # characters of an expression that a report shows
 FEW = 16  # elements that are written one by one

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.attack import Attack
-from audit import exact, sampled
-from audit.stated import Stated
-from audit.worlds import covered
-from mechanisms.families import family, members
-from mechanisms.law import runs_of
-from mechanisms.privacy import Claim
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import exact, sampled
+from subnormal.audit.evidence.worlds import covered
+from subnormal.audit.targets.stated_claim import Stated
+from subnormal.mechanisms.core.law import runs_of
+from subnormal.mechanisms.families import family, members
+from subnormal.mechanisms.privacy import Claim
 
 SCHEMA = "subnormal/vector/1"
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import naive
-from mechanisms.bits import system_bits
-from mechanisms.exponential import Utilities
-from mechanisms.exponential_exact import sample
-from mechanisms.privacy import Eta
+from subnormal.mechanisms.bits import system_bits
+from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.exponential.exact import sample
+from subnormal.mechanisms.privacy import Eta
 
 LIMIT = 3_600  # seconds for a fresh process
 STATUS = Path("/proc/self/status")  # its VmHWM, unlike ru_maxrss, starts anew in a new program

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.exponential import Utilities
+from subnormal.mechanisms.core.validation import Utilities
 
 LN2 = float(np.log(2))
 

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from attacks.zero_rounding import zero_rounding
-from audit import counting, executors
-from audit.crossings import Crossing
-from audit.scheduling import examine_all
 from benchmarks.memory import LIMIT, peak
-from mechanisms.bits import seeded_bits
-from mechanisms.families import member
+from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.audit.engine import process_pool
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.scheduler import examine_all
+from subnormal.audit.evidence import batches as counting
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.families import member
 
 OUTCOMES = 1_000
 MECHANISM = "exponential-exact"
@@ -39,7 +40,7 @@ def audit(runs: int, jobs: int) -> dict[str, float]:
     """Audit in this process and its workers, and measure it."""
     crossing = Crossing(zero_rounding(outcomes=OUTCOMES), member(MECHANISM))
     started = time.perf_counter()
-    with executors.local(jobs) as executor:
+    with process_pool.local(jobs) as executor:
         (row,) = examine_all([crossing], seed=1, runs=runs, alpha=0.05, executor=executor).rows
         seconds = time.perf_counter() - started
         asked = [executor.submit(peak) for _ in range(jobs)]  # each in a process that is free

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from audit.closed_forms import gaussian
-from audit.convolution import Tilted, power, split
 from benchmarks import interleave
 from benchmarks.conftest import Record
 from benchmarks.results import Row
+from subnormal.audit.composition.closed_forms import gaussian
+from subnormal.audit.composition.fft_convolution import Tilted, power, split
 
 pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
 

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from attacks.least_significant_bits import least_significant_bits
 from benchmarks import interleave
 from benchmarks.conftest import Duel, Record
 from benchmarks.results import Row
-from mechanisms import gaussian_exact, laplace_exact, laplace_naive
-from mechanisms.bits import system_bits
-from mechanisms.privacy import Eta
+from subnormal.attacks.additive.least_significant_bits import least_significant_bits
+from subnormal.mechanisms.bits import system_bits
+from subnormal.mechanisms.gaussian import exact as gaussian_exact
+from subnormal.mechanisms.laplace import exact as laplace_exact
+from subnormal.mechanisms.laplace import naive as laplace_naive
+from subnormal.mechanisms.privacy import Eta
 
 pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
 

@@ -14,10 +14,10 @@ from benchmarks.conftest import Record
 from benchmarks.memory import allocated
 from benchmarks.results import Row
 from benchmarks.words import MILLION, frequencies
-from mechanisms import partitions_exact
-from mechanisms.bits import system_bits
-from mechanisms.partition_bounds import around, by_total
-from mechanisms.privacy import selection_eta
+from subnormal.mechanisms.bits import system_bits
+from subnormal.mechanisms.partitions import exact as partitions_exact
+from subnormal.mechanisms.partitions.bounds import around, by_total
+from subnormal.mechanisms.privacy import selection_eta
 
 pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
 

@@ -13,10 +13,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks import interleave, naive
 from benchmarks.conftest import Duel, Record
 from benchmarks.results import Row
-from mechanisms.bits import system_bits
-from mechanisms.exponential import Utilities
-from mechanisms.exponential_exact import sample
-from mechanisms.privacy import Eta
+from subnormal.mechanisms.bits import system_bits
+from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.exponential.exact import sample
+from subnormal.mechanisms.privacy import Eta
 
 pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from mechanisms.partitions import Frequencies
+from subnormal.mechanisms.partitions.family import Frequencies
 
 MILLION = 1_000_000
 

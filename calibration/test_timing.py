@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from attacks.rejection_time import rejection_time
-from attacks.subnormal_time import subnormal_time
-from audit import timing
-from audit.report import TimingEvidence, Verdict
-from mechanisms.bits import seeded_bits, system_bits
-from mechanisms.families import member
-from mechanisms.privacy import Claim
+from subnormal.attacks.side_channels.rejection_time import rejection_time
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.audit.evidence import timing
+from subnormal.audit.model import TimingEvidence, Verdict
+from subnormal.mechanisms.bits import seeded_bits, system_bits
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Claim
 
 ALPHA = 1e-6
 RUNS = 50

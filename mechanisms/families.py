@@ -7,16 +7,14 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
-from mechanisms import (
-    additive,
-    exponential,
-    partitions,
-    private_selection,
-    randomized_response,
-    sparse_vector,
-    threshold,
-)
-from mechanisms.interface import Family, Mechanism
+from subnormal.mechanisms.additive import family as additive
+from subnormal.mechanisms.core.mechanism import Family, Mechanism
+from subnormal.mechanisms.exponential import family as exponential
+from subnormal.mechanisms.partitions import family as partitions
+from subnormal.mechanisms.private_selection import family as private_selection
+from subnormal.mechanisms.randomized_response import family as randomized_response
+from subnormal.mechanisms.sparse_vector import family as sparse_vector
+from subnormal.mechanisms.threshold import family as threshold
 
 FAMILIES: tuple[Family[Any, Any, Any], ...] = (
     exponential.FAMILY,

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from mechanisms.arithmetic import exact_root, exp_bounds, float_up, log_bounds, rational
+from subnormal.mechanisms.numerics.mpfr import exact_root, exp_bounds, float_up, log_bounds, rational
 
 NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory

@@ -48,17 +48,17 @@ SEED = 1
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from attacks.boundary import last_positive
-from attacks.truncated_addition import truncated_addition
-from attacks.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
-from audit import exact
-from audit.crossings import Crossing
-from audit.pictures import side_by_side
-from audit.render import to_markdown
-from audit.rows import examine
-from mechanisms import exponential_naive
-from mechanisms.families import member
-from mechanisms.privacy import Claim
+from subnormal.attacks.exponential.float_boundaries import last_positive
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import side_by_side
+from subnormal.audit.report.table import to_markdown
+from subnormal.mechanisms.exponential import naive as exponential_naive
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Claim
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TITLES = ["mechanism", "claimed ε", "loss ε", "advantage", "allowed", "sampled advantage", "exact", "sampled"]

@@ -48,17 +48,19 @@ SEED = 1
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from attacks.boundary import last_added
-from attacks.rounded_addition import rounded_addition
-from attacks.truncated_addition import truncated_addition
-from audit import exact, statistics
-from audit.crossings import Crossing
-from audit.pictures import IN, OUT, side_by_side
-from audit.render import to_markdown
-from audit.rows import examine
-from mechanisms import exponential_naive
-from mechanisms.families import member
-from mechanisms.privacy import Claim
+from subnormal.attacks.exponential.float_boundaries import last_added
+from subnormal.attacks.exponential.rounded_addition import rounded_addition
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import IN, OUT, side_by_side
+from subnormal.audit.report.table import to_markdown
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.mechanisms.exponential import naive as exponential_naive
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.samplers import float_uniforms
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "ε ≥", "exact", "sampled"]
@@ -73,7 +75,7 @@ TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowe
 1 + 2.0**-53 == 1, 1 + 1.0000001 * 2.0**-53 == 1 + 2.0**-52
 
 # %%
-precision = exponential_naive.uniform_bits(FLOAT_TYPE)
+precision = float_uniforms.uniform_bits(FLOAT_TYPE)
 half_unit = 2.0**-precision
 small = np.linspace(0, 6, 4001)
 one = np.ones((), FLOAT_TYPE)
@@ -224,7 +226,7 @@ for colour, name, world in zip((IN, OUT), ("with Alice", "without"), rounded.wor
     added = np.arange(len(world))
     axes[0].plot(added[::shown], sums[::shown], color=colour, linewidth=2.5, label=f"{name}, in floats")
     axes[0].plot(added[::shown], paper[::shown], color=colour, linestyle=":", linewidth=2, label=f"{name}, on paper")
-    unit = 2.0 ** (1 - exponential_naive.uniform_bits(ROUNDED_TYPE))
+    unit = 2.0 ** (1 - float_uniforms.uniform_bits(ROUNDED_TYPE))
     axes[1].step(added[:13], (sums[:13] - 1) / unit, where="post", color=colour, linewidth=2.5)
     axes[1].plot(added[:13], (paper[:13] - 1) / unit, ":", color=colour, linewidth=2)
 axes[0].set_title("all the additions", fontsize=13)

@@ -30,7 +30,7 @@
 # %%
 import numpy as np
 
-from mechanisms.privacy import Eta
+from subnormal.mechanisms.privacy import Eta
 
 EPSILON = 0.5  # the budget, in nats
 OUTCOMES = 100  # k, in the attacks at the end
@@ -45,20 +45,21 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from attacks.rounded_addition import rounded_addition
-from attacks.truncated_addition import truncated_addition
-from attacks.zero_rounding import zero_rounding
-from audit import exhaustive
-from audit.crossings import Crossing
-from audit.pictures import IN, OUT, draw_worlds
-from audit.render import to_markdown
-from audit.rows import examine
-from mechanisms import exponential_base2, sampling
-from mechanisms.arithmetic import InexactError, ceiling_log2, cumulative, exact, fraction
-from mechanisms.bits import seeded_bits
-from mechanisms.exponential import Limits
-from mechanisms.families import member
-from mechanisms.privacy import selection_claim
+from subnormal.attacks.exponential.rounded_addition import rounded_addition
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.evidence import exhaustive
+from subnormal.audit.figures.pictures import IN, OUT, draw_worlds
+from subnormal.audit.report.table import to_markdown
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential.family import Limits
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.numerics.mpfr import InexactError, ceiling_log2, cumulative, exact, fraction
+from subnormal.mechanisms.privacy import selection_claim
+from subnormal.mechanisms.samplers import normalized
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "exact"]
@@ -180,7 +181,7 @@ plt.show()
 # %%
 depth = 2 * bits_a_try
 for name, sums in SUMS.items():
-    walked = exhaustive.law(lambda bits, sums=sums: sampling.all_bits(sums, bits, bits_a_try, 1)[0], depth)
+    walked = exhaustive.law(lambda bits, sums=sums: normalized.all_bits(sums, bits, bits_a_try, 1)[0], depth)
     formula = exponential_base2.law(WORLDS[name], ETA)
     print(f"{name}: {2**depth:,} strings of {depth} bits, unresolved {walked.rest} = {float(walked.rest):.4f}")
     for outcome in range(4):
@@ -203,7 +204,7 @@ for panel, minimum in zip(axes, (1, 2), strict=True):
     for shift, colour, (name, sums) in zip((-0.2, 0.2), (IN, OUT), SUMS.items(), strict=True):
 
         def draw(bits, sums=sums, minimum=minimum):
-            return sampling.all_bits(sums, bits, bits_a_try, 1, minimum)[0]
+            return normalized.all_bits(sums, bits, bits_a_try, 1, minimum)[0]
 
         consumed = exhaustive.bits_consumed(draw, depth)
         chances = [float(consumed.probability(tries * bits_a_try)[0]) for tries in (1, 2)] + [float(consumed.rest)]
@@ -346,6 +347,6 @@ for y in range(3, 13):
 # %%
 for name, sums in SUMS.items():
     few = bits_a_try - 2
-    walked = exhaustive.law(lambda bits, sums=sums, few=few: sampling.all_bits(sums, bits, few, 1)[0], 2 * few)
+    walked = exhaustive.law(lambda bits, sums=sums, few=few: normalized.all_bits(sums, bits, few, 1)[0], 2 * few)
     refusals = sum(float(walked.probability(atom)[0]) for atom in walked.atoms if not isinstance(atom, int))
     print(f"{name:<10}  refuses with probability {refusals:.4f} within two tries")

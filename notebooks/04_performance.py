@@ -30,7 +30,7 @@
 # ## Change me
 
 # %%
-from mechanisms.privacy import Eta
+from subnormal.mechanisms.privacy import Eta
 
 QUICK = True  # False: every size of the figures (a minute, with 15 rounds)
 ROUNDS = 7  # times that everything is measured
@@ -45,10 +45,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-from audit import curves, exhaustive, figures
-from mechanisms import certified, exponential_base2, exponential_exact, exponential_naive
-from mechanisms.bits import seeded_bits
-from mechanisms.exponential import Limits
+from subnormal.audit.evidence import exhaustive
+from subnormal.audit.figures import curves, figures
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import exact as exponential_exact
+from subnormal.mechanisms.exponential import naive as exponential_naive
+from subnormal.mechanisms.exponential.family import Limits
+from subnormal.mechanisms.samplers import float_weights
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -121,11 +125,11 @@ for word_bits in (3, 4, 6, 8):
 # basic operations of IEEE 754 is off by at most $2^{-53}$, relative, so errors can be counted.
 
 # %%
-size = certified.reach(ETA, FIVE.size.bit_length()) + 1
-table = certified.power_table(ETA, size)
+size = float_weights.reach(ETA, FIVE.size.bit_length()) + 1
+table = float_weights.power_table(ETA, size)
 worst = max(abs(Fraction(weight) / ETA.base**u - 1) for u, weight in enumerate(table[:-1].tolist()))
 print(f"{size} float weights B^0, …, B^{size - 1}")
-print(f"   error proved:   at most {certified.power_error(size)} units of 2^-53")
+print(f"   error proved:   at most {float_weights.power_error(size)} units of 2^-53")
 print(f"   error measured: at most {float(worst) * 2**53:.2f} units, by rational arithmetic")
 
 # %% [markdown]

@@ -54,17 +54,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-from attacks.grid_precision import grid_precision, off_grid_probability
-from attacks.least_significant_bits import Reachable, guesses_in, least_significant_bits
-from audit import exact
-from audit.pictures import IN, OUT
-from audit.statistics import clopper_pearson
-from mechanisms import laplace_naive
-from mechanisms.additive import LaplaceParameters
-from mechanisms.bits import seeded_bits
-from mechanisms.families import member
-from mechanisms.law import exact_law
-from mechanisms.privacy import Claim
+from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
+from subnormal.attacks.additive.least_significant_bits import Reachable, guesses_in, least_significant_bits
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.audit.statistics.binomial import clopper_pearson
+from subnormal.mechanisms.additive.family import LaplaceParameters
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.law import exact_law
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.laplace import naive as laplace_naive
+from subnormal.mechanisms.privacy import Claim
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 BITS = 24  # of a uniform in float32, beside the sign

@@ -34,7 +34,7 @@
 # Everything below follows from this cell. (The numbers in the text are those of the values given here.)
 
 # %%
-from mechanisms.privacy import Eta
+from subnormal.mechanisms.privacy import Eta
 
 ETA = Eta(1, 1, 1)  # x, y, z: one bit a unit (B a power of two; any other takes milliseconds a draw: then repeat less)
 GRID = -4  # the granularity γ = 2^GRID
@@ -48,10 +48,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import ks_2samp, laplace
 
-from audit.pictures import IN, OUT
-from audit.statistics import ks_distance
-from mechanisms import exponential_base2, laplace_base2, laplace_naive, rounding
-from mechanisms.bits import seeded_bits
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.audit.statistics.binomial import ks_distance
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import randomized_rounding
+from subnormal.mechanisms.laplace import as_selection as laplace_base2
+from subnormal.mechanisms.laplace import naive as laplace_naive
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 SCALE = 1 / (ETA.bits * np.log(2))
@@ -73,7 +76,7 @@ def utilities(grid=GRID):
 
 # %%
 u, base = utilities(), float(ETA.base)
-once = rounding.randomized(u, seeded_bits(SEED))
+once = randomized_rounding.randomized(u, seeded_bits(SEED))
 up = u - np.floor(u)
 chord = (1 - up) * base ** np.floor(u) + up * base ** np.ceil(u)
 
@@ -108,7 +111,7 @@ print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 # %%
 small = laplace_base2.steps(0, grid=-2, lower=-1, upper=1) / 4
 law = exponential_base2.law(small, ETA)
-bounds = rounding.bounds(small, ETA)
+bounds = randomized_rounding.bounds(small, ETA)
 print(f"{'u':>5} {'lower L':>10} {'exact law':>10} {'upper L + A':>12} {'unrounded p':>12} {'error ≤':>9}")
 for index, utility in enumerate(small):
     exact = law.probability(index)[0]
@@ -124,7 +127,7 @@ for index, utility in enumerate(small):
 
 # %%
 GRIDS = range(-2, -7, -1)
-BOUNDS = {grid: rounding.bounds(utilities(grid), ETA) for grid in GRIDS}
+BOUNDS = {grid: randomized_rounding.bounds(utilities(grid), ETA) for grid in GRIDS}
 LOWER = {grid: np.array(bounds.lower, dtype=float) for grid, bounds in BOUNDS.items()}
 UNROUNDED = {grid: np.array([low for low, _ in bounds.unrounded], dtype=float) for grid, bounds in BOUNDS.items()}
 
@@ -379,7 +382,7 @@ for n in (1_000, 100_000, 1_000_000):
 # </details>
 
 # %%
-DOWN = np.array(rounding.bounds(np.floor(u), ETA).lower, dtype=float)  # whole utilities: exact
+DOWN = np.array(randomized_rounding.bounds(np.floor(u), ETA).lower, dtype=float)  # whole utilities: exact
 _, axes = plt.subplots(figsize=(10, 4))
 axes.plot(OUTCOMES[near], UNROUNDED[GRID][near], color="black", linewidth=1.5, label="unrounded")
 axes.plot(OUTCOMES[near], LOWER[GRID][near], color=IN, linewidth=2, label="at random (lower bound)")
@@ -405,7 +408,7 @@ for name, there in (("always down", distance), ("at random", farthest)):
 
 # %%
 for nats in (np.log(2), 0.5, 0.28, 0.25, 0.1):
-    bounds = rounding.bounds(utilities(), Eta.from_epsilon(nats))
+    bounds = randomized_rounding.bounds(utilities(), Eta.from_epsilon(nats))
     share = float(bounds.gap / max(bounds.lower))
     print(
         f"η ln 2 = {nats:.3f}   chord / curve ≤ {np.cosh(nats / 2):.4f}   width: {share:.2%} of the largest probability"

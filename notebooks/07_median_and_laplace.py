@@ -41,11 +41,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import heart
 
-from audit import exact
-from audit.pictures import IN, OUT
-from mechanisms import exponential_base2, exponential_exact, scores
-from mechanisms.bits import seeded_bits
-from mechanisms.privacy import Claim, Eta, selection_claim
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import exact as exponential_exact
+from subnormal.mechanisms.exponential import score_functions
+from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -61,14 +63,14 @@ plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right":
 # %%
 ETA = Eta(3, 2, 1)
 q, low, high = ETA.base, 0, 20
-law = exponential_base2.law(scores.count(COUNT, range(low, high + 1)), ETA)
+law = exponential_base2.law(score_functions.count(COUNT, range(low, high + 1)), ETA)
 laplace = [(1 - q) / (1 + q) * q ** abs(r - COUNT) for r in range(low, high + 1)]
 inside = sum(laplace)
 print(f"discrete Laplace puts {float(inside):.4f} of its mass on {low} to {high}")
 print("selection = discrete Laplace given that it falls there, as fractions:", end=" ")
 print(all(law.probability(at)[0] == mass / inside for at, mass in enumerate(laplace)))
 for m in (5, 10, 20, 40):
-    around = exponential_base2.law(scores.count(0, range(-m, m + 1)), ETA)
+    around = exponential_base2.law(score_functions.count(0, range(-m, m + 1)), ETA)
     factor = around.probability(m)[0] * (1 + q) / (1 - q)
     assert factor == 1 / (1 - 2 * q ** (m + 1) / (1 + q))
     print(f"on count ± {m:<2}  every probability is that of discrete Laplace, times {float(factor):.6f}")
@@ -104,7 +106,7 @@ plt.show()
 answers = range(41)
 losses = []
 for count in answers[:-1]:
-    pair = (exponential_base2.law(scores.count(one, answers), ETA) for one in (count, count + 1))
+    pair = (exponential_base2.law(score_functions.count(one, answers), ETA) for one in (count, count + 1))
     losses.append(exact.compare(*pair, selection_claim(ETA)).epsilon)
 _, axes = plt.subplots(figsize=(10, 4))
 axes.plot(
@@ -145,7 +147,7 @@ TABLES = {
 for name, (records, asked) in TABLES.items():
     print(name)
     print("   r    ", *(f"{r:>9,}" for r in asked))
-    print("   score", *(f"{score:>9}" for score in -scores.median(records, asked)))
+    print("   score", *(f"{score:>9}" for score in -score_functions.median(records, asked)))
 
 # %% [markdown]
 # Nobody searches for $B$. With $n = 2k+1$ records, $r$ is the median exactly when at most $k$ lie below it and at most
@@ -162,9 +164,9 @@ from itertools import combinations_with_replacement, product
 
 moves = {}
 for records in combinations_with_replacement(range(5), 5):
-    own = scores.median(records, range(-1, 6))
+    own = score_functions.median(records, range(-1, 6))
     for at, value in product(range(5), range(5)):
-        other = scores.median([*records[:at], value, *records[at + 1 :]], range(-1, 6))
+        other = score_functions.median([*records[:at], value, *records[at + 1 :]], range(-1, 6))
         move = int(np.abs(own - other).max())
         moves[move] = moves.get(move, 0) + 1
 print("largest move of a score: how many of the pairs:", dict(sorted(moves.items())))
@@ -192,9 +194,11 @@ QUESTIONS = {"median age (years)": (AGES, np.arange(1001), 10), "median follow-u
 
 
 def private_medians(records, candidates, epsilon, runs, seed=SEED):
-    utilities = scores.median(records, candidates)
-    bits = seeded_bits(seed)  # to release one: mechanisms.bits.system_bits()
-    return candidates[exponential_exact.sample(utilities, epsilon, bits, runs, sensitivity=scores.RANK_SENSITIVITY)]
+    utilities = score_functions.median(records, candidates)
+    bits = seeded_bits(seed)  # to release one: subnormal.mechanisms.bits.system_bits()
+    return candidates[
+        exponential_exact.sample(utilities, epsilon, bits, runs, sensitivity=score_functions.RANK_SENSITIVITY)
+    ]
 
 
 for name, (records, candidates, unit) in QUESTIONS.items():
@@ -207,8 +211,8 @@ for name, (records, candidates, unit) in QUESTIONS.items():
 # %%
 _, axes = plt.subplots(2, 2, figsize=(13, 6.4), sharex="col", layout="constrained", height_ratios=(1, 1.3))
 for column, (name, (records, candidates, unit)) in zip(axes.T, QUESTIONS.items(), strict=True):
-    utilities = scores.median(records, candidates)
-    law = exponential_exact.law(utilities, EPSILON, sensitivity=scores.RANK_SENSITIVITY)
+    utilities = score_functions.median(records, candidates)
+    law = exponential_exact.law(utilities, EPSILON, sensitivity=score_functions.RANK_SENSITIVITY)
     density = np.array([float(law.probability(index)[0]) for index in range(len(candidates))]) * unit
     drawn = private_medians(records, candidates, EPSILON, RUNS) / unit
     column[0].plot(candidates / unit, utilities, color="black", linewidth=2)
@@ -270,8 +274,8 @@ records, candidates, _ = QUESTIONS["median follow-up (days)"]
 
 
 def law_of(data):
-    utilities = scores.median(data, candidates)
-    return exponential_exact.law(utilities, EPSILON, sensitivity=scores.RANK_SENSITIVITY, precision=64)
+    utilities = score_functions.median(data, candidates)
+    return exponential_exact.law(utilities, EPSILON, sensitivity=score_functions.RANK_SENSITIVITY, precision=64)
 
 
 worst = (0.0, None)
@@ -305,12 +309,14 @@ print(f"every pair HOLDS; the largest loss is {worst[0]:.4f} of {EPSILON:g}, at 
 # %%
 prices = np.array([100, 101, 300, 301, 302])
 bids = [100, 100, 100, 301]
-revenue = -scores.price(bids, prices)
-law = exponential_exact.law(scores.price(bids, prices), 5.0, sensitivity=scores.price_sensitivity(prices))
+revenue = -score_functions.price(bids, prices)
+law = exponential_exact.law(
+    score_functions.price(bids, prices), 5.0, sensitivity=score_functions.price_sensitivity(prices)
+)
 for index, price in enumerate(prices):
     print(f"price {price}: revenue {revenue[index]:>3}, chosen with {float(law.probability(index)[0]):.3f} at ε = 5")
-print("sensitivity:", scores.price_sensitivity(prices))
-print("mode of a, b, a:", dict(zip("abc", (-scores.mode(list("aba"), list("abc"))).tolist(), strict=True)))
+print("sensitivity:", score_functions.price_sensitivity(prices))
+print("mode of a, b, a:", dict(zip("abc", (-score_functions.mode(list("aba"), list("abc"))).tolist(), strict=True)))
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -339,4 +345,4 @@ nearest = min(
     if kept + (101,) * added and lower_median(kept + (101,) * added) == 101
 )
 print(f"distance {nearest[0]}: keep {nearest[1]}, add 101 {nearest[2]} times")
-print("by replacements:", scores.median(records, [101])[0])
+print("by replacements:", score_functions.median(records, [101])[0])

@@ -58,16 +58,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-import audit
-from attacks.grid_precision import grid_precision
-from attacks.sensitivity_underestimation import sensitivity_rounding_float64
-from audit import documents, render, statistics, targets, vectors
-from audit.crossings import Crossing
-from audit.pictures import IN, OUT
-from audit.scheduling import examine_all
-from audit.stated import Stated
-from audit.watch import Watch
-from mechanisms.families import FAMILIES, absent, installed, members
+import subnormal
+from subnormal.attacks.additive.grid_precision import grid_precision
+from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
+from subnormal.audit import vectors
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.scheduler import examine_all
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.audit.report import table as render
+from subnormal.audit.report import to_html
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.targets import target as targets
+from subnormal.audit.targets.outcome_warnings import Watch
+from subnormal.audit.targets.stated_claim import Stated
+from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -299,7 +303,7 @@ show(mine.rows)
 
 # %%
 folders = [
-    folder / "docs" / "examples" for folder in (Path(audit.__file__).parents[1], Path.cwd(), *Path.cwd().parents)
+    folder / "docs" / "examples" for folder in (Path(subnormal.__file__).parents[1], Path.cwd(), *Path.cwd().parents)
 ]
 EXAMPLES = next((folder for folder in folders if (folder / "laplace_target.py").exists()), None)
 programs = []
@@ -327,7 +331,7 @@ if answered:
 # %% [markdown]
 # ## 5. From a test suite
 #
-# `audit.assert_private` calls a release on two neighbouring inputs and raises an `AssertionError` where it sees the
+# `subnormal.assert_private` calls a release on two neighbouring inputs and raises an `AssertionError` where it sees the
 # claim broken. **No event is named**: it learns one on some runs and judges it on others. Three counts of records:
 
 
@@ -351,7 +355,7 @@ def noise_in_floats(records):
 NOISE = np.random.default_rng()
 for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
     try:
-        audit.assert_private(release_of, ["Alice"], [], epsilon=EPSILON, runs=RUNS, alpha=ALPHA)
+        subnormal.assert_private(release_of, ["Alice"], [], epsilon=EPSILON, runs=RUNS, alpha=ALPHA)
     except AssertionError as error:
         print(f"{release_of.__name__}: {error}\n")
     else:
@@ -378,7 +382,7 @@ for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
 
 # %%
 try:
-    audit.assert_private(sound, ["Alice"], [], epsilon=EPSILON, runs=10, alpha=ALPHA)
+    subnormal.assert_private(sound, ["Alice"], [], epsilon=EPSILON, runs=10, alpha=ALPHA)
 except ValueError as error:
     print(error)
 
@@ -406,7 +410,7 @@ except ValueError as error:
 # here for the callable of part 4:
 
 # %%
-parcel = {"report.json": documents.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
+parcel = {"report.json": to_html.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
 with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
     for name, content in parcel.items():
         (Path(folder) / name).write_bytes(content)

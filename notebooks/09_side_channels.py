@@ -43,21 +43,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-from attacks.geometric_trials import geometric_trials
-from attacks.rejection_time import rejection_time
-from attacks.subnormal_time import subnormal_time
-from audit import channels, curves, exact, exhaustive, figures, timing
-from audit.crossings import Crossing
-from audit.pictures import IN, OUT, side_by_side
-from audit.render import to_markdown
-from audit.report import Verdict
-from audit.rows import examine
-from mechanisms import exponential_base2
-from mechanisms.bits import seeded_bits
-from mechanisms.exponential import Limits
-from mechanisms.families import member
-from mechanisms.law import image
-from mechanisms.privacy import Eta
+from subnormal.attacks.side_channels.geometric_trials import geometric_trials
+from subnormal.attacks.side_channels.rejection_time import rejection_time
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.evidence import exact, exhaustive, side_channels, timing
+from subnormal.audit.figures import curves, figures
+from subnormal.audit.figures.pictures import IN, OUT, side_by_side
+from subnormal.audit.model import Verdict
+from subnormal.audit.report.table import to_markdown
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.law import image
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential.family import Limits
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Eta
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -82,7 +83,7 @@ def bars(axes, law_in, law_out, labels, values):
 
 # %%
 rejection = rejection_time()
-by_tries = channels.traced(member("exponential-base2"), "tries")
+by_tries = side_channels.traced(member("exponential-base2"), "tries")
 pairs = [by_tries.law(data, rejection.parameters) for data in rejection.worlds()]
 tries = [image(law, lambda pair: pair[1]) for law in pairs]
 
@@ -189,7 +190,7 @@ counting = geometric_trials()
 grid = 2.0**counting.parameters.grid
 _, both = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained", sharex=True)
 for axes, name in zip(both, ("laplace-textbook", "laplace-fixed-work"), strict=True):
-    by_steps = channels.traced(member(name), "steps")
+    by_steps = side_channels.traced(member(name), "steps")
     for data, colour, world, marker in zip(counting.worlds(), (IN, OUT), ("in", "out"), ("o", "x"), strict=True):
         drawn = by_steps.sample(data, counting.parameters, seeded_bits(SEED, name, world), 300)
         outputs, steps = np.array(drawn, dtype=float).T
@@ -324,7 +325,7 @@ display(Markdown(to_markdown(rows, ["mechanism", "sampled", "time in/out", "worl
 # </details>
 
 # %%
-from audit.timing_statistics import signs_needed
+from subnormal.audit.statistics.paired_times import signs_needed
 
 assert curves.tries_advantage(40) < Fraction(1, 2**40) < curves.tries_advantage(39)
 share = (1 + math.erf(0.1 / math.sqrt(2) / math.sqrt(2))) / 2

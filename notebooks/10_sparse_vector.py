@@ -45,18 +45,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-from attacks.absorbed_threshold import absorbed_threshold
-from attacks.clamped_noise import clamped_noise, finite_threshold
-from attacks.gumbel_ties import gumbel_ties
-from attacks.sparse_vector_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
-from audit import exact
-from audit.pictures import IN, OUT
-from mechanisms import exponential_exact, noisy_max_naive, permute_and_flip, sparse_vector_exact
-from mechanisms.bits import seeded_bits
-from mechanisms.families import member
-from mechanisms.privacy import Eta
-from mechanisms.sparse_vector import SparseVectorParameters
-from mechanisms.sparse_vector_exact import Setting
+from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
+from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
+from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
+from subnormal.attacks.sparse_vector.published_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.exponential import exact as exponential_exact
+from subnormal.mechanisms.exponential import gumbel_max_naive, permute_and_flip
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Eta
+from subnormal.mechanisms.sparse_vector import exact as sparse_vector_exact
+from subnormal.mechanisms.sparse_vector.exact import Setting
+from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -91,7 +93,9 @@ QUERIES = np.array([-6, -2, -9, 1, -4, 0, 7, 3])  # the threshold is 0
 public = SparseVectorParameters(epsilon=EPSILON, lower=-10, upper=10, width=40)
 sparse_vector = member("sparse-vector-exact")
 law = sparse_vector.law(QUERIES, public)
-drawn = sparse_vector.sample(QUERIES, public, seeded_bits(SEED), RUNS)  # to release one: mechanisms.bits.system_bits()
+drawn = sparse_vector.sample(
+    QUERIES, public, seeded_bits(SEED), RUNS
+)  # to release one: subnormal.mechanisms.bits.system_bits()
 atoms = sorted(law.atoms, key=lambda atom: (len(atom), -sum(atom)))
 _, axes = plt.subplots(figsize=(13, 4))
 places = np.arange(len(atoms))
@@ -312,7 +316,7 @@ for name in ("noisy-max-naive-float32", "exponential-exact", "permute-and-flip")
         assert evidence.advantage < 1e-4
 
 top = np.arange((1 << 24) - 64, 1 << 24)
-noises = noisy_max_naive.gumbel(top, float_type=np.float32, uniform_bits=24)
+noises = gumbel_max_naive.gumbel(top, float_type=np.float32, uniform_bits=24)
 share = np.diff((np.append(top, 1 << 24) / 2**24) ** 2**20)
 _, axes = plt.subplots(figsize=(10, 3.6))
 axes.vlines(noises, 0, share, color="black", linewidth=2)

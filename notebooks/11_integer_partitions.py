@@ -51,13 +51,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import scipy
 
-from attacks.negligible_region import negligible_region
-from audit import exact
-from audit.pictures import IN, OUT
-from mechanisms import partition_sums, partitions_exact
-from mechanisms.bits import seeded_bits
-from mechanisms.families import member
-from mechanisms.partition_bounds import (
+from subnormal.attacks.partitions.negligible_region import negligible_region
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.partitions import exact as partitions_exact
+from subnormal.mechanisms.partitions import weight_sums
+from subnormal.mechanisms.partitions.bounds import (
     around,
     by_total,
     negligible_claim,
@@ -66,7 +67,7 @@ from mechanisms.partition_bounds import (
     weight_outside,
     within_distance,
 )
-from mechanisms.privacy import Eta, compose, noise_claim, noise_eta, selection_claim, selection_eta
+from subnormal.mechanisms.privacy import Eta, compose, noise_claim, noise_eta, selection_claim, selection_eta
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -97,7 +98,7 @@ def product_of_steps(one):
     """The probability that the dynamic program gives a list, as a fraction."""
     chance, above = Fraction(1), int(upper[0])
     for row, count in enumerate(one):
-        sums, _, _ = partition_sums.integer_sums(ETA, np.array(data), lower, upper, row, 128)
+        sums, _, _ = weight_sums.integer_sums(ETA, np.array(data), lower, upper, row, 128)
         sums = [0, *sums.tolist()]
         chance *= Fraction(sums[count + 1] - sums[count], sums[min(above, int(upper[row])) + 1])
         above = count
@@ -147,7 +148,7 @@ data = np.array([count for _, count in ranked])
 print(f"{data.sum():,} words, {len(data):,} different ones; {(data == 1).sum():,} come up once")
 
 rough, fine = noise_eta(0.2 * EPSILON), selection_eta(0.8 * EPSILON)
-bits = seeded_bits(SEED)  # to release one: mechanisms.bits.system_bits()
+bits = seeded_bits(SEED)  # to release one: subnormal.mechanisms.bits.system_bits()
 lower, upper = noisy(data, rough, WIDTH, bits)
 started = time.process_time()
 released = partitions_exact.sample(data, fine, bits, 1, lower=lower, upper=upper)[0]
@@ -191,7 +192,7 @@ bits_a_unit = fine.y * fine.z  # 2^−η has so many binary digits, and its d-th
 cells = int((upper - lower + 1).sum())
 largest = np.cumsum(np.maximum(upper - data, data - lower)[::-1]) * bits_a_unit
 whole = float((largest[::-1] * (upper - lower + 1)).sum()) / 8
-table = partition_sums.sums(fine, np.clip(data, lower, upper), lower, upper)
+table = weight_sums.sums(fine, np.clip(data, lower, upper), lower, upper)
 floats = table.values.nbytes / 1e6
 print(f"{cells:,} cells; in whole integers up to {whole / 1e12:.1f} terabytes, in floats {floats:.1f} megabytes")
 print(f"an edge may be off by {table.errors[0]:.1e} of itself")

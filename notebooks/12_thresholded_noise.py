@@ -40,16 +40,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import fair
 
-from attacks.catalogue import attack
-from audit import exact
-from audit.pictures import IN, OUT
-from mechanisms import threshold_exact, threshold_naive
-from mechanisms.arithmetic import float_up
-from mechanisms.bits import seeded_bits
-from mechanisms.families import installed, member
-from mechanisms.privacy import ApproximateZcdp
-from mechanisms.threshold import ThresholdParameters
-from mechanisms.threshold_exact import privacy
+from subnormal.attacks.catalogue import attack
+from subnormal.audit.evidence import exact
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.families import installed, member
+from subnormal.mechanisms.numerics.mpfr import float_up
+from subnormal.mechanisms.privacy import ApproximateZcdp
+from subnormal.mechanisms.threshold import exact as threshold_exact
+from subnormal.mechanisms.threshold import naive as threshold_naive
+from subnormal.mechanisms.threshold.exact import privacy
+from subnormal.mechanisms.threshold.family import ThresholdParameters
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 

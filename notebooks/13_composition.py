@@ -41,12 +41,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
 
-from attacks.catalogue import attack
-from audit import accountants, compounding
-from audit.closed_forms import gaussian, randomized_response
-from audit.composition import buckets
-from audit.pictures import IN, OUT
-from mechanisms.privacy import Zcdp
+from subnormal.attacks.catalogue import attack
+from subnormal.audit.composition import leak_growth, other_accountants
+from subnormal.audit.composition.closed_forms import gaussian, randomized_response
+from subnormal.audit.composition.composition import buckets
+from subnormal.audit.figures.pictures import IN, OUT
+from subnormal.mechanisms.privacy import Zcdp
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -103,7 +103,8 @@ rho = Zcdp(RUNS / (2 * SIGMA**2))
 claims = [(one.epsilon(10.0**-place)[1], 10.0**-place) for place in range(4, 15, 2)]
 _, axes = plt.subplots(figsize=(10, 4.5))
 optimal = [
-    min(accountants.kairouz_oh_viswanath(*claim, RUNS, epsilon) for claim in claims) for epsilon in epsilons.tolist()
+    min(other_accountants.kairouz_oh_viswanath(*claim, RUNS, epsilon) for claim in claims)
+    for epsilon in epsilons.tolist()
 ]
 axes.plot(epsilons, optimal, "--", color="#009e73", label="Kairouz–Oh–Viswanath: knows (ε, δ)")
 axes.plot(epsilons, [rho.delta(epsilon) for epsilon in epsilons.tolist()], color="0.5", label="zCDP: knows ρ")
@@ -162,14 +163,14 @@ for runs in (1, 100, 10_000, 1 << 18):
 # one run tells with probability ½. Its exact twin has the same claim, and keeps it:
 
 # %%
-rows = compounding.compounded([attack("rounded-addition-float16")], count=COUNT)
+rows = leak_growth.compounded([attack("rounded-addition-float16")], count=COUNT)
 _, axes = plt.subplots(figsize=(10, 4))
-allowed = [accountants.kairouz_oh_viswanath(rows[0].claim.epsilon, 0.0, runs, 0.0) for runs in compounding.RUNS]
-axes.fill_between(compounding.RUNS, 0, allowed, color="0.9", label=f"allowed, ε = {rows[0].claim.epsilon:g} a run")
+allowed = [other_accountants.kairouz_oh_viswanath(rows[0].claim.epsilon, 0.0, runs, 0.0) for runs in leak_growth.RUNS]
+axes.fill_between(leak_growth.RUNS, 0, allowed, color="0.9", label=f"allowed, ε = {rows[0].claim.epsilon:g} a run")
 for row in rows:
     low, up = np.array(row.advantage).T
     drawn = up if row.exact else low
-    axes.plot(compounding.RUNS, drawn, "o-", color=IN if row.exact else OUT, label=row.mechanism)
+    axes.plot(leak_growth.RUNS, drawn, "o-", color=IN if row.exact else OUT, label=row.mechanism)
     assert (up <= np.array(allowed) + 1e-3).all() if row.exact else low[0] > allowed[0]
 axes.set_xscale("log", base=2)
 axes.set_xlabel("runs r")

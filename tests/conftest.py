@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from attacks.catalogue import ATTACKS
-from audit.crossings import crossings, resisting
-from audit.documents import to_json
-from audit.report import Report, Row
-from audit.saved import Json, parsed
-from audit.scheduling import examine_all
-from mechanisms import families
-from mechanisms.interface import Family
-from tests import synthetic, textbook
+from subnormal.attacks.catalogue import ATTACKS
+from subnormal.audit.engine.pairs import crossings, resisting
+from subnormal.audit.engine.scheduler import examine_all
+from subnormal.audit.model import Report, Row
+from subnormal.audit.report.load import Json, parsed
+from subnormal.audit.report.to_html import to_json
+from subnormal.mechanisms import families
+from subnormal.mechanisms.core.mechanism import Family
+from tests.support import synthetic, textbook
 
 
 @pytest.fixture

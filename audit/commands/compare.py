@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.commands.shared import print_table
+from subnormal.audit.commands.common import print_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from audit.differences import Difference
-    from audit.saved import Json
+    from subnormal.audit.report.diff import Difference
+    from subnormal.audit.report.load import Json
 
 REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -44,7 +44,7 @@ def compare(old: Path, new: Path, form: str) -> None:
       subnormal run --target "cmd: ./my_mechanism" --family laplace --epsilon 1
       subnormal compare accepted.json reports/report.json
     """
-    from audit.differences import context, differences, to_markdown
+    from subnormal.audit.report.diff import context, differences, to_markdown
 
     before, after = _read(old, "OLD"), _read(new, "NEW")
     try:
@@ -63,7 +63,7 @@ def compare(old: Path, new: Path, form: str) -> None:
 
 
 def _read(path: Path, argument: str) -> Json:
-    from audit.saved import parsed
+    from subnormal.audit.report.load import parsed
 
     try:
         return parsed(path.read_bytes())
@@ -78,7 +78,7 @@ def _table(found: Sequence[Difference]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from audit.render import STYLES
+    from subnormal.audit.report.table import STYLES
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in ("attack", "mechanism", "what", "old", "new"):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.composed import composed
-from audit.commands.shared import file_mistakes, known, out_option, print_table, progress
-from audit.commands.target import finite
+from subnormal.audit.commands.common import file_mistakes, known, out_option, print_table, progress
+from subnormal.audit.commands.composed import composed
+from subnormal.audit.commands.target import finite
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from audit.comparison import Line, Subject
-    from audit.compounding import Compounded
+    from subnormal.audit.composition.comparison import Line, Subject
+    from subnormal.audit.composition.leak_growth import Compounded
 
 RUNS = 1_024
 LINES = 9  # of the table of δ(ε)
@@ -86,7 +86,7 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
     Scales are in units of the sensitivity. Both bounds are certified, of counts at their confidence; the other
     accountants are rounded to nearest.
     """
-    from audit import output
+    from subnormal.audit.report import atomic_write
 
     subject = composed(attacks, mechanism, **options)
     given = click.get_current_context().get_parameter_source
@@ -94,16 +94,16 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
         if subject is None and given(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
     with file_mistakes():
-        output.prepare(out)
+        atomic_write.prepare(out)
     drawn = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
     with file_mistakes():
-        output.write(out, drawn, FILES)
+        atomic_write.write(out, drawn, FILES)
     click.echo(f"pictures: {', '.join(str(out / name) for name in drawn)}", err=True)
 
 
 def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
     """Print both tables; return both pictures."""
-    from audit.comparison import POINTS, delta_lines, epsilon_lines, picture
+    from subnormal.audit.composition.comparison import POINTS, delta_lines, epsilon_lines, picture
 
     with progress("composing", 2) as done:
         curve = delta_lines(subject, runs)
@@ -122,8 +122,8 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
 
 def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
     """Print what the runs of broken members add up to; return the picture."""
-    from attacks.catalogue import ATTACKS, attack
-    from audit.compounding import compounded, picture
+    from subnormal.attacks.catalogue import ATTACKS, attack
+    from subnormal.audit.composition.leak_growth import compounded, picture
 
     for name in names:
         known(attack, name, "--attack")
@@ -145,7 +145,7 @@ def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
 
 
 def _leak_table(rows: Sequence[Compounded]) -> Table:
-    from audit.compounding import RUNS as STEPS
+    from subnormal.audit.composition.leak_growth import RUNS as STEPS
 
     made = _empty(
         "δ(r·ε): what shows beyond r times the claim", ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]

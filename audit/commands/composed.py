@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.shared import known
+from subnormal.audit.commands.common import known
 
 if TYPE_CHECKING:
-    from audit.comparison import Subject
+    from subnormal.audit.composition.comparison import Subject
 
 ALPHA = 0.05  # of a pair of counts, where none is given
 
@@ -33,8 +33,8 @@ def composed(
     count: int,
 ) -> Subject | None:
     """Return what the options name, or None where they name no mechanism."""
-    from audit import closed_forms
-    from audit.comparison import Subject
+    from subnormal.audit.composition import closed_forms
+    from subnormal.audit.composition.comparison import Subject
 
     named = {
         "--mechanism": mechanism,
@@ -76,9 +76,9 @@ def composed(
 
 
 def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
-    from attacks.catalogue import attack
-    from audit.compounding import both_directions
-    from mechanisms.families import member
+    from subnormal.attacks.catalogue import attack
+    from subnormal.audit.composition.leak_growth import both_directions
+    from subnormal.mechanisms.families import member
 
     known(member, name, "--mechanism")
     if len(attacks) != 1:
@@ -95,9 +95,9 @@ def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
 
 def recorded(path: Path, alpha: float | None, count: int) -> Subject:
     """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α."""
-    from audit.buckets import filled
-    from audit.comparison import Subject
-    from audit.composition import Composition, counted, probabilities
+    from subnormal.audit.composition.comparison import Subject
+    from subnormal.audit.composition.composition import Composition, counted, probabilities
+    from subnormal.audit.composition.privacy_buckets import filled
 
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

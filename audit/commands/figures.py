@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.commands.shared import file_mistakes, out_option, print_table, progress
+from subnormal.audit.commands.common import file_mistakes, out_option, print_table, progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
 
-    from audit.figures import Plan, Timings
+    from subnormal.audit.figures.figures import Plan, Timings
 
 
 @click.command()
@@ -46,7 +46,7 @@ def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int
     Prints the exponent a of each curve, time ~ n^a over the larger sizes, and how the times compare at the largest
     size that all curves of a figure share. A picture has medians, with a band from quartile to quartile.
     """
-    from audit.figures import QUICK_ROUNDS
+    from subnormal.audit.figures.figures import QUICK_ROUNDS
 
     measured = _written(_chosen(names), out, min(rounds, QUICK_ROUNDS) if quick else rounds, seed, quick)
     for timings in measured:
@@ -56,23 +56,23 @@ def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int
 
 def _written(plans: list[Plan], out: Path, rounds: int, seed: int, quick: bool) -> list[Timings]:
     """Measure, draw and write; return the numbers."""
-    from audit import output
-    from audit.curves import PLANS
-    from audit.figures import to_json, to_png
+    from subnormal.audit.figures.curves import PLANS
+    from subnormal.audit.figures.figures import to_json, to_png
+    from subnormal.audit.report import atomic_write
 
     with file_mistakes():
-        output.prepare(out)
+        atomic_write.prepare(out)
     measured = _measured(plans, rounds, seed, quick)
     pictures = {f"{timings.name}.png": to_png(timings) for timings in measured}
     with file_mistakes():
         stale = [f"{plan.name}.png" for plan in PLANS]  # of an earlier run in the same folder
-        output.write(out, pictures | {"figures.json": to_json(measured, seed).encode()}, stale)
+        atomic_write.write(out, pictures | {"figures.json": to_json(measured, seed).encode()}, stale)
     return measured
 
 
 def _chosen(names: Sequence[str]) -> list[Plan]:
-    from audit.curves import PLANS
-    from mechanisms.families import unknown
+    from subnormal.audit.figures.curves import PLANS
+    from subnormal.mechanisms.families import unknown
 
     known = [plan.name for plan in PLANS]
     for name in names:
@@ -82,7 +82,7 @@ def _chosen(names: Sequence[str]) -> list[Plan]:
 
 
 def _measured(plans: list[Plan], rounds: int, seed: int, quick: bool) -> list[Timings]:
-    from audit.figures import measure
+    from subnormal.audit.figures.figures import measure
 
     with progress("measuring", len(plans) * rounds) as done:
         return [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]

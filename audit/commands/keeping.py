@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.shared import Failure
+from subnormal.audit.commands.common import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from audit.checkpoint import Checkpoint
-    from audit.crossings import Crossing
-    from audit.report import Report
-    from audit.scheduling import Keeping
+    from subnormal.audit.engine.checkpoint import Checkpoint
+    from subnormal.audit.engine.pairs import Crossing
+    from subnormal.audit.engine.scheduler import Keeping
+    from subnormal.audit.model import Report
 
 DEAR = 60.0  # seconds of counting that are not thrown away unasked
 
@@ -36,10 +36,11 @@ def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: 
 
 def keep_rows(out: Path, report: Report) -> None:
     """Write the report of the rows that are finished, should the audit not come to its end."""
-    from audit import documents, interrupts, output
+    from subnormal.audit import interrupts
+    from subnormal.audit.report import atomic_write, to_html
 
     try:
-        output.write(out, files(report, documents.to_html(report)))
+        atomic_write.write(out, files(report, to_html.to_html(report)))
         interrupts.left = f"{out / 'report.json'} has the rows that are finished, {len(report.rows)} by now"
     except OSError as error:
         click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
@@ -47,17 +48,17 @@ def keep_rows(out: Path, report: Report) -> None:
 
 def files(report: Report, page: str) -> dict[str, bytes]:
     """Return what a report is written as, by name."""
-    from audit import documents, terminal
+    from subnormal.audit.report import terminal, to_html
 
-    made = {"table.svg": terminal.to_svg(report), "report.html": page, "report.json": documents.to_json(report)}
+    made = {"table.svg": terminal.to_svg(report), "report.html": page, "report.json": to_html.to_json(report)}
     return {name: content.encode() for name, content in made.items()}
 
 
 @contextmanager
 def _kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: bool) -> Iterator[Keeping]:
-    from audit.checkpoint import Checkpoint
-    from audit.environment import fingerprint
-    from audit.scheduling import Keeping, identity
+    from subnormal.audit.engine.checkpoint import Checkpoint
+    from subnormal.audit.engine.fingerprint import fingerprint
+    from subnormal.audit.engine.scheduler import Keeping, identity
 
     checkpoint = Checkpoint(out, identity(met, **options) | {"environment": fingerprint()})
     stored, before = _stored(checkpoint, met, resume=resume)
@@ -113,7 +114,7 @@ def _alone(out: Path) -> Iterator[None]:
 
 def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:
     """Return the counts to go on from, and the seconds that they took."""
-    from audit.checkpoint import CheckpointError
+    from subnormal.audit.engine.checkpoint import CheckpointError
 
     if checkpoint.path.is_dir():
         raise Failure(f"{checkpoint.path}: Is a directory")

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from audit.commands.shared import known
+from subnormal.audit.commands.common import known
 
 
 @click.command("list")
 @click.option("--family", "name", metavar="NAME", help="Only this family.")
 def list_command(name: str | None) -> None:
     """List families, their mechanisms and the attacks on them."""
-    from mechanisms.families import FAMILIES, family
+    from subnormal.mechanisms.families import FAMILIES, family
 
     if name is not None:
         known(family, name, "--family")
@@ -22,8 +22,8 @@ def list_command(name: str | None) -> None:
 
 
 def _show(family: Any) -> None:
-    from attacks.catalogue import ATTACKS
-    from mechanisms.families import HOW_TO_INSTALL, absent, members, package
+    from subnormal.attacks.catalogue import ATTACKS
+    from subnormal.mechanisms.families import HOW_TO_INSTALL, absent, members, package
 
     click.secho(f"family {family.name}", bold=True)
     click.echo("  mechanisms")

@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.keeping import files, keep_rows, kept
-from audit.commands.printing import kept_for_the_report
-from audit.commands.shared import Failure, auditing, file_mistakes, known, out_option, print_lines, print_whole
-from audit.commands.target import Wanted, examined, fitting_attacks, target_options
+from subnormal.audit.commands.common import (
+    Failure,
+    auditing,
+    file_mistakes,
+    known,
+    out_option,
+    print_lines,
+    print_whole,
+)
+from subnormal.audit.commands.keeping import files, keep_rows, kept
+from subnormal.audit.commands.printing import kept_for_the_report
+from subnormal.audit.commands.target import Wanted, examined, fitting_attacks, target_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from audit.crossings import AnyAttack, Crossing
-    from audit.executors import Executor
-    from audit.report import Report
+    from subnormal.audit.engine.pairs import AnyAttack, Crossing
+    from subnormal.audit.engine.process_pool import Executor
+    from subnormal.audit.model import Report
 
 QUICK_RUNS = 2_000
 ALPHA, ALPHA_FAILING = 0.05, 1e-3  # of a report that is read, and of one that fails a build
@@ -174,7 +182,7 @@ def run(
 
 
 def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) -> list[Crossing]:
-    from audit.crossings import crossings
+    from subnormal.audit.engine.pairs import crossings
 
     try:
         met = crossings(attacks, mechanisms=mechanisms, everything=everything)
@@ -188,23 +196,24 @@ def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) 
 
 def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[Report, str]:
     """Examine and write; return the report and its page. kept: a checkpoint that lies there is of this audit."""
-    from audit import checkpoint, documents, output
+    from subnormal.audit.engine import checkpoint
+    from subnormal.audit.report import atomic_write, to_html
 
     with file_mistakes():
-        output.prepare(out)
+        atomic_write.prepare(out)
     with kept_for_the_report():
         report = examine()
-    page = documents.to_html(report)
+    page = to_html.to_html(report)
     stale = [checkpoint.NAME, checkpoint.BESIDE] if kept else []
     with file_mistakes():
-        output.write(out, files(report, page), stale)
+        atomic_write.write(out, files(report, page), stale)
     return report, page
 
 
 def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, slow: bool) -> list[AnyAttack]:
     """Return the attacks that are asked for. slow: also those whose rows take seconds; one that is named always is."""
-    from attacks.catalogue import ATTACKS, attack
-    from mechanisms.families import family
+    from subnormal.attacks.catalogue import ATTACKS, attack
+    from subnormal.mechanisms.families import family
 
     for name in names:
         known(attack, name, "--attack")
@@ -215,7 +224,7 @@ def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, sl
 
 
 def _checked(names: Sequence[str]) -> Sequence[str]:
-    from mechanisms.families import member
+    from subnormal.mechanisms.families import member
 
     for name in names:
         known(member, name, "--mechanism")
@@ -230,7 +239,7 @@ def _examined(
     out: Path,
     resume: bool,
 ) -> Report:
-    from audit.scheduling import examine_all
+    from subnormal.audit.engine.scheduler import examine_all
 
     with kept(out, met, options, resume=resume) as keeping, executor() as workers, auditing() as told:
         return examine_all(met, **options, executor=workers, keeping=keeping, told=told)
@@ -240,12 +249,12 @@ def _examined(
 def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
     """Give who does the tasks; whatever goes wrong with a cluster is one line and exit code 2."""
     if address is None:
-        from audit.executors import local
+        from subnormal.audit.engine.process_pool import local
 
         with local(jobs) as processes:
             yield processes
         return
-    from audit.cluster import ClusterError, cluster
+    from subnormal.audit.engine.dask_cluster import ClusterError, cluster
 
     try:
         with cluster(address, lambda told: click.echo(told, err=True)) as workers:
@@ -255,10 +264,11 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
 
 
 def _show(report: Report, form: str, page: str, wide: bool) -> None:
-    from audit import documents, junit, render, terminal
+    from subnormal.audit.report import junit, terminal, to_html
+    from subnormal.audit.report import table as render
 
     if form == "json":
-        click.echo(documents.to_json(report), nl=False)
+        click.echo(to_html.to_json(report), nl=False)
     elif form == "html":
         click.echo(page, nl=False)
     elif form == "junit":

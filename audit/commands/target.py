@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.commands.shared import auditing
+from subnormal.audit.commands.common import auditing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from audit.crossings import AnyAttack
-    from audit.report import Report, Row
-    from audit.scheduling import Standing, Standings
-    from audit.stated import Stated
-    from audit.targets import Target
-    from mechanisms.domain import Domain
+    from subnormal.audit.engine.pairs import AnyAttack
+    from subnormal.audit.engine.scheduler import Standing, Standings
+    from subnormal.audit.model import Report, Row
+    from subnormal.audit.targets.stated_claim import Stated
+    from subnormal.audit.targets.target import Target
+    from subnormal.mechanisms.core.domain import Domain
 
 SEARCHING = 20_000  # runs of each world that it learns on, at the most
 SEARCH_SHARE = 1 / 2  # of its runs, at the most
@@ -36,7 +36,7 @@ def finite(context: click.Context, parameter: click.Parameter, value: float | No
 
 
 def _domain(context: click.Context, parameter: click.Parameter, value: str | None) -> Domain | None:
-    from mechanisms.domain import domain
+    from subnormal.mechanisms.core.domain import domain
 
     try:
         return None if value is None else domain(value)
@@ -105,7 +105,7 @@ class Wanted:
     @classmethod
     def of(cls, options: dict[str, Any]) -> Wanted:
         """Return it from the values of `target_options`. Raises UsageError where a claim has no target."""
-        from audit.stated import Stated
+        from subnormal.audit.targets.stated_claim import Stated
 
         if options["target"] is None:
             for name in STATING:
@@ -116,7 +116,7 @@ class Wanted:
 
 def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -> list[AnyAttack]:
     """Return the attacks for the claim, all of one family. named: whether the user named them, so none may be lost."""
-    from audit.stated import fitting
+    from subnormal.audit.targets.stated_claim import fitting
 
     counting = [attack.name for attack in attacks if attack.channel is not None]
     if counting and named:
@@ -156,7 +156,7 @@ class Asked:
 
     def answered(self, runs: int) -> None:
         """Add the runs of a request."""
-        from audit.scheduling import Standings
+        from subnormal.audit.engine.scheduler import Standings
 
         self.runs_done += runs
         self.told(Standings(self.rows, self.rows_done, self.rows * self.runs, self.runs_done // 2, 0, self.at))
@@ -189,12 +189,12 @@ def examined(
     no attack was named; on runs that judge nothing. constant_fails: see `watched`. finished(report) is called with the
     rows so far after each row but the last.
     """
-    from audit.crossings import Crossing
-    from audit.executors import Here
-    from audit.scheduling import examine_all
-    from audit.stated import SEARCH, searched
-    from audit.targets import ANSWERED, mechanism
-    from audit.watch import Watch, watched
+    from subnormal.audit.engine.pairs import Crossing
+    from subnormal.audit.engine.process_pool import Here
+    from subnormal.audit.engine.scheduler import examine_all
+    from subnormal.audit.targets.outcome_warnings import Watch, watched
+    from subnormal.audit.targets.stated_claim import SEARCH, searched
+    from subnormal.audit.targets.target import ANSWERED, mechanism
 
     name = wanted.name or ""
     if search and runs < SEARCH_LEAST:
@@ -239,8 +239,8 @@ def examined(
 
 @contextmanager
 def _opened(name: str, timeout: float) -> Iterator[Target]:
-    from audit.protocol import TargetError
-    from audit.targets import opened
+    from subnormal.audit.targets.json_lines import TargetError
+    from subnormal.audit.targets.target import opened
 
     try:
         with opened(name, timeout) as target:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from audit.commands.shared import file_mistakes, known, out_option, progress
+from subnormal.audit.commands.common import file_mistakes, known, out_option, progress
 
 
 @click.command()
@@ -21,9 +21,9 @@ def vectors(out: Path, names: Sequence[str]) -> None:
     nothing is lost in reading them. An event with "portable": false needs this project's arithmetic to be evaluated.
     The schema is docs/vector.schema.json, and docs/examples/vector_runner.c a runner.
     """
-    from attacks.catalogue import ON_OUTCOMES, attack
-    from audit import output
-    from audit.vectors import file_name, to_json
+    from subnormal.attacks.catalogue import ON_OUTCOMES, attack
+    from subnormal.audit.report import atomic_write
+    from subnormal.audit.vectors import file_name, to_json
 
     for name in names:
         known(attack, name, "--attack")
@@ -32,12 +32,12 @@ def vectors(out: Path, names: Sequence[str]) -> None:
         if one.channel is not None:
             raise click.BadParameter(f"{one.name} looks at {one.channel}, not at outcomes alone", param_hint="--attack")
     with file_mistakes():
-        output.prepare(out)
+        atomic_write.prepare(out)
     files = {}
     with progress("writing", len(chosen)) as done:
         for one in chosen:
             files[file_name(one)] = to_json(one)
             done()
     with file_mistakes():
-        output.write(out, files)
+        atomic_write.write(out, files)
     click.echo(f"{len(files)} vectors: {out}", err=True)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, of_coordinates
-from mechanisms.exponential import ExponentialParameters, Utilities
-from mechanisms.interface import Outcomes, Refused
+from subnormal.mechanisms.additive.family import Data, GaussianParameters, LaplaceParameters, of_coordinates
+from subnormal.mechanisms.core.mechanism import Outcomes, Refused
+from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.exponential.family import ExponentialParameters
 
 HELD = 1 << 53  # float64 holds every integer up to here; beyond, a library may be given another number than ours
 OUTCOMES_MAX = 1 << 12  # utilities beyond which a single draw takes milliseconds

@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, gaussian_claim, laplace_claim
-from mechanisms.bits import BitSource
-from mechanisms.exponential import ExponentialParameters, Utilities, claim
-from mechanisms.interface import Mechanism, Outcomes
-from mechanisms.libraries import (
+from subnormal.mechanisms.additive.family import (
+    Data,
+    GaussianParameters,
+    LaplaceParameters,
+    gaussian_claim,
+    laplace_claim,
+)
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
+from subnormal.mechanisms.libraries import (
     Additive,
     drawn,
     released,

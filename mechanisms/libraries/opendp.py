@@ -11,14 +11,29 @@ from typing import Any, cast
 
 import numpy as np
 
-from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, gaussian_claim, laplace_claim
-from mechanisms.bits import BitSource
-from mechanisms.exponential import ExponentialParameters, Utilities, claim
-from mechanisms.interface import Mechanism, Outcomes
-from mechanisms.libraries import HELD, drawn, released_at_once, takes_integers, takes_numbers, takes_utilities, up_to
-from mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
-from mechanisms.threshold import Data as Mapping
-from mechanisms.threshold import Released, ThresholdParameters
+from subnormal.mechanisms.additive.family import (
+    Data,
+    GaussianParameters,
+    LaplaceParameters,
+    gaussian_claim,
+    laplace_claim,
+)
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
+from subnormal.mechanisms.libraries import (
+    HELD,
+    drawn,
+    released_at_once,
+    takes_integers,
+    takes_numbers,
+    takes_utilities,
+    up_to,
+)
+from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
+from subnormal.mechanisms.threshold.family import Data as Mapping
+from subnormal.mechanisms.threshold.family import Released, ThresholdParameters
 
 PACKAGE = "opendp"
 DRAWS = 200_000  # utilities that noisy max compares in half a second

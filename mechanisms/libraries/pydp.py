@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.additive import Data, GaussianParameters, LaplaceParameters, gaussian_claim, laplace_claim
-from mechanisms.bits import BitSource
-from mechanisms.interface import Mechanism, Outcomes
-from mechanisms.libraries import released, takes_numbers, up_to
+from subnormal.mechanisms.additive.family import (
+    Data,
+    GaussianParameters,
+    LaplaceParameters,
+    gaussian_claim,
+    laplace_claim,
+)
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.libraries import released, takes_numbers, up_to
 
 PACKAGE = "python-dp"
 

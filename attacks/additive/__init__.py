@@ -1,0 +1,1 @@
+"""Attacks on additive noise and on sums."""

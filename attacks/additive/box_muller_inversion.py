@@ -1,0 +1,173 @@
+"""Box-Muller inversion: two noisy numbers of one pair give away the two uniforms, and so whether a value is possible.
+
+A pair (y₁, y₂) released as fl(f + noise) determines, for a candidate f, the uniforms that could have made it up to a
+few steps of 2^−53. The mechanism's own arithmetic is run forward over all of them: where none gives (y₁, y₂) back, f is
+impossible. The 2^106 pairs of uniforms leave most pairs of floats out, so the wrong f is nearly always impossible.
+
+Noise of another method, or of another float type, is no Box-Muller noise: the event then happens nearly always, in both
+worlds, and shows nothing. The polar method is not thereby sound; it needs an inversion of its own.
+
+Source: Jin, McMurtry, Rubinstein, Ohrimenko 2021 (arXiv:2112.05307), the attack on Box-Muller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.mechanisms.additive.family import GaussianParameters
+from subnormal.mechanisms.core.mechanism import Outcomes, Refused
+from subnormal.mechanisms.gaussian.naive import TAU, direction, radius
+
+SOURCE = "Jin et al. 2021 (arXiv:2112.05307): inverting Box-Muller pairs"
+
+UNIT = 2.0**-53  # half an ulp of 1, and the step of a uniform
+RADIUS_ERROR = 16 * UNIT  # relative: see _brackets
+ANGLE_ERROR = 20 * UNIT
+CANDIDATES = 1 << 14  # pairs of uniforms that are run forward for an outcome; wider brackets exclude nothing
+JUDGED = 1 << 11  # pairs judged at a time, so that their candidates stay in the cache
+LARGEST = 2.0**400  # of σ, of 1/σ, and of outcomes: up to here no product that matters over- or underflows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreachableByBoxMuller:
+    """The outcome is a pair that float64 Box-Muller noise of standard deviation σ cannot make of `data`.
+
+    Refusals, and what is not a pair of numbers up to 2^400, are not marked.
+    """
+
+    data: tuple[float, float]
+    sigma: float
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        pairs = as_pairs(outcomes)
+        judged = (np.abs(pairs) <= LARGEST).all(axis=1)
+        marked = np.zeros(len(pairs), dtype=np.bool_)
+        marked[judged] = ~reachable(pairs[judged], self.data, self.sigma)
+        return marked
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object: it depends on numpy's logarithm, sine and cosine to the last bit."""
+        return {
+            "kind": "unreachable-by-box-muller",
+            "data": list(self.data),
+            "sigma": self.sigma,
+            "portable": False,
+        }
+
+
+def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack: (1, 0) against (0, 0), looking for what (0, 0) cannot have become."""
+    bound = 16.0 * ceil(sigma)
+    parameters = GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound)
+    worlds = np.array([1.0, 0.0]), np.array([0.0, 0.0])
+    return Attack(
+        named("box-muller-inversion", sigma=(sigma, 1.0)),
+        "gaussian",
+        lambda: worlds,
+        parameters,
+        UnreachableByBoxMuller((0.0, 0.0), sigma),
+        number_statistic,
+        ("gaussian-naive-float64",),
+        SOURCE,
+        "a pair of noisy numbers gives away its uniforms; run forward, they show which values it cannot have come from",
+        slow=sigma != 1,
+    )
+
+
+def guess(pairs: Floats, data_in: Floats, data_out: Floats, sigma: float) -> NDArray[np.bool_]:
+    """Return for each pair, shape (n, 2), whether it is thought to come from data_in.
+
+    From the only data that can have made it; where both can, or neither, from the nearer.
+    """
+    from_in, from_out = reachable(pairs, data_in, sigma), reachable(pairs, data_out, sigma)
+    nearer_in = np.hypot(*(pairs - data_in).T) < np.hypot(*(pairs - data_out).T)
+    return np.where(from_in == from_out, nearer_in, from_in)
+
+
+def as_pairs(outcomes: Outcomes) -> Floats:
+    """Return outcomes as float64 of shape (outcomes, 2): NaN for a refusal, and for what is not a pair."""
+    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and outcomes.shape[1] == 2:
+        return outcomes.astype(np.float64, copy=False)
+    pairs = np.full((len(outcomes), 2), np.nan)
+    for at, outcome in enumerate(outcomes):
+        if not isinstance(outcome, Refused) and np.shape(outcome) == (2,):
+            pairs[at] = outcome
+    return pairs
+
+
+def reachable(pairs: Floats, data: Floats | tuple[float, float], sigma: float) -> NDArray[np.bool_]:
+    """Return whether data + float64 Box-Muller noise can be each of these pairs, up to 2^400: shapes (n, 2) -> (n,).
+
+    False is certain. True is, too, but where the uniforms cannot be bracketed closely: noise next to nothing against
+    the data it is added to.
+    """
+    if not 1 / LARGEST <= sigma <= LARGEST:
+        raise ValueError(f"sigma must be between 2^-400 and 2^400, got {sigma}")
+    found = np.empty(len(pairs), dtype=np.bool_)
+    for start in range(0, len(pairs), JUDGED):
+        part = slice(start, start + JUDGED)
+        found[part] = _reachable(pairs[part], np.asarray(data, dtype=np.float64), sigma)
+    return found
+
+
+class _Brackets(NamedTuple):
+    """Of the uniforms of n pairs, in steps of 2^−53: the first candidate and how many there are, each of shape (n,)."""
+
+    first_radial: Floats
+    radial: NDArray[np.int64]
+    first_angular: Floats
+    angular: NDArray[np.int64]
+
+
+def _brackets(pairs: Floats, data: Floats, sigma: float) -> _Brackets:
+    """Return the uniforms that can have led to these pairs, and some more.
+
+    In units of 2^−53, a function being within an ulp, which is 2 units relative. The float σ·√(−2 ln U₁) is off by 1
+    for the logarithm (the root halves it), 1 for the root, 1 for the product; the noise by 2 more for cosine or sine, 1
+    for the product: 6. The addition of the data is off by half the gap of floats at the outcome, `blur`. Here the
+    difference is off by 1, the length by 2, its quotient by 1, the edges and their squares by 3: 13, and 16 are taken;
+    the exponential by a step at the most.
+    The noise's angle is off by 3 for what cosine and sine do not share, 4 for the float 2πU₂ < 8, 3 for π in it; here
+    by 1 for the difference, 4 for the arc tangent: 15, and 20 are taken; its quotient by 2π is off by 2 steps.
+    """
+    noise = pairs - data
+    length = np.hypot(noise[:, 0], noise[:, 1])
+    blur = np.hypot(*np.spacing(np.abs(pairs)).T) / 2
+    reach = length / sigma
+    slack = reach * RADIUS_ERROR + 1.01 * blur / sigma
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        edges = reach + slack, np.maximum(reach - slack, 0)
+        least, most = (np.exp(-np.square(edge) / 2) / UNIT for edge in edges)
+        blurred = np.where(2 * blur < length, 1.1 * blur / length, np.inf)  # at least the arc sine
+    first, last = np.clip(np.floor(least) - 1, 1, 1 / UNIT), np.clip(np.ceil(most) + 1, 1, 1 / UNIT)
+    middle = np.rint(np.arctan2(noise[:, 1], noise[:, 0]) / TAU / UNIT)
+    width = np.ceil(np.minimum((ANGLE_ERROR + blurred) / TAU / UNIT + 2, CANDIDATES))
+    radial = np.where(most < 0.5, 0, last - first + 1)  # there is no uniform below a step: the noise is too large
+    return _Brackets(first, radial.astype(np.int64), middle - width, (2 * width + 1).astype(np.int64))
+
+
+def _reachable(pairs: Floats, data: Floats, sigma: float) -> NDArray[np.bool_]:
+    first_radial, radial, first_angular, angular = _brackets(pairs, data, sigma)
+    found = radial.astype(np.float64) * angular > CANDIDATES
+    radial[found] = angular[found] = 0
+    owner = np.repeat(np.arange(len(pairs)), radial)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(radial) - radial, radial)
+    lengths = radius((first_radial[owner] + step) * UNIT, sigma)
+    for turn in range(angular.max(initial=0)):
+        left = angular[owner] > turn
+        owner, lengths = owner[left], lengths[left]
+        place = (first_angular + turn) * UNIT % 1.0
+        cosine, sine = direction(np.where(place == 0, 1.0, place))
+        hit = data[0] + lengths * cosine[owner] == pairs[owner, 0]
+        candidates = np.flatnonzero(hit)
+        of = owner[candidates]
+        found[of[data[1] + lengths[candidates] * sine[of] == pairs[of, 1]]] = True
+    return found

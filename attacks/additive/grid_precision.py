@@ -1,0 +1,105 @@
+"""Grid precision: 1 + noise lies on a coarse grid that noise alone does not keep to, so an output off it proves f = 0.
+
+In a float type of p binary digits, fl(1 + n) is a multiple of 2^−p for every float n. At 1/2 and above, every float of
+the type is. Below 1/2 in magnitude, so is 1 + n before rounding (which is monotone, and 1/2 a float): n lies in
+(−3/2, −1/2), where every float is a multiple of 2^−p, and so 1 + n is one too. With f = 0 the output is n itself, which
+has small values with all their digits. No care in the making of n helps: it is the sum that tells.
+
+Source: Haney, Desfontaines, Hartman, Shrestha, Hay 2022 (arXiv:2207.13793), precision-based attacks.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from subnormal.attacks.additive.public_bounds import laplace_parameters
+from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.events import OffGrid
+from subnormal.mechanisms.laplace.correctly_rounded import float_format
+from subnormal.mechanisms.numerics.mpfr import exp_bounds
+
+SOURCE = "Haney et al. 2022 (arXiv:2207.13793): precision-based attacks"
+
+BREAKS = {
+    "float64": ("laplace-rounded", "laplace-naive-float64"),
+    "float32": ("laplace-naive-float32",),
+    "float16": ("laplace-rounded-float16",),
+}
+PRECISION = 320  # bits, of which differences of e^−x over cells of 2^−106 lose 106, and log₂ λ more
+
+Bounds = tuple[Fraction, Fraction]
+
+ONE: Bounds = Fraction(1), Fraction(1)
+
+
+def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, Any]:
+    """Return the attack: a count of 1 with Alice and of 0 without her, looking for an output off the grid 2^−p.
+
+    p is 53, 24 or 11. With Alice the event is impossible; see off_grid_probability for what it is without her.
+    """
+    kind = np.dtype(float_type).name
+    if kind not in BREAKS:
+        raise ValueError(f"float_type must be one of {', '.join(BREAKS)}, got {kind}")
+    digits, _ = float_format(float_type)
+    worlds = 1, 0
+    return Attack(
+        named("grid-precision" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
+        "laplace",
+        lambda: worlds,
+        laplace_parameters(epsilon),
+        OffGrid(-digits),
+        number_statistic,
+        BREAKS[kind],
+        SOURCE,
+        "1 + noise is a multiple of a power of two that noise alone need not be: an output off that grid proves a 0",
+        ("laplace-snapping",) if kind == "float64" else (),
+        slow=kind != "float64",
+    )
+
+
+def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) -> Bounds:
+    """Return certified bounds on the probability that Laplace noise, perfectly rounded, is no multiple of 2^−p.
+
+    It is near Σ_{e≤−2} (e^(−2^e/λ) − e^(−2^(e+1)/λ))·(1 − 2^(e+1)), which takes the noise as uniform inside each
+    [2^e, 2^(e+1)). Exactly, it is 1 − Σ P(|n| = g) over the multiples g of 2^−p: 0, all from 1/2 on, and 2^(e+p) of
+    them in [2^e, 2^(e+1)), e from −p to −2. There floats lie 2h = 2^(e−p+1) apart, and e^(−(g−h)/λ) − e^(−(g+h)/λ) sums
+    to a geometric series, but for the first, g = 2^e: below it floats lie half as far apart, and it receives what is
+    more than g − h/2.
+    """
+    digits, last = float_format(float_type)
+
+    def tail(place: Fraction) -> Bounds:
+        return exp_bounds(-place / scale, PRECISION)
+
+    grid = Fraction(1, 1 << digits)
+    large = tail(Fraction(1, 2) - grid / 4)  # from halfway to the float below 1/2
+    zero = _difference(ONE, tail(Fraction(2) ** (last - 1)))
+    on_grid = [large, zero]
+    step = _difference(ONE, tail(grid))
+    for exponent in range(-digits, -1):
+        begin = Fraction(2) ** exponent
+        h = begin * grid
+        alike = _product(_difference(tail(begin), tail(2 * begin)), _difference(tail(-h), tail(h)), _inverse(step))
+        too_much = _difference(tail(begin - h), tail(begin - h / 2))
+        on_grid.append(_difference(alike, too_much))
+    return 1 - sum((high for _, high in on_grid), Fraction(0)), 1 - sum((low for low, _ in on_grid), Fraction(0))
+
+
+def _difference(one: Bounds, other: Bounds) -> Bounds:
+    return one[0] - other[1], one[1] - other[0]
+
+
+def _product(*factors: Bounds) -> Bounds:
+    """Return bounds on a product of positive factors."""
+    low = high = Fraction(1)
+    for factor in factors:
+        low, high = low * factor[0], high * factor[1]
+    return low, high
+
+
+def _inverse(bounds: Bounds) -> Bounds:
+    return 1 / bounds[1], 1 / bounds[0]

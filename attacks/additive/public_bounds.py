@@ -1,0 +1,24 @@
+"""Public ranges for the exact members that additive attacks meet: naive members know neither grid nor bounds."""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+from subnormal.mechanisms.additive.family import LaplaceParameters
+from subnormal.mechanisms.privacy import require_positive
+
+POINTS = 512  # steps of the grid from bound to bound: exact laws stay small, and an attack gains nothing from more
+FINEST = 4  # the grid has 2^4 steps to a scale, but never less than one to a unit
+
+
+def laplace_parameters(epsilon: float) -> LaplaceParameters:
+    """Return parameters of sensitivity 1 with bounds around 0 and a grid on which the sensitivity lies.
+
+    >>> parameters = laplace_parameters(0.1)
+    >>> parameters.grid, parameters.lower, parameters.upper
+    (0, -256.0, 256.0)
+    """
+    require_positive("epsilon", epsilon)
+    grid = min(0, ceil(-log2(epsilon)) - FINEST)
+    bound = POINTS / 2 * 2.0**grid
+    return LaplaceParameters(epsilon=epsilon, sensitivity=1.0, grid=grid, lower=-bound, upper=bound)

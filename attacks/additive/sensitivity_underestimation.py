@@ -1,0 +1,172 @@
+"""Sensitivity underestimation: a float sum moves further than the record that changed, many times further.
+
+Noise is scaled to the sensitivity that a sum has in real numbers: U − L where a record in [L, U] is replaced, the
+largest magnitude where one is added. Floats round every partial sum, so one record can turn the rounding of one
+addition (`rounding_worlds`) or of all that follow (`repeated_rounding_worlds`); the order of the records decides how
+much is lost (`reordering_worlds`); and integers wrap around (`wraparound_worlds`). All this is deterministic: `jump`
+is exact.
+
+Source: Casacuberta, Shoemate, Vadhan, Wagaman 2022 (arXiv:2207.10635).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.events import Between
+from subnormal.mechanisms.additive.family import LaplaceParameters, exact_values
+from subnormal.mechanisms.additive.float_sums import sequential
+
+SOURCE = "Casacuberta et al. 2022 (arXiv:2207.10635)"
+RECORDS = 1 << 16  # of each of two kinds
+STEPS = 256  # of the grid, on both sides of the exact sum: what exact members clamp to
+
+Records = NDArray[Any]
+
+
+class Worlds(NamedTuple):
+    """Two vectors of records, adjacent, and the sensitivity that real numbers give their sum."""
+
+    data_in: Records
+    data_out: Records
+    claimed: Fraction
+
+
+def jump(summation: Callable[[Records], float], worlds: Worlds) -> Fraction:
+    """Return how many times the claimed sensitivity the two sums lie apart, exactly. 1 is what real numbers allow.
+
+    >>> from subnormal.mechanisms.additive.float_sums import pairwise
+    >>> worlds = repeated_rounding_worlds()
+    >>> [jump(lambda records: summation(records, np.float32), worlds) for summation in (sequential, pairwise)]
+    [Fraction(257, 1), Fraction(1, 1)]
+    """
+    moved = Fraction(summation(worlds.data_in)) - Fraction(summation(worlds.data_out))
+    return abs(moved) / worlds.claimed
+
+
+def rounding_worlds(bits: int = 17, float_type: DTypeLike = np.float32) -> Worlds:
+    """Return 2^bits + 1 records at L = ½(1 + 2^(bits−q) − 2^(1−q)), with Alice the last of them at U = L + 2^−q.
+
+    q is the type's precision. The sum of all but the last lies above 2^(bits−1), where floats lie 2^(bits−q) apart, and
+    the last record is rounded down at L and up at U: sequential sums move by 2^bits times the sensitivity. The exact
+    sums lie below a midpoint of two floats and on it, a tie that goes up: correctly rounded sums move as far.
+    """
+    kind = np.dtype(float_type).type
+    digits = int(np.finfo(kind).nmant) + 1
+    if not 2 < bits < digits:
+        raise ValueError(f"bits must lie between 2 and {digits} in {np.dtype(float_type).name}, got {bits}")
+    upper = (1 + 2.0 ** (bits - digits)) / 2
+    lower = upper - 2.0**-digits
+    data_out = np.full((1 << bits) + 1, lower, dtype=kind)
+    data_in = data_out.copy()
+    data_in[-1] = upper
+    return Worlds(data_in, data_out, Fraction(1, 1 << digits))
+
+
+def repeated_rounding_worlds() -> Worlds:
+    """Return float32 records in [−3·2^−10, 1]: 2^16 ones, with Alice one more, then 2^16 times −3·2^−10.
+
+    Below 2^16 floats lie 2^−8 apart, and each −¾·2^−8 is rounded to −2^−8; above they lie 2^−7 apart, and it is lost.
+    The sequential sums are 2^16 − 256 and 2^16 + 1, the exact ones 65,344 and 65,345: the claimed sensitivity is 1.
+    """
+    data_out = np.repeat(np.array([1, -3 * 2.0**-10], dtype=np.float32), RECORDS)
+    return Worlds(np.insert(data_out, RECORDS, 1), data_out, Fraction(1))
+
+
+def reordering_worlds() -> Worlds:
+    """Return float32 records in [0, 1]: 2^16 ones and then 2^16 times 2^−8; with Alice, a one, in ascending order.
+
+    At 2^16 floats lie 2^−7 apart, and each 2^−8 is lost, a tie to even; summed first they are 256. The claimed
+    sensitivity is 1: the order of the records is nobody's secret, and real numbers do not depend on it.
+    """
+    data_out = np.repeat(np.array([1, 2.0**-8], dtype=np.float32), RECORDS)
+    return Worlds(np.sort(np.append(data_out, data_out[:1])), data_out, Fraction(1))
+
+
+def wraparound_worlds(integer_type: DTypeLike = np.int64) -> Worlds:
+    """Return 2^16 integers in [L, L + 1] whose sum, with Alice, is one more than the largest number of the type.
+
+    The sums of the type are its least and its largest number, 2^width − 1 apart; the claimed sensitivity is 1.
+    """
+    data_in = np.full(RECORDS, (int(np.iinfo(np.dtype(integer_type)).max) + 1) // RECORDS, dtype=integer_type)
+    data_out = data_in.copy()
+    data_out[-1] -= 1
+    return Worlds(data_in, data_out, Fraction(1))
+
+
+def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack by the rounding of one addition: the sum moves by 2^17 times the sensitivity.
+
+    Beside the sum, noise for that sensitivity is below half a unit in the last place, so none is added at all.
+    """
+    told = "2^17 + 1 records, the last one float higher with Alice: one rounding moves the sum 2^17 times as far"
+    return _attack(named("sensitivity-rounding", epsilon=(epsilon, 1.0)), rounding_worlds(), epsilon, -24, told)
+
+
+def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack on float64 sums by 65 records: the sum moves by 2^6 times the sensitivity.
+
+    In numpy's own sum, too, which adds the last of them on its own. Exact members round to the grid 2^−47 of the floats
+    around the sum, where noise is scaled to a whole step.
+    """
+    worlds = rounding_worlds(6, np.float64)
+    records = float(worlds.data_out[-1]), float(worlds.data_in[-1])
+    told = "65 records, the last one float higher with Alice: one rounding moves the sum 64 times as far"
+    name = named("sensitivity-rounding-float64", epsilon=(epsilon, 1.0))
+    beyond = sequential(worlds.data_in, np.float64)
+    return _attack(name, worlds, epsilon, -47, told, Between(beyond, np.inf), ("diffprivlib-sum",), records)
+
+
+def sensitivity_repeated_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack by roundings that all go the same way: the sum moves by 257 times the sensitivity."""
+    told = "with Alice's 1 the partial sums stay above 2^16, where 2^16 small negative records are all rounded to 0"
+    name = named("sensitivity-repeated-rounding", epsilon=(epsilon, 1.0))
+    return _attack(name, repeated_rounding_worlds(), epsilon, 0, told)
+
+
+def sensitivity_reordering(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack by the order of the records: the sum moves by 257 times the sensitivity."""
+    told = "the same records but for Alice's, ascending and descending: a large partial sum swallows small records"
+    return _attack(named("sensitivity-reordering", epsilon=(epsilon, 1.0)), reordering_worlds(), epsilon, 0, told)
+
+
+def _attack(
+    name: str,
+    worlds: Worlds,
+    epsilon: float,
+    grid: int,
+    description: str,
+    event: Between | None = None,
+    breaks: tuple[str, ...] = ("laplace-naive-float32",),
+    record_bounds: tuple[float, float] | None = None,
+) -> Attack[Any, Any, float]:
+    """event, where not given: the sum lies beyond the middle of the two sequential float32 sums."""
+    step = Fraction(2) ** grid
+    centre = round(exact_values(worlds.data_out, "sum")[0] / step) * step
+    parameters = LaplaceParameters(
+        epsilon=epsilon,
+        sensitivity=float(worlds.claimed),
+        query="sum",
+        grid=grid,
+        lower=float(centre - STEPS * step),
+        upper=float(centre + STEPS * step),
+        record_bounds=record_bounds,
+    )
+    middle = (sequential(worlds.data_in, np.float32) + sequential(worlds.data_out, np.float32)) / 2
+    return Attack(
+        name,
+        "laplace",
+        lambda: (worlds.data_in, worlds.data_out),
+        parameters,
+        event or Between(middle, np.inf),
+        number_statistic,
+        breaks,
+        SOURCE,
+        description,
+    )

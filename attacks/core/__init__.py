@@ -1,0 +1,1 @@
+"""What an attack and an event are."""

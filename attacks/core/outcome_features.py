@@ -1,0 +1,130 @@
+"""What an attacker may read off a part of an outcome: its kind, its value, and the bits that it is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from subnormal.attacks.core.outcome_paths import MISSING, Column, Part, Path, part
+from subnormal.mechanisms.core.mechanism import Outcomes, Refused
+
+Columns: TypeAlias = Callable[[Path, str], Column]
+
+LOW_BITS = 4  # of an integer, or of a float's significand
+BEYOND = 1100.0  # no float has an exponent so large: that of the grid on which 0 lies, and less the exponent of 0
+
+
+class Kind(IntEnum):
+    """What a part of an outcome is."""
+
+    NUMBER = 0
+    NAN = 1
+    PLUS_INFINITY = 2
+    MINUS_INFINITY = 3
+    REFUSED = 4
+    OTHER = 5  # a string, a tuple, None
+    MISSING = 6
+
+
+def kind(part: Part) -> Column:
+    """Return the `Kind` of each part."""
+    if not part.numeric:
+        return np.array([_kind(one) for one in part.items], dtype=np.float64)
+    values, kinds = part.values, [Kind.NAN, Kind.PLUS_INFINITY, Kind.MINUS_INFINITY]
+    return np.select([np.isnan(values), values == np.inf, values == -np.inf], kinds, Kind.NUMBER).astype(np.float64)
+
+
+def _kind(one: Any) -> Kind:
+    if isinstance(one, int | np.integer) or (isinstance(one, float | np.floating) and math.isfinite(one)):
+        return Kind.NUMBER
+    if isinstance(one, float | np.floating):
+        return Kind.NAN if math.isnan(one) else Kind.PLUS_INFINITY if one > 0 else Kind.MINUS_INFINITY
+    return Kind.REFUSED if isinstance(one, Refused) else Kind.MISSING if one is MISSING else Kind.OTHER
+
+
+def value(part: Part) -> Column:
+    """Return numbers to the nearest float, NaN for what is none."""
+    return part.values
+
+
+def length(part: Part) -> Column:
+    """Return how long strings and tuples are, NaN for what has no length."""
+    if part.numeric:
+        return np.full(len(part.items), np.nan)
+    lengths = [len(one) if isinstance(one, str | bytes | tuple) else np.nan for one in part.items]
+    return np.array(lengths, dtype=np.float64)
+
+
+def sign(part: Part) -> Column:
+    """Return 1 for a number whose sign bit is set, −0.0 too, and 0 for any other number."""
+    return np.where(np.isnan(part.values), np.nan, np.signbit(part.values))
+
+
+def exponent(part: Part) -> Column:
+    """Return e where 2^e ≤ |x| < 2^(e+1), −`BEYOND` for 0, NaN for what is no finite number."""
+    known = np.where(part.values == 0, -BEYOND, np.frexp(part.values)[1] - 1.0)
+    return np.where(np.isfinite(part.values), known, np.nan)
+
+
+def grid(part: Part) -> Column:
+    """Return the largest g such that x is a multiple of 2^g, `BEYOND` for 0, NaN for what is no finite number."""
+    bits, scale = part.significand
+    lowest = bits & (~bits + np.uint64(1))
+    trailing = np.frexp(lowest.astype(np.float64))[1] - 1.0
+    return np.where(bits == 0, np.where(np.isnan(scale), np.nan, BEYOND), scale + trailing)
+
+
+def trailing_zeros(part: Part) -> Column:
+    """Return how many low bits of an integer, or of a float's significand of full width, are zero; `BEYOND` for 0."""
+    return np.where(part.significand[0] == 0, grid(part), grid(part) - part.significand[1])
+
+
+def bit(place: int) -> Callable[[Part], Column]:
+    """Return the feature: that bit, from the lowest, of an integer, or of a float's significand of full width."""
+
+    def feature(part: Part) -> Column:
+        bits, scale = part.significand
+        return np.where(np.isnan(scale), np.nan, (bits >> np.uint64(place)) & np.uint64(1))
+
+    return feature
+
+
+FEATURES: dict[str, Callable[[Part], Column]] = {
+    "kind": kind,
+    "value": value,
+    "length": length,
+    "sign": sign,
+    "exponent": exponent,
+    "grid": grid,
+    "trailing-zeros": trailing_zeros,
+    **{f"bit-{place}": bit(place) for place in range(LOW_BITS)},
+}
+
+
+def columns_of(outcomes: Outcomes) -> Columns:
+    """Return the columns of outcomes: (path, feature) -> shape (outcomes,), NaN where the feature does not apply.
+
+    Each part and each column is computed once, when first asked for.
+    """
+    parts: dict[Path, Part] = {}
+    columns: dict[tuple[Path, str], Column] = {}
+
+    def column(path: Path, feature: str) -> Column:
+        if path not in parts:
+            parts[path] = part(outcomes, path)
+        if (path, feature) not in columns:
+            columns[path, feature] = FEATURES[feature](parts[path])
+        return columns[path, feature]
+
+    return column
+
+
+def first_value(outcomes: Outcomes) -> Column:
+    """Return each outcome's own number, or that of its first coordinate, and −∞ where there is none."""
+    path: Path = (0,) if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 else ()
+    values = part(outcomes, path).values
+    return np.where(np.isnan(values), -np.inf, values)

@@ -1,0 +1,154 @@
+"""The parts that an outcome is made of, each as an array that features can be read off.
+
+An outcome is a number, a string, a refusal, or a tuple of such; a mapping is its sorted items. A path names a part of
+it: () the outcome itself, (2,) its third coordinate, ("key",) the value that a mapping has for a key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.core.mechanism import Outcomes
+from subnormal.mechanisms.core.outcome_identity import identity
+
+Path: TypeAlias = tuple[int | str, ...]
+Column: TypeAlias = NDArray[np.float64]
+
+PATHS_MAX = 16  # parts of an outcome that are looked at
+
+
+class _Missing:
+    """Stands where an outcome has no part of that path."""
+
+
+MISSING = _Missing()
+_NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
+
+
+def paths(outcomes: Outcomes) -> tuple[Path, ...]:
+    """Return the paths of the parts that outcomes have, at most `PATHS_MAX`, in order of first appearance."""
+    if isinstance(outcomes, range):
+        return ((),)
+    if isinstance(outcomes, np.ndarray):
+        return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))[:PATHS_MAX]
+    found: dict[Path, None] = {(): None}
+    for outcome in {identity(outcome): outcome for outcome in outcomes if isinstance(outcome, tuple)}.values():
+        for path in sorted(_within(outcome), key=repr):
+            found.setdefault(path)
+        if len(found) > PATHS_MAX:
+            break
+    return tuple(sorted(found, key=repr))[:PATHS_MAX]
+
+
+def _within(outcome: Any) -> list[Path]:
+    if not isinstance(outcome, tuple):
+        return [()]
+    parts = outcome if is_mapping(outcome) else enumerate(outcome)
+    return [(step, *path) for step, part in parts for path in _within(part)]
+
+
+def is_mapping(outcome: Any) -> bool:
+    """Return whether an outcome is the items of a mapping from strings."""
+    pairs = isinstance(outcome, tuple) and len(outcome) > 0
+    return pairs and all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in outcome)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One part of each outcome, shape (outcomes,): of a numeric type where all of them are numbers, else objects."""
+
+    items: NDArray[Any]
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether all are numbers, of one type."""
+        return self.items.dtype.kind in "iuf"
+
+    @cached_property
+    def values(self) -> Column:
+        """Numbers to the nearest float, NaN for what is none."""
+        if self.numeric:
+            return self.items.astype(np.float64)
+        return np.array([_as_float(one) for one in self.items], dtype=np.float64)
+
+    @cached_property
+    def significand(self) -> tuple[NDArray[np.uint64], Column]:
+        """m and s with |x| = m·2^s; of an integer the low 64 bits of |x|, and s = 0. (0, NaN) for no number."""
+        return _significand(self.items) if self.numeric else _significand_of_objects(self.items, self.values)
+
+
+def part(outcomes: Outcomes, path: Path) -> Part:
+    """Return the part of each outcome that a path names."""
+    if isinstance(outcomes, range):
+        outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
+    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and path == () and outcomes.dtype.kind in "iuf":
+        return Part(outcomes)
+    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and len(path) == 1 and isinstance(path[0], int):
+        inside = path[0] < outcomes.shape[1]
+        return Part(outcomes[:, path[0]]) if inside else _compact([MISSING] * len(outcomes))
+    return _compact([_descend(outcome, path) for outcome in rows(outcomes)])
+
+
+def rows(outcomes: Outcomes) -> Sequence[Any]:
+    """Return outcomes as hashable objects: the rows of an array of two axes become tuples."""
+    if not isinstance(outcomes, np.ndarray):
+        return outcomes
+    values: list[Any] = outcomes.tolist()
+    return values if outcomes.ndim == 1 else [tuple(value) for value in values]
+
+
+def _descend(outcome: Any, path: Path) -> Any:
+    for step in path:
+        if isinstance(step, str):
+            outcome = dict(outcome).get(step, MISSING) if is_mapping(outcome) else MISSING
+        else:
+            outcome = outcome[step] if isinstance(outcome, tuple) and step < len(outcome) else MISSING
+    return outcome
+
+
+def _compact(items: list[Any]) -> Part:
+    types = set(map(type, items))
+    if types == {float}:
+        return Part(np.array(items, dtype=np.float64))
+    if types == {int} and min(items) >= -(1 << 63) and max(items) < 1 << 63:
+        return Part(np.array(items, dtype=np.int64))
+    return Part(np.fromiter(items, dtype=object, count=len(items)))
+
+
+def _as_float(one: Any) -> float:
+    try:
+        return float(one) if isinstance(one, _NUMBERS) else math.nan
+    except ValueError:  # a signalling NaN
+        return math.nan
+    except OverflowError:
+        return math.inf if one > 0 else -math.inf
+
+
+def _significand(items: NDArray[Any]) -> tuple[NDArray[np.uint64], Column]:
+    if items.dtype.kind == "u":
+        return items.astype(np.uint64), np.zeros(len(items))
+    if items.dtype.kind == "i":
+        bits = items.astype(np.int64).view(np.uint64)
+        return np.where(items < 0, ~bits + np.uint64(1), bits), np.zeros(len(items))
+    width = np.finfo(items.dtype).nmant + 1
+    values = items.astype(np.float64)
+    finite = np.isfinite(values)
+    mantissa, power = np.frexp(np.where(finite, values, 0.0))
+    return np.ldexp(np.abs(mantissa), width).astype(np.uint64), np.where(finite, power - float(width), np.nan)
+
+
+def _significand_of_objects(items: NDArray[Any], values: Column) -> tuple[NDArray[np.uint64], Column]:
+    whole = np.array([isinstance(one, int | np.integer) for one in items], dtype=np.bool_)
+    bits, scale = _significand(np.where(whole, np.nan, values))
+    bits[whole] = np.array([abs(int(one)) & ((1 << 64) - 1) for one in items[whole]], dtype=np.uint64)
+    scale[whole] = 0.0
+    return bits, scale

@@ -1,0 +1,56 @@
+"""Gumbel ties: noises on a lattice tie, however small the difference of two scores, and the first of them wins.
+
+Two groups of k equal scores, the second moved by Δ. In real numbers a group's probability moves by tanh(ε/4)/2. On 2^b
+uniforms the largest of k is the i-th from the top with probability r^i·(1 − r), i = 0, 1, …, r = (1 − 2^−b)^k ≈
+e^(−k/2^b), but for what lies beyond the lattice. Two groups' largest tie with probability (1 − r)²/(1 − r²) =
+tanh(k/2^(b+1)). The noises there lie about k/2^b apart: with scores moved by ε/2, which is less, all those ties go from
+the first group to the second, and so does that much probability.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack, index_statistic, named
+from subnormal.attacks.core.events import Between
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.privacy import require_positive
+
+SOURCE = "report noisy max on the lattice of 24-bit uniforms; the derivation is this project's"
+USUAL_EPSILON = 2e-4  # scores, in units of the noise, move by half of it
+USUAL_GROUP = 1 << 20
+UNIFORMS = 1 << 24
+
+
+def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Attack[Any, Any, int]:
+    """Return the attack on float32: in (1, …, 1), a tie of both groups; out (1, …, 1, 0, …, 0), the second is better.
+
+    The event is an outcome of the first group. Its advantage is tanh(group/2^25), and tanh(ε/2) is allowed. Raises
+    ValueError for an ε at which that is more.
+    """
+    require_positive("epsilon", epsilon)
+    if group < 1:
+        raise ValueError(f"group must be at least 1, got {group}")
+    if epsilon * UNIFORMS >= group:
+        raise ValueError(f"epsilon must be below group/2^24 = {group / UNIFORMS}, got {epsilon}")
+
+    def worlds() -> tuple[Any, Any]:
+        data_in = np.ones(2 * group, dtype=np.int64)
+        data_out = data_in.copy()
+        data_out[group:] = 0
+        return data_in, data_out
+
+    return Attack(
+        named("gumbel-ties", epsilon=(epsilon, USUAL_EPSILON), group=(group, USUAL_GROUP)),
+        "exponential",
+        worlds,
+        ExponentialParameters(epsilon, Limits(0, 1, 2 * group)),
+        Between(0, group - 1),
+        index_statistic,
+        ("noisy-max-naive-float32",),
+        SOURCE,
+        "two groups of equal scores, the second better by ε/2 without Alice: noises tie, and ties go to the first",
+        slow=True,
+    )

@@ -1,0 +1,53 @@
+"""Rounded addition: each of many additions rounds up by up to half a unit, or down, and all of them the same way.
+
+Truncated addition needs a large ε; this does not. With Alice the others weigh just below half a unit in the last place
+of the first weight, so the running sum never moves; without her just above, so each addition moves it a whole unit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
+from subnormal.attacks.core.events import OneOf
+from subnormal.attacks.exponential.float_boundaries import last_added
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+
+SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of rounded sums is this project's"
+
+
+USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε, outcomes): advantages 1/2 and 1/3
+COSTLY = 1 << 20  # outcomes from which a row takes seconds
+
+
+def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> Attack[Any, Any, int]:
+    """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), g the last utility that 1 does not swallow.
+
+    In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
+    k·2^(1−p)/(1 + k·2^(1−p)), at any ε; beyond, the sum stops at 2 and the advantage at 1/2.
+    """
+    require_outcomes(outcomes)
+    kind = np.dtype(float_type).name
+    usual_epsilon, usual_outcomes = USUAL.get(kind, (None, None))
+    g = last_added(epsilon, float_type)
+
+    def worlds() -> tuple[Any, Any]:
+        data_in, data_out = np.full(outcomes, g + 1), np.full(outcomes, g)
+        data_in[0] = data_out[0] = 0
+        return data_in, data_out
+
+    return Attack(
+        named(f"rounded-addition-{kind}", epsilon=(epsilon, usual_epsilon), outcomes=(outcomes, usual_outcomes)),
+        "exponential",
+        worlds,
+        ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
+        OneOf((0,)),
+        index_statistic,
+        (f"exponential-naive-{kind}",),
+        SOURCE,
+        "with Alice each of many additions to the running sum rounds down to nothing; without her, up to a whole unit",
+        slow=outcomes > COSTLY,
+    )

@@ -1,0 +1,49 @@
+"""Truncated addition: beside one large weight, many small ones vanish from the running sum.
+
+Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
+from subnormal.attacks.core.events import OneOf
+from subnormal.attacks.exponential.float_boundaries import last_added
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+
+SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: truncated addition"
+
+
+def truncated_addition(
+    epsilon: float = 37.0, outcomes: int = 1000, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, int]:
+    """Return the attack: in (0, g, …, g), out (1, g−1, …, g−1), g the least integer utility that an addition swallows.
+
+    With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the mass.
+    """
+    require_outcomes(outcomes)
+    kind = np.dtype(float_type).name
+    g = last_added(epsilon, float_type) + 1
+
+    def worlds() -> tuple[Any, Any]:
+        data_in, data_out = np.full(outcomes, g), np.full(outcomes, g - 1)
+        data_in[0], data_out[0] = 0, 1
+        return data_in, data_out
+
+    # Neither "fix" helps: every weight is positive, and the best utility is 0 already.
+    failing = ("exponential-naive-shifted", "exponential-naive-positive") if kind == "float64" else ()
+    return Attack(
+        named("truncated-addition", epsilon=(epsilon, 37.0), outcomes=(outcomes, 1000), float_type=(kind, "float64")),
+        "exponential",
+        worlds,
+        ExponentialParameters(epsilon, Limits(0, max(g, 1), outcomes)),
+        OneOf((0,)),
+        index_statistic,
+        (f"exponential-naive-{kind}", *failing),
+        SOURCE,
+        "with Alice the many small weights vanish from the running sum beside the first; without her they share it",
+    )

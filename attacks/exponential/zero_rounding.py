@@ -1,0 +1,83 @@
+"""Zero rounding: a weight that is positive in every proof is 0 in floats, so an outcome becomes impossible.
+
+Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from subnormal.attacks.core.attack import Attack, given, index_statistic, named, require_outcomes
+from subnormal.attacks.core.events import Event, OneOf, Refuses
+from subnormal.attacks.exponential.float_boundaries import last_positive
+from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+
+SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: zero rounding"
+
+
+def zero_rounding(
+    epsilon: float = 0.5, outcomes: int = 100, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, int]:
+    """Return the attack: with Alice outcome 0 is the only one whose weight is positive, without her all weights are.
+
+    x is the last utility with a positive weight; in: (x, x+1, …, x+1), out: (x, …, x). The advantage is 1 − 1/outcomes.
+    """
+    require_outcomes(outcomes)
+    x = last_positive(epsilon, float_type)
+    data_in, data_out = np.full(outcomes, x + 1), np.full(outcomes, x)
+    data_in[0] = x
+    kind = np.dtype(float_type).name
+    name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
+    fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
+    told = "with Alice only the first outcome's weight is not rounded to zero; without her, all are possible"
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), told, fixes)
+
+
+def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.float64) -> Attack[Any, Any, int]:
+    """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome."""
+    x = last_positive(epsilon, float_type)
+    kind = np.dtype(float_type).name
+    name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5), float_type=(kind, "float64"))
+    data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
+    fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
+    told = "two outcomes, and in each world the weight of the other one is rounded to zero: one draw tells the world"
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), told, fixes)
+
+
+def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
+    """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there."""
+    data_in, data_out = zero_rounding(epsilon, outcomes).worlds()
+    name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
+    told = "a mechanism that raises on a weight of zero raises only with Alice: the refusal is an outcome that tells"
+    return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), told, ())
+
+
+def _attack(
+    name: str,
+    epsilon: float,
+    data_in: Utilities,
+    data_out: Utilities,
+    event: Event,
+    breaks: tuple[str, ...],
+    description: str,
+    fixes: tuple[str, ...],
+) -> Attack[Any, Any, int]:
+    limits = Limits(0, int(max(data_in.max(), data_out.max())), len(data_in))
+    parameters = ExponentialParameters(epsilon, limits)
+    return Attack(
+        name,
+        "exponential",
+        partial(given, (data_in, data_out)),
+        parameters,
+        event,
+        index_statistic,
+        breaks,
+        SOURCE,
+        description,
+        fixes,
+    )

@@ -1,0 +1,1 @@
+"""Attacks on the mechanism over integer partitions."""

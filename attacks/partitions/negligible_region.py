@@ -1,0 +1,62 @@
+"""The negligible region: partitions beyond some distance of the data are rounded to zero, at a distance that tells.
+
+In a proof every partition is possible, if hardly. A dynamic program in floats draws each count by one uniform, which in
+float16 is a multiple of 2^−11: what is less likely than that is met by one uniform, or by none, and a single record
+decides which. Most of what one world can show lies where the other one cannot come, and has a loss of infinity.
+Source: Blocki, Datta, Bonneau, NDSS 2016, for the mechanism; Ilvento 2020, Section 2, for rounding to zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.events import Between
+from subnormal.mechanisms.partitions import naive as partitions_naive
+from subnormal.mechanisms.partitions.bounds import by_total
+from subnormal.mechanisms.partitions.family import Frequencies, PartitionParameters
+from subnormal.mechanisms.samplers.float_uniforms import uniform_bits
+
+SOURCE = "Blocki, Datta, Bonneau 2016 (Differentially Private Password Frequency Lists), in floats: rounding to zero"
+
+RECORDS = (15, 13, 9, 3)  # 40 of them, of four values
+
+
+def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack: 40 records of four values against 39, looking for a first count that only one of the worlds
+    has a uniform for. The record that is missing is the last one whose absence moves a limit."""
+    data_in = np.array(RECORDS)
+    lower, upper = (tuple(bound.tolist()) for bound in by_total(sum(RECORDS), len(RECORDS)))
+    parameters = PartitionParameters(epsilon, lower, upper)
+    reached = _reached(data_in, parameters)
+    for value in reversed(range(len(RECORDS))):
+        data_out = data_in - (np.arange(len(RECORDS)) == value)
+        alone = np.flatnonzero(reached != _reached(data_out, parameters))
+        if len(alone):
+            break
+    else:
+        raise ValueError(f"epsilon = {epsilon}: with and without a record the same first counts are reached")
+    first = parameters.lower[0] + int(alone[0])
+    return Attack(
+        named("negligible-region", epsilon=(epsilon, 1.0)),
+        "partitions",
+        lambda: (data_in, data_out),
+        parameters,
+        Between(first, first),
+        number_statistic,
+        ("partitions-naive-float16",),
+        SOURCE,
+        "a list far from the data is met by one uniform or by none: one world can show it, the other cannot",
+        axis="first count",
+    )
+
+
+def _reached(data: Frequencies, parameters: PartitionParameters) -> NDArray[np.bool_]:
+    """Return whether some uniform of a float16 leads to each first count, by the code under attack."""
+    first = partitions_naive.weights(
+        data, parameters.epsilon, lower=parameters.lower, upper=parameters.upper, float_type=np.float16
+    )[0]
+    return partitions_naive.counts(first, uniform_bits(np.float16))[:-1] > 0

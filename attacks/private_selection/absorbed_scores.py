@@ -1,0 +1,40 @@
+"""Selection by absorbed scores: integers turned to floats before the noise, and the better candidate is never better.
+
+Both candidates score 2^60 + 128, which as a float64 is 2^60. With Alice the first scores one more, which is 2^60 + 256:
+no noise makes up for that, and the first is chosen only when the second was never drawn, with probability h(1/2).
+Without her scores tie, and the first candidate wins: only where it was never drawn it is not chosen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.additive.absorption import COUNT
+from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.events import Between
+from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
+
+SOURCE = "IEEE 754, as in absorption; of selections it is this project's"
+MARGIN = 8  # on both sides of the scores without Alice: what exact members clamp to
+RESERVE = 1 / 16  # of ε
+
+
+def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack; the event is that the first candidate is chosen, whatever its score is.
+
+    h(A) = γA/(1 − (1−γ)A) but for the last step, so at γ = 1/8 the advantage is near 1 − 2h(1/2) = 7/9.
+    """
+    bounds = {"lower": COUNT - MARGIN, "upper": COUNT + MARGIN}
+    return Attack(
+        named("selection-absorption", epsilon=(epsilon, 1.0)),
+        "private-selection",
+        lambda: (np.array([COUNT + 1, COUNT]), np.array([COUNT, COUNT])),
+        PrivateSelectionParameters(epsilon, **bounds, reserve=epsilon * RESERVE),
+        Between(0, 0),
+        number_statistic,
+        ("private-selection-naive",),
+        SOURCE,
+        "two scores of 2^60 + 128, one of them 1 worse with Alice: as float64 they are 256 apart, or tie",
+    )

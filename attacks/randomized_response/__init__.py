@@ -1,0 +1,1 @@
+"""Attacks on randomized response."""

@@ -1,0 +1,61 @@
+"""Uneven choice: a short uniform cannot choose equally among many categories, and one is too rarely a lie, or never.
+
+int(u·(k − 1)) maps the 2^w values of a uniform to k − 1 categories. With k − 1 = 2^w + 1 one of them is left without a
+value, and whoever reports it tells the truth. With k − 1 = 2^(w−1) + 1 nearly all have two values and two have one: to
+report one of these costs about ln 2 more than ε. The attacks are on the 11 bits of a float16. The 15 bits of C's rand()
+and the 24 bits of a float32 fail in the same way, with more categories.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack, given, index_statistic, named
+from subnormal.attacks.core.events import OneOf
+from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
+from subnormal.mechanisms.randomized_response.naive import words_of_others
+from subnormal.mechanisms.samplers.float_uniforms import uniform_bits
+
+SOURCE = "the pigeonhole principle, on the usual code of k-RR (Kairouz, Bonawitz, Ramage 2016, arXiv:1602.07387)"
+VALUES = 1 << uniform_bits(np.float16)  # of a uniform
+USUAL = 1.0  # nats
+
+
+def unreported_category(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
+    """Return the attack on 2^w + 2 categories: the last one with Alice, the first one without her.
+
+    k − 1 = 2^w + 1 lies halfway between two floats and is rounded to the even one, 2^w. So the products are the whole
+    numbers up to 2^w − 1, and the last category is never a lie. With Alice it is the truth, reported with p > 0.
+    """
+    told = "2,050 categories: a lie is one of the 2,048 first of the others, so only Alice reports the last category"
+    return _attack("unreported-category", epsilon, VALUES + 2, VALUES + 1, told)
+
+
+def uneven_choice(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
+    """Return the attack on 2^(w−1) + 2 categories: one that a single uniform leads to with Alice, the first without.
+
+    t = ⌈p·2^w⌉ uniforms lead to the truth, 2^w − t to a lie: the loss is ln(t·2^w/(2^w − t)), 1.795 at ε = 1.
+    """
+    categories = VALUES // 2 + 2
+    rare = 1 + int(np.argmin(words_of_others(categories, np.dtype(np.float16))))  # among the others of category 0
+    told = "1,026 categories: as a lie, nearly each comes of two of 2,048 uniforms, and Alice's category of one"
+    return _attack("uneven-choice", epsilon, categories, rare, told)
+
+
+def _attack(
+    name: str, epsilon: float, categories: int, category: int, description: str
+) -> Attack[int, RandomizedResponseParameters, int]:
+    return Attack(
+        named(name, epsilon=(epsilon, USUAL)),
+        "randomized-response",
+        partial(given, (category, 0)),
+        RandomizedResponseParameters(epsilon, categories),
+        OneOf((category,)),
+        index_statistic,
+        ("randomized-response-naive-float16",),
+        SOURCE,
+        description,
+        axis="category reported",
+    )

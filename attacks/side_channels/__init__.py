@@ -1,0 +1,1 @@
+"""Attacks that count tries, bits or steps, or read a clock."""

@@ -1,0 +1,70 @@
+"""Geometric trials: a sampler that counts trials until one fails tells how large its noise is by how long it runs.
+
+Discrete noise is drawn as a magnitude, the number of Bernoulli trials that succeed before the first that fails, and a
+sign. Who sees the output o and counts s passes of the loop knows that f = o − (s − 1)·γ or f = o + (s − 1)·γ, where γ
+is the grid: one of two values, whatever ε is. A candidate that is drawn anew (−0, or for a Gaussian a rejection) adds
+passes and spoils the equation, but s − 1 never falls short of |o − f|/γ: an output with too few passes excludes f.
+
+Source: Jin, McMurtry, Rubinstein, Ohrimenko 2021 (arXiv:2112.05307), timing attacks on discrete samplers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from subnormal.attacks.additive.public_bounds import laplace_parameters
+from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.events import Counted
+from subnormal.mechanisms.additive.family import GaussianParameters
+
+SOURCE = "Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete samplers"
+DESCRIPTION = (
+    "a count of 1 with Alice, 0 without her: the output and the number of trials leave two values, one of them true"
+)
+AXIS = "unexplained steps, × −1 (−8: or more)"
+
+BOUND = 64.0  # what exact members clamp to, 6 standard deviations of the usual Gaussian
+
+
+def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
+    """Return the attack on discrete Laplace noise: a count of 1 with Alice and of 0 without her.
+
+    The event is that the output lies as far from 1 as the trials say. With Alice it happens unless −0 was drawn, and
+    drawn anew: with probability (1+q)/2. Without her only where the draws of −0 happen to make up for the difference.
+    """
+    usual = laplace_parameters(epsilon)
+    parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
+    event = Counted(1.0, 2.0**parameters.grid)
+    return Attack(
+        named("geometric-trials", epsilon=(epsilon, 0.1)),
+        "laplace",
+        lambda: (1, 0),
+        parameters,
+        event,
+        event.near,
+        ("laplace-textbook",),
+        SOURCE,
+        DESCRIPTION,
+        ("laplace-fixed-work",),
+        channel="steps",
+        axis=AXIS,
+    )
+
+
+def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
+    """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is kept."""
+    event = Counted(1.0, 1.0)
+    return Attack(
+        named("geometric-trials-gaussian", sigma=(sigma, 10.0)),
+        "gaussian",
+        lambda: (1, 0),
+        GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND),
+        event,
+        event.near,
+        ("gaussian-textbook",),
+        SOURCE,
+        DESCRIPTION,
+        channel="steps",
+        axis=AXIS,
+    )

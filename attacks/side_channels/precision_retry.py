@@ -1,0 +1,37 @@
+"""Precision on demand: a mechanism that starts again at twice the precision tells which utilities there are.
+
+Source: Ilvento 2020, Section 3.2, whose Algorithm 1 fixes the precision from public values, and 3.3 on its leaks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack, count_statistic, named
+from subnormal.attacks.core.events import Between, Part
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+
+OUTCOMES = 16  # a sum of 15 ones and 2^−η has four bits more than 2^−η, which may end in up to three zeros
+
+
+def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack: 16 utilities of 0, whose weights sum to 16, against the same with a utility of 1.
+
+    2^−η has 32 fractional bits, and added to 15 it takes 36: one pass, or two, so that the worlds share no trace. In
+    the first no try is rejected.
+    """
+    worlds = np.zeros(OUTCOMES, dtype=np.int64), np.append(np.zeros(OUTCOMES - 1, dtype=np.int64), 1)
+    return Attack(
+        named("precision-retry", epsilon=(epsilon, 1.0)),
+        "exponential",
+        lambda: worlds,
+        ExponentialParameters(epsilon, Limits(0, 1, OUTCOMES)),
+        Part(1, Between(1, 1)),
+        count_statistic,
+        ("exponential-base2-precision-on-demand",),
+        "Ilvento 2020 (arXiv:1912.04222), Sections 3.2 and 3.3: a precision that the data decide",
+        "sixteen equal weights sum to a power of two; with another among them the sum takes a second pass, at 64 bits",
+        channel="steps",
+    )

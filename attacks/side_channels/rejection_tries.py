@@ -1,0 +1,83 @@
+"""Rejection tries: how often a sampler tries again tells how far the total weight lies below a power of two.
+
+Algorithm 2 draws from [0, 2^k), 2^k the least power of two that holds the total weight, and tries again above the
+total. Where the data make the total a power of two, no try is ever rejected; one utility less, and half of them are.
+Source: Ilvento 2020, Section 3.3 with Figure 9, and Proposition 3.8 for a least number of tries.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack, count_statistic, named
+from subnormal.attacks.core.events import Between, Part
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.privacy import Eta, selection_claim, selection_eta
+
+SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 3.3, Figure 9"
+
+ONE_BIT_EPSILON = selection_claim(
+    Eta(1, 1, 1)
+).epsilon  # 2·ln 2 rounded up: the budget at which a unit of utility is one bit
+SMALL_EPSILON = selection_claim(Eta((1 << 15) - 1, 15, 1)).epsilon  # 6.1·10^−5, of 2^−η = 1 − 2^−15
+ALL_BITS, TEN_TRIES = "exponential-base2", "exponential-base2-ten-tries"
+
+
+def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
+    """Return the attack on Figure 9's pair at η = 1, which looks for more than so many tries.
+
+    256 outcomes, all of utility 1 against one of utility 0: total weights 128 and 128.5. In the second world a try is
+    rejected with probability 127.5/256 = 255/512, in the first never: the advantage is (255/512)^tries, and the loss ∞.
+    """
+    if tries < 1:
+        raise ValueError(f"tries must be at least 1, got {tries}")
+    data_in, data_out = np.ones(256, dtype=np.int64), np.ones(256, dtype=np.int64)
+    data_out[0] = 0
+    return _attack(
+        named("rejection-tries", tries=(tries, 1)),
+        (data_in, data_out),
+        ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 1, 256)),
+        tries,
+        "total weights 128 and 128.5: of a power of two no try is rejected, just above it nearly half of them are"
+        + (f"; more than {tries} tries give the second away" if tries > 1 else ""),
+    )
+
+
+def rejection_tries_two_outcomes(epsilon: float = SMALL_EPSILON) -> Attack[Any, Any, Any]:
+    """Return the attack on two outcomes, at any budget: utilities (m, m) against (m−1, m).
+
+    m is the least with 2·2^(−η·m) ≤ 1 at the members' η: the total weight lies just below 1, or above it. The advantage
+    tends to 1/2 as η falls: 0.49999 at the default, where m = 22,713.
+    """
+    eta = selection_eta(epsilon)
+    m = max(1, int(1 / eta.bits) - 1)
+    while 2 * eta.x ** (eta.z * m) > 1 << eta.y * eta.z * m:
+        m += 1
+    return _attack(
+        named("rejection-tries-two-outcomes", epsilon=(epsilon, SMALL_EPSILON)),
+        (np.array([m, m]), np.array([m - 1, m])),
+        ExponentialParameters(epsilon, Limits(0, m, 2)),
+        1,
+        "two outcomes whose total weight lies just below 1, or just above: only then is every other try rejected",
+    )
+
+
+def _attack(
+    name: str, worlds: tuple[Any, Any], parameters: ExponentialParameters, tries: int, description: str
+) -> Attack[Any, Any, Any]:
+    return Attack(
+        name,
+        "exponential",
+        lambda: worlds,
+        parameters,
+        Part(1, Between(tries + 1, inf)),
+        count_statistic,
+        (ALL_BITS,),
+        SOURCE,
+        description,
+        (TEN_TRIES,) if tries == 10 else (),
+        channel="tries",
+    )

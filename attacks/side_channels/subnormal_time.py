@@ -1,0 +1,44 @@
+"""Subnormal time: arithmetic on numbers too small to be normal takes longer on many processors, and a clock sees it.
+
+Source: Andrysco et al. 2015, On Subnormal Floating Point and Abnormal Timing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
+from subnormal.attacks.exponential.float_boundaries import last_normal
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+
+SOURCE = "Andrysco et al. 2015 (IEEE S&P): subnormal floating point and abnormal timing"
+
+
+def subnormal_time(
+    epsilon: float = 1.0, outcomes: int = 100_000, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, int]:
+    """Return the attack: in (g+1, …, g+1), out (g, …, g), g the last integer utility with a normal weight.
+
+    Both worlds have the same law, every outcome with the same probability. With Alice all weights are subnormal: on a
+    processor that is slow on those a draw takes several times longer, on another as long, and the row says which.
+    """
+    require_outcomes(outcomes, 1)
+    kind = np.dtype(float_type).name
+    g = last_normal(epsilon, float_type)
+    return Attack(
+        named("subnormal-time", epsilon=(epsilon, 1.0), outcomes=(outcomes, 100_000), float_type=(kind, "float64")),
+        "exponential",
+        lambda: (np.full(outcomes, g + 1), np.full(outcomes, g)),
+        ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
+        None,
+        index_statistic,
+        (f"exponential-naive-{kind}",),
+        SOURCE,
+        f"all utilities {g + 1} with Alice, all {g} without: the same law, but with her no weight is a normal float",
+        ("exponential-exact",),
+        slow=True,
+        channel="time",
+    )

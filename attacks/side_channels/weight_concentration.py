@@ -1,0 +1,53 @@
+"""Concentrated weights are told from even ones by how soon a draw is settled: in bits, or in steps of an elimination.
+
+The totals are equal, and a power of two, so that rejections tell nothing. Sources: Ilvento 2020, Algorithm 4, which
+draws bit by bit and stops; and Algorithm 2, line 11, where all bits are drawn and the elimination stops.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack, Channel, count_statistic
+from subnormal.attacks.core.events import Between, Part
+from subnormal.attacks.side_channels.rejection_tries import ONE_BIT_EPSILON
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+
+SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 3.3: "
+
+
+def weight_concentration() -> Attack[Any, Any, Any]:
+    """Return the attack on the bits that Algorithm 4 consumes, at η = 1: utilities (1, 1, 1, 1) against (0, 2, 2, 1).
+
+    Four weights of 1/2, settled by 2 bits, always; or 1, 1/4, 1/4, 1/2, settled by 1, 3, 3 and 2: the advantage is 3/4.
+    """
+    told = "four equal weights take two bits, always; with one of them larger, a draw is settled by one bit or by three"
+    return _attack(
+        "weight-concentration", "bits", "exponential-base2-bit-by-bit", SOURCE + "Algorithm 4 stops early", told
+    )
+
+
+def early_termination() -> Attack[Any, Any, Any]:
+    """Return the attack on the same worlds by the steps of Algorithm 2's elimination, which stand for time."""
+    told = (
+        "all bits are drawn, but the elimination stops when one outcome is left: after two steps, or after one or three"
+    )
+    return _attack("early-termination", "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", told)
+
+
+def _attack(name: str, channel: Channel, breaks: str, source: str, description: str) -> Attack[Any, Any, Any]:
+    worlds = np.array([1, 1, 1, 1]), np.array([0, 2, 2, 1])
+    return Attack(
+        name,
+        "exponential",
+        lambda: worlds,
+        ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 2, 4)),
+        Part(1, Between(2, 2)),
+        count_statistic,
+        (breaks,),
+        source,
+        description,
+        channel=channel,
+    )

@@ -1,0 +1,1 @@
+"""Attacks on the sparse vector technique."""

@@ -1,0 +1,40 @@
+"""Absorbed threshold: so large a threshold that float noise vanishes beside it, and one step of a query decides alone.
+
+Source: IEEE 754, by the reasoning of Mironov 2012 (CCS): what a float sum keeps of the noise depends on the data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named
+from subnormal.attacks.core.events import OneOf
+from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
+
+SOURCE = "IEEE 754: below 2^62 binary64 holds every 512th integer, from there on every 1024th"
+THRESHOLD = 1 << 62
+TIE = 256  # below the threshold: halfway to the next float; a tie goes to the even one, the threshold itself
+
+
+def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
+    """Return the attack: T = 2^62; with Alice the query is T − 257, rounded down to T − 512, without her T − 256, to T.
+
+    Floats lie 512 apart below T, so noise below 256 is absorbed by T and by T − 512. The largest noise of a query is
+    52·ln 2·2Δ/(ε/2) = 144.2/ε: from ε = 0.564 on the answer is ⊥ with Alice, and ⊤ without her, whatever is drawn.
+    """
+    worlds = np.array([THRESHOLD - TIE - 1]), np.array([THRESHOLD - TIE])
+    parameters = SparseVectorParameters(epsilon=epsilon, threshold=THRESHOLD, lower=-TIE - 64, upper=64)
+    return Attack(
+        named("absorbed-threshold", epsilon=(epsilon, 1.0)),
+        "sparse-vector",
+        lambda: worlds,
+        parameters,
+        OneOf(((1,),)),
+        first_positive,
+        ("sparse-vector-naive",),
+        SOURCE,
+        "2^62 − 257 with Alice, 2^62 − 256 without, threshold 2^62: as floats 512 below it and on it; noise is lost",
+        axis=FIRST_POSITIVE,
+    )

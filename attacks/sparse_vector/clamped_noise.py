@@ -1,0 +1,62 @@
+"""Clamped noise: a proof that shifts the threshold's noise ρ by Δ needs a partner for every ρ; the largest has none.
+
+Two forms. Where both noises are clamped, there is a query that only the largest ρ answers ⊥, and a neighbour of it
+that none does: the loss is infinite. Where only ρ is clamped, every outcome keeps a positive probability; but each ⊥
+adds to the loss, which has no bound as the stream grows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
+from subnormal.attacks.core.events import OneOf
+from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
+
+SOURCE = "working paper on the discrete sparse vector mechanism: why a finite ρ breaks the textbook's proof"
+
+
+def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answers]:
+    """Return the attack on noises clamped to ±w: with Alice the query is 2w − 1, without her 2w; the event is ⊥.
+
+    ⊥ is 2w − 1 + ν < ρ: only with ρ = w and ν = −w. For 2w it is impossible.
+    """
+    require_outcomes(width, least=1)
+    parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=2 * width, width=width)
+    worlds = np.array([2 * width - 1]), np.array([2 * width])
+    return Attack(
+        named("clamped-noise", epsilon=(epsilon, 1.0), width=(width, 4)),
+        "sparse-vector",
+        lambda: worlds,
+        parameters,
+        OneOf(((0,),)),
+        first_positive,
+        ("sparse-vector-clamped-noise",),
+        SOURCE,
+        "a query that is answered ⊥ by the largest noise alone; without Alice it lies one higher, and by none",
+        axis=FIRST_POSITIVE,
+    )
+
+
+def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) -> Attack[Any, Any, Answers]:
+    """Return the attack on a clamped ρ and unbounded ν: m queries 0 with Alice, 1 without her; the event is ⊥^m.
+
+    ρ ≤ 1 + w. Given that largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss: nothing pairs it with ρ + 1.
+    """
+    require_outcomes(queries, least=1)
+    parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=1, width=width)
+    worlds = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
+    return Attack(
+        named("finite-threshold", epsilon=(epsilon, 1.0), queries=(queries, 32), width=(width, 2)),
+        "sparse-vector",
+        lambda: worlds,
+        parameters,
+        OneOf(((0,) * queries,)),
+        first_positive,
+        ("sparse-vector-unclamped",),
+        SOURCE,
+        f"{queries} queries, all 0 with Alice and all 1 without: each ⊥ adds to the loss, where ρ cannot grow any more",
+        axis=FIRST_POSITIVE,
+    )

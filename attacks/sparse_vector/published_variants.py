@@ -1,0 +1,102 @@
+"""What is wrong with the published variants of the sparse vector technique: a counterexample to each.
+
+Source: Lyu, Su, Li 2017 (arXiv:1603.01699), Section 3.3 and Figure 2, on the unit grid.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
+from subnormal.attacks.core.events import OneOf
+from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
+
+SOURCE = "Lyu, Su, Li 2017 (arXiv:1603.01699), Section 3.3"
+
+
+def noisy_value(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
+    """Return the attack on Algorithm 3: (0^m, 1) against (1^m, 0), and ⊥^m before the noisy value 1.
+
+    The value tells ρ ≤ 1, where each ⊥ is e^(ε/2) times as likely with Alice. So is the value itself: a loss of
+    (m+1)·ε/2, the largest there is. Of ⊥^m and the value 0 it is (m−1)·ε/2, exactly too.
+    """
+    return _attack(
+        "sparse-vector-noisy-value",
+        epsilon,
+        (negatives, 4),
+        (1, 1),
+        (*((0,) * negatives), 1, 1),
+        "sparse-vector-algorithm-3",
+        "the noisy value of the query above is released: it tells a value that the threshold's noise does not exceed",
+    )
+
+
+def unscaled_noise(epsilon: float = 1.0, negatives: int = 4, positives: int = 2) -> Attack[Any, Any, Answers]:
+    """Return the attack on Algorithm 4: (0^m, 1^c) against (1^m, 0^c), and ⊥^m ⊤^c; the loss tends to (1+6c)/4·ε."""
+    return _attack(
+        "sparse-vector-unscaled-noise",
+        epsilon,
+        (negatives, 4),
+        (positives, 2),
+        (0,) * negatives + (1,) * positives,
+        "sparse-vector-algorithm-4",
+        "the answers' noise is not scaled with the number of positives, so each of them costs the whole budget",
+    )
+
+
+def noiseless_answers(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
+    """Return the attack on Algorithm 5: (0, 1) against (1, 0), and ⊥⊤, which without Alice is impossible."""
+    return _attack(
+        "sparse-vector-noiseless-answers",
+        epsilon,
+        (1, 1),
+        (1, 1),
+        (0, 1),
+        "sparse-vector-algorithm-5",
+        "the answers have no noise: a query below the noisy threshold before one above it tells their order",
+    )
+
+
+def no_cutoff(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
+    """Return the attack on Algorithm 6: (0^m, 1^m) against (1^m, 0^m), and ⊥^m ⊤^m; the loss is m·ε/2 at the least."""
+    return _attack(
+        "sparse-vector-no-cutoff",
+        epsilon,
+        (negatives, 4),
+        (negatives, negatives),
+        (0,) * negatives + (1,) * negatives,
+        "sparse-vector-algorithm-6",
+        "any number of positives is answered with the noise of one",
+        gaps=(),  # so that outcomes with gaps stay few enough for a law
+    )
+
+
+def _attack(
+    base: str,
+    epsilon: float,
+    negatives: tuple[int, int],
+    positives: tuple[int, int],
+    looked_for: Answers,
+    breaks: str,
+    description: str,
+    **public: Any,
+) -> Attack[Any, Any, Answers]:
+    """negatives and positives are given with their defaults."""
+    m, c = negatives[0], positives[0]
+    require_outcomes(min(m, c), least=1)
+    data_in, data_out = np.repeat([0, 1], [m, c]), np.repeat([1, 0], [m, c])
+    parameters = SparseVectorParameters(epsilon=epsilon, positives=c, lower=-1, upper=1, width=16, **public)
+    return Attack(
+        named(base, epsilon=(epsilon, 1.0), negatives=negatives, positives=positives),
+        "sparse-vector",
+        lambda: (data_in, data_out),
+        parameters,
+        OneOf((looked_for,)),
+        first_positive,
+        (breaks,),
+        SOURCE,
+        f"{description}; ({m} × 0, {c} × 1) with Alice, ({m} × 1, {c} × 0) without",
+        axis=FIRST_POSITIVE,
+    )

@@ -1,0 +1,1 @@
+"""Attacks on thresholded noise."""

@@ -1,0 +1,25 @@
+"""Rounding before the threshold: T − ½ passes as T, and δ is e^(1/(2·scale)) times what is claimed."""
+
+from __future__ import annotations
+
+from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.threshold.singleton import singleton
+from subnormal.mechanisms.privacy import require_positive
+from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+
+SOURCE = "Subnormal: P(noise ≥ T − ½ − Δ_∞) = e^(1/(2·scale))·P(noise ≥ T − Δ_∞), by ½·e^(−t/scale)"
+
+
+def rounding_before_threshold(epsilon: float = 1.0, threshold: int = 5) -> Attack[Data, ThresholdParameters, Released]:
+    """Return the attack on integers with Laplace noise of scale 1/ε: real noise, rounded before it is judged."""
+    require_positive("epsilon", epsilon)
+    told = "real noise is rounded to an integer, then judged: half a step below the threshold passes, too"
+    name = named("rounding-before-threshold", epsilon=(epsilon, 1.0), threshold=(threshold, 5))
+    return singleton(name, integers(epsilon, threshold), ("threshold-naive-rounded-first",), SOURCE, told)
+
+
+def integers(epsilon: float, threshold: int) -> ThresholdParameters:
+    """Return parameters for integers with noise of scale 1/ε, and a limit with which the exact law is small."""
+    return ThresholdParameters(
+        "laplace", 1 / epsilon, threshold, "int64", limit=threshold + 64 * max(1, int(1 / epsilon))
+    )

@@ -1,0 +1,53 @@
+"""What the attacks on thresholded releases share: a person who alone holds a key, and whether it comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.events import Releases
+from subnormal.attacks.core.outcome_paths import part
+from subnormal.mechanisms.core.mechanism import Outcomes
+from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+
+KEY = "Alice's"
+
+
+def released_value(key: str) -> Callable[[Outcomes], NDArray[np.float64]]:
+    """Return the statistic: the value that each outcome has for a key, −∞ where it is not released."""
+
+    def statistic(outcomes: Outcomes) -> NDArray[np.float64]:
+        values = part(outcomes, (key,)).values
+        return np.where(np.isnan(values), -np.inf, values)
+
+    return statistic
+
+
+def singleton(
+    name: str,
+    parameters: ThresholdParameters,
+    breaks: tuple[str, ...],
+    source: str,
+    description: str,
+) -> Attack[Data, ThresholdParameters, Released]:
+    """Return the attack: one key with the value Δ_∞ that Alice alone holds, against no key, and whether it is released.
+
+    Without her it never is: all that its release is allowed to be is δ.
+    """
+    most = parameters.sensitivities[2]
+    data: Data = {KEY: int(most) if parameters.integers else float(most)}
+    return Attack(
+        name,
+        "threshold",
+        lambda: (dict(data), {}),
+        parameters,
+        Releases(KEY),
+        released_value(KEY),
+        breaks,
+        source,
+        description,
+        axis="value released for her key",
+    )

@@ -1,0 +1,197 @@
+"""What commands share: the folder for results, mistakes as one line, progress, and tables on standard output."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subnormal.audit import interrupts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.progress import Progress, ProgressColumn, TaskID
+    from rich.table import Table
+
+    from subnormal.audit.engine.scheduler import Standing, Standings
+
+
+SPOKEN = 10.0  # seconds between two lines on progress where there is no terminal
+
+
+def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    if value == Path():
+        raise click.BadParameter("the name of the folder is empty; '.' is written './.'")
+    return value
+
+
+def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
+    """Return the option --out of a command that writes files."""
+    return click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path(default),
+        show_default=True,
+        callback=_named_folder,
+        help=told,
+    )
+
+
+def known(find: Callable[[str], object], name: str, option: str) -> None:
+    """Turn a name that is not known into one line and exit code 2; a name of another kind is called what it is."""
+    try:
+        find(name)
+    except LookupError as error:
+        kind = _kind(name) or ""
+        told = f"{name!r} is {kind}" if kind and not kind.endswith(option.removeprefix("--")) else error.args[0]
+        raise click.BadParameter(str(told), param_hint=option) from None
+
+
+def _kind(name: str) -> str | None:
+    """Return what a name of the house is, be it installed or not."""
+    from subnormal.attacks.catalogue import ATTACKS
+    from subnormal.mechanisms.families import FAMILIES, absent, members
+
+    kinds = {one.name: "a mechanism" for family in FAMILIES for one in (*members(family), *absent(family))}
+    kinds |= {one.name: "a family" for one in FAMILIES} | {one.name: "an attack" for one in ATTACKS}
+    return kinds.get(name)
+
+
+class Failure(click.ClickException):
+    """Something around the call that does not let it be done: one line, and exit code 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def file_mistakes() -> Iterator[None]:
+    """Turn an error of the file system into one line and exit code 2."""
+    try:
+        yield
+    except OSError as error:
+        raise Failure(f"--out: {error.strerror}: {error.filename or 'while writing'}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The bar of a command: called for each step done."""
+
+    bar: Progress
+    task: TaskID
+
+    def __call__(self) -> None:
+        interrupts.check()
+        self.bar.advance(self.task)
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Steps]:
+    """Show a bar on a terminal, nothing in a pipe; what it yields is called for each step done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+    with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        yield Steps(bar, bar.add_task(what, total=total))
+
+
+@contextmanager
+def auditing() -> Iterator[Callable[[Standings], None]]:
+    """Show rows, runs a second, the time left, and the bound of the row that was counted last; in a pipe, a line of
+    them now and then."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.table import Column
+
+    rows, speed = TextColumn("{task.fields[rows]}"), TextColumn("{task.fields[speed]}")
+    rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut where there is no room
+    with _bar(rows, BarColumn(10), TaskProgressColumn(), speed, rest, expand=True) as bar:
+        task = bar.add_task("", total=None, rows="auditing", speed="")
+        begun = spoke = time.monotonic()
+
+        def told(standings: Standings) -> None:
+            nonlocal spoke
+            now = time.monotonic()
+            if bar.disable and now - spoke < SPOKEN:
+                return
+            spoke = now
+            done, rows = standings.runs_done, f"{standings.rows_done} of {standings.rows} rows"
+            speed = pace(done - standings.runs_kept, standings.runs - done, now - begun)
+            if bar.disable:
+                click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(standings.at)))), err=True)
+                return
+            shown: dict[str, Any] = {"total": max(1, standings.runs), "completed": done, "rows": rows}
+            bar.update(task, description=bound(standings.at), speed=speed, **shown)
+
+        yield told
+
+
+def pace(done: int, left: int, seconds: float) -> str:
+    """Return the runs a second, and how long those that are left will take at that speed.
+
+    done: since this audit began; what an earlier one has counted cost no time.
+
+    >>> pace(24_600_000, 975_400_000, 1.0), pace(0, 1_000, 1.0)
+    ('24,600,000 runs/s, 0:00:39 left', '')
+    """
+    if done <= 0:
+        return ""
+    return f"{done / seconds:,.0f} runs/s, {timedelta(seconds=int(left * seconds / done))} left"
+
+
+def bound(standing: Standing | None) -> str:
+    """Return what is known of a row by now: the loss that its runs prove, or how far they speak against its claim."""
+    from subnormal.audit.evidence import batches as counting
+    from subnormal.audit.statistics import binomial as statistics
+
+    if standing is None or standing.tally is None or standing.prepared is None or not standing.tally.counted:
+        return ""
+    where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
+    if not isinstance(standing.tally, counting.Sums):
+        e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
+        return f"e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}: {where}"
+    claim, runs, counts = standing.prepared.claim, standing.tally.counted, standing.tally.counts
+    tail = statistics.parts(standing.plan.alpha, len(counts[0].cells))[0] / 4
+    event_in, event_out = (statistics.clopper_pearson(world.event, runs, tail) for world in counts)
+    return f"ε ≥ {statistics.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}: {where}"
+
+
+def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
+
+
+def print_table(made: Table) -> None:
+    """Print a table as wide as the terminal; in a pipe nothing is cut off or folded."""
+    from rich.console import Console
+
+    console = Console()
+    if console.is_terminal:
+        console.print(made)
+    else:
+        print_whole(made)
+
+
+def print_whole(made: Table) -> None:
+    """Print a table whose lines are as long as they must be, on a terminal too."""
+    from rich.console import Console
+
+    from subnormal.audit.report.table import natural_width
+
+    Console(width=natural_width(made)).print(made)
+
+
+def print_lines(lines: Iterable[RenderableType], width: int) -> None:
+    """Print lines of the same width on a terminal and in a pipe, with colours where there is a terminal."""
+    from rich.console import Console
+
+    console = Console(width=width)
+    for line in lines:
+        console.print(line, markup=False, highlight=False)

@@ -1,0 +1,152 @@
+"""Pairs of worlds with a closed form, as one run in buckets: noise of scale s (or σ) on values 0 and 1, and coins.
+
+Scales are in units of the sensitivity. A's world is the value 1, B's the value 0; where nothing else is said the other
+direction is the same. Masses are certified: of elementary functions, or by a quadrature with its remainder bounded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from subnormal.audit.composition.composition import COUNT, Composition
+from subnormal.audit.composition.fft_convolution import UNIT, Floats
+from subnormal.audit.composition.privacy_buckets import LOSS_MAX, ROUNDING, Grid, Masses, filled
+from subnormal.mechanisms.privacy import require_positive
+
+NODES = 8  # of the quadrature
+TAIL = 12.0  # standard deviations: what lies beyond weighs e^−72 < 2^−100 at the most
+
+LEAST_SCALE = 1 / 32  # Laplace noise loses 32 nats at the most, Gaussian noise 512 on average: LOSS_MAX is not far
+
+Direction = Literal["in", "out"]
+
+
+def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
+    """Return one answer that is true with probability e^ε/(1 + e^ε)."""
+    require_positive("epsilon", epsilon)
+    if epsilon > LOSS_MAX:
+        raise ValueError(f"epsilon must be at most {LOSS_MAX:g} nats: larger losses are not kept, got {epsilon}")
+    lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
+    told = Masses.near(np.array([1 / (1 + math.exp(-epsilon)), lie]))
+    return Composition(filled(told, Masses(told.low[::-1], told.high[::-1]), count))
+
+
+def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT) -> Composition:
+    """Return one release with Laplace noise; with a truncation T ≥ 1, of noise given that it lies within ±T.
+
+    The loss is (2x − 1)/s between the values 0 and 1, and ±1/s beside them. Between, A's world has ½e^((x−1)/s) below
+    x, so a bucket from loss l to l + h holds ½e^((l−1/s)/2)·(e^(h/2) − 1); in B's world it holds what its mirror image
+    holds in A's. Truncated noise has distinguishing events beyond T on one side.
+    """
+    _require_scale("scale", scale)
+    most = 1 / scale
+    half = 1 << (max(2, (count - 8) // 2).bit_length() - 1)  # a power of 2: see Grid.reaching
+    width = most / half
+    starts = width * np.arange(-half, half)
+    grow = math.expm1(width / 2)
+    between = 0.5 * np.exp((starts - most) / 2) * grow
+    mirrored = 0.5 * np.exp(-(starts + most) / 2) * -math.expm1(-width / 2)
+    if truncation is None:
+        tails, beyond, whole = (0.5, 0.5 * math.exp(-most)), 0.0, 1.0
+    else:
+        require_positive("truncation", truncation)
+        if truncation < 1:
+            raise ValueError(f"truncation must be at least the sensitivity, 1, got {truncation}")
+        kept = -0.5 * math.expm1(-(truncation - 1) / scale)
+        tails, whole = (kept, math.exp(-most) * kept), -math.expm1(-truncation / scale)
+        beyond = 0.5 * math.exp(-truncation / scale) * math.expm1(most)
+    a = np.array([*between, *tails, beyond]) / whole
+    b = np.array([*mirrored, *tails[::-1], 0.0]) / whole
+    grid = Grid(width, -half - 1, half + 1)
+    return Composition(filled(Masses.near(a), Masses.near(b), count, grid, excess=ROUNDING * most))
+
+
+def gaussian(sigma: float, *, count: int = COUNT) -> Composition:
+    """Return one release with Gaussian noise of standard deviation σ: the loss is (2x − 1)/(2σ²)."""
+    _require_scale("sigma", sigma)
+    middle, reach = 0.5 / sigma / sigma, TAIL / sigma
+    grid = Grid.reaching(middle - reach, middle + reach, count)
+    losses: Floats = grid.width * np.arange(grid.first, grid.last + 1, dtype=np.float64)
+    edges = np.clip(sigma * losses + 0.5 / sigma, -TAIL, TAIL + 1 / sigma)  # of x/σ; beyond, there is only a tail
+    a, b = _normal(edges - 1 / sigma), _normal(edges)
+    # An edge off by its rounding has a loss off by that over σ.
+    return Composition(filled(a, b, count, grid, excess=ROUNDING * float(np.abs(losses).max() + middle)))
+
+
+def subsampled_gaussian(
+    sigma: float, probability: float, direction: Direction = "in", *, count: int = COUNT
+) -> Composition:
+    """Return one step of DP-SGD: a record joins a batch with some probability q, and noise of σ is added to its sum.
+
+    direction "in": A's world holds the record, N(0, σ²) against it with q·N(1, σ²) mixed in; "out": B's does.
+    The loss ln(1 − q + q·e^((2x−1)/(2σ²))), or its negative, increases or decreases with x, and never passes ln(1 − q).
+    Source: Abadi et al. 2016, "Deep Learning with Differential Privacy"; Zhu, Dong, Wang 2022 for both directions.
+    """
+    _require_scale("sigma", sigma)
+    if not 0 < probability < 1:
+        raise ValueError(f"probability must lie between 0 and 1, got {probability}")
+    if direction not in ("in", "out"):
+        raise ValueError(f"direction must be 'in' or 'out', got {direction!r}")
+    sign = 1 if direction == "in" else -1
+    extremes = [sign * _mixture_loss(x, sigma, probability) for x in (-TAIL, TAIL + 1 / sigma)]
+    grid = Grid.reaching(min(extremes), max(extremes), count)
+    losses = sign * grid.width * np.arange(grid.first, grid.last + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = sigma * np.log1p(np.expm1(losses) / probability) + 0.5 / sigma
+    furthest = TAIL + 1 / sigma
+    edges = np.sort(np.clip(np.where(np.expm1(losses) > -probability, inside, -furthest), -furthest, furthest))
+    without, with_it = _normal(edges), _normal(edges - 1 / sigma)
+    mixed = Masses(
+        (1 - probability) * without.low + probability * with_it.low,
+        ((1 - probability) * without.high + probability * with_it.high) * (1 + ROUNDING),
+    )
+    mixed = Masses(mixed.low * (1 - ROUNDING), mixed.high)
+    worlds = (mixed, without) if direction == "in" else (without, mixed)
+    # dL/dx is at most 1/σ; log1p's own argument errs by no more than 1/(1−q) units of the loss.
+    excess = ROUNDING * (2 / (1 - probability) + 2 * (TAIL + 2 / sigma) / sigma)
+    return Composition(filled(*worlds, count, grid, excess=excess))
+
+
+def _require_scale(name: str, scale: float) -> None:
+    require_positive(name, scale)
+    if scale < LEAST_SCALE:
+        raise ValueError(
+            f"{name} must be at least {LEAST_SCALE:g}: losses are kept up to {LOSS_MAX:g} nats, got {scale}"
+        )
+
+
+def _mixture_loss(x: float, sigma: float, probability: float) -> float:
+    """Return ln(1 − q + q·e^(x/σ − 1/(2σ²)))."""
+    exponent = x / sigma - 0.5 / sigma / sigma
+    return (
+        max(exponent + math.log(probability), 0.0)
+        if exponent > LOSS_MAX
+        else math.log1p(probability * math.expm1(exponent))
+    )
+
+
+def _normal(edges: Floats) -> Masses:
+    """Return the standard normal masses below, between and above ascending edges, shape (edges + 1,).
+
+    Gauss-Legendre on pieces of width w ≤ 1/(|x| + 4): |φ^(2m)| ≤ (|x| + √(2m))^(2m)·φ, and φ's largest value on a piece
+    is within a factor e of its least, so m = 8 nodes leave a relative remainder below e·8!^4/(17·16!^3) < 2^−70.
+    (Derivatives are Hermite polynomials, E(x + iZ)^k, so Minkowski's inequality bounds them.) What lies beyond an edge
+    x > 0 weighs at most e^(−x²/2)/2.
+    """
+    widths, largest = np.diff(edges), np.maximum(np.abs(edges[1:]), np.abs(edges[:-1]))
+    pieces = np.maximum(1, np.ceil(widths * (largest + math.sqrt(2 * NODES)))).astype(np.int64)
+    starts = np.cumsum(pieces) - pieces
+    halves = np.repeat(widths / (2 * pieces), pieces)
+    within = np.arange(pieces.sum()) - np.repeat(starts, pieces)
+    centres = np.repeat(edges[:-1], pieces) + (2 * within + 1) * halves
+    places, shares = leggauss(NODES)
+    points = centres + halves * places[:, None]
+    masses = halves * (shares @ np.exp(-(points**2) / 2)) / math.sqrt(2 * math.pi)
+    error = ROUNDING + (4 * float((edges**2).max()) + int(pieces.max())) * UNIT
+    between = Masses.near(np.add.reduceat(masses, starts), error)
+    below, above = (0.5 * math.exp(-(x**2) / 2) if x > 0 else 1.0 for x in (-float(edges[0]), float(edges[-1])))
+    return Masses(np.array([0.0, *between.low, 0.0]), np.array([below, *between.high, above]) * (1 + ROUNDING))

@@ -1,0 +1,1 @@
+"""How rows are planned, counted on many workers, kept and resumed."""

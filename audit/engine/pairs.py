@@ -1,0 +1,97 @@
+"""Which attacks meet which members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subnormal.attacks import catalogue
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import side_channels
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.families import absent, exact_members, family, member, members, unknown
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """One attack against one member. To another process it goes by its names, where the house knows them."""
+
+    attack: AnyAttack
+    mechanism: AnyMechanism
+
+    def __reduce__(self) -> tuple[Callable[..., Crossing], tuple[AnyAttack | str, AnyMechanism | str]]:
+        attack = self.attack.name if self.attack in catalogue.ATTACKS else self.attack
+        known = self.mechanism in members(family(self.mechanism.family))
+        return _named, (attack, self.mechanism.name if known else self.mechanism)
+
+    @property
+    def seen(self) -> AnyMechanism:
+        """The member as the attacker sees it: through the attack's channel, where it has one."""
+        channel = self.attack.channel
+        return self.mechanism if channel in (None, "time") else side_channels.traced(self.mechanism, channel)
+
+
+def _named(attack: AnyAttack | str, mechanism: AnyMechanism | str) -> Crossing:
+    return Crossing(
+        catalogue.attack(attack) if isinstance(attack, str) else attack,
+        member(mechanism) if isinstance(mechanism, str) else mechanism,
+    )
+
+
+def crossings(
+    attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str] = (), everything: bool = False
+) -> list[Crossing]:
+    """Return the meetings that tell something: the members an attack breaks, those declared as fixes, an exact one.
+
+    The exact one is the first of the family that must resist; the others, where they are asked for by name.
+    Of another's library nobody knows beforehand what tells: its members meet every attack on outcomes but slow ones,
+    and every attack where they are asked for by name. An attack on libraries alone meets nobody where they are not
+    installed. A variant of a member meets the attacks that name it, or every one where it is asked for by name.
+    mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing more. Side
+    channels come last.
+    """
+    found = []
+    for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):
+        known, left_out = members(family(attack.family)), {one.name for one in absent(family(attack.family))}
+        for name in {*attack.breaks, *attack.fixes} - left_out - {mechanism.name for mechanism in known}:
+            raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
+        if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
+            continue
+        order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
+        exact = [one for one in resisting(attack) if _taken(attack, one)]
+        everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
+        for mechanism in everyone:
+            named = mechanism.name in mechanisms
+            foreign = bool(mechanism.package) and (named or (not attack.slow and attack.channel is None))
+            telling = mechanism.name in order or foreign or mechanism in exact[:1]
+            asked = everything and not mechanism.variant_of
+            asked |= named and (bool(mechanism.variant_of) or mechanism in exact)
+            if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
+                found.append(Crossing(attack, mechanism))
+    return found
+
+
+def resisting(attack: AnyAttack) -> list[AnyMechanism]:
+    """Return the exact members that must resist; through a channel, those that say what their traces tell."""
+    known = exact_members(family(attack.family))
+    says = [one for one in known if attack.channel is None or one.trace_law is not None]
+    return [one for one in says if one.name not in attack.breaks]
+
+
+def _taken(attack: AnyAttack, mechanism: AnyMechanism) -> bool:
+    try:
+        if attack.channel == "time" and planned_runs(Crossing(attack, mechanism), 1) == 0:
+            return False  # too slow to be timed
+        return mechanism.takes is None or all(mechanism.takes(data, attack.parameters) for data in attack.worlds())
+    except Exception:  # worlds that cannot be built: their row will say so
+        return True
+
+
+def planned_runs(crossing: Crossing, runs: int) -> int:
+    """Return how many runs of each world the row takes: the member's own bound is a number, never the clock."""
+    mechanism, attack = crossing.seen, crossing.attack
+    return runs if mechanism.runs is None else min(runs, mechanism.runs(attack.worlds()[0], attack.parameters))

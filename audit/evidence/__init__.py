@@ -1,0 +1,1 @@
+"""From laws, walks, runs and clocks to evidence."""

@@ -1,0 +1,164 @@
+"""Runs in batches, counted: each is a pure function of its number, for a member whose randomness is seeded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+
+BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
+SMALL_RANGE = 1 << 14  # integers so close together are counted before anything is asked of them
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+Batch = tuple[int, int]  # its number, and its runs in each world
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """What runs of a mechanism leave behind: never samples."""
+
+    event: int
+    cells: NDArray[np.int64]
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.event + other.event, self.cells + other.cells)
+
+    @property
+    def runs(self) -> int:
+        """The number of runs counted."""
+        return int(self.cells.sum())
+
+
+class Sums:
+    """The counts of a row's batches, added up in whatever order they come."""
+
+    __slots__ = ("counted", "counts", "done", "runs")
+
+    def __init__(self, runs: int, cells: int) -> None:
+        self.runs = runs  # wanted, of each world
+        self.counted = 0  # of them
+        self.counts = nothing(cells), nothing(cells)
+        self.done: set[int] = set()  # the numbers of the batches counted
+
+    def todo(self) -> Iterator[Batch]:
+        """Give the batches that are not counted yet."""
+        return (batch for batch in batches(self.runs) if batch[0] not in self.done)
+
+    def add(self, span: Sequence[Batch], counts: tuple[Counts, Counts]) -> None:
+        """Add the counts of some batches."""
+        self.counts = self.counts[0] + counts[0], self.counts[1] + counts[1]
+        self.done.update(number for number, _ in span)
+        self.counted += sum(size for _, size in span)
+
+    def reached(self, number: int) -> bool:
+        """Whether all batches before this one are counted."""
+        return all(before in self.done for before in range(number))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `restore` reads."""
+        events, cells = [world.event for world in self.counts], [world.cells.tolist() for world in self.counts]
+        return {"batches": _joined(self.done), "events": events, "cells": cells}
+
+    def restore(self, stored: dict[str, Any]) -> None:
+        """Add what `to_json` returned, of the same row."""
+        done = {number for first, last in stored["batches"] for number in range(first, last + 1)}
+        counts = [Counts(*pair) for pair in zip(stored["events"], map(np.array, stored["cells"]), strict=True)]
+        self.add([batch for batch in batches(self.runs) if batch[0] in done], (counts[0], counts[1]))
+        if any(len(world.cells) != len(counts[0].cells) or world.runs != self.counted for world in self.counts):
+            raise ValueError("the counts that were kept are not of this row")
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs are counted."""
+        return self.counted == self.runs
+
+
+def _joined(numbers: Iterable[int]) -> list[list[int]]:
+    """Return numbers as ascending ranges [first, last]."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return found
+
+
+def nothing(cells: int) -> Counts:
+    """Return the counts of no runs."""
+    return Counts(0, np.zeros(cells, dtype=np.int64))
+
+
+def batches(runs: int) -> Iterator[Batch]:
+    """Give the batches of so many runs."""
+    return ((number, min(BATCH, runs - start)) for number, start in enumerate(range(0, runs, BATCH)))
+
+
+def count_batches(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    worlds: tuple[Any, Any],
+    edges: NDArray[np.float64],
+    seed: int,
+    span: Iterable[Batch],
+) -> tuple[Counts, Counts]:
+    """Return the counts of these batches in both worlds: a pure function of its arguments for a seeded mechanism."""
+    seen_in = seen_out = nothing(len(edges))
+    for number, size in span:
+        seen_in += count_batch(mechanism, attack, "in", worlds[0], edges, seed, number, size)
+        seen_out += count_batch(mechanism, attack, "out", worlds[1], edges, seed, number, size)
+    return seen_in, seen_out
+
+
+def count_batch(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    world: str,
+    data: Any,
+    edges: NDArray[np.float64],
+    seed: int,
+    batch: int,
+    runs: int,
+) -> Counts:
+    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism."""
+    if attack.event is None:
+        raise ValueError(f"attack {attack.name!r} names no event")
+    bits = seeded_bits(seed, attack.name, mechanism.name, world, batch)
+    drawn = mechanism.sample(data, attack.parameters, bits, runs)
+    if len(drawn) != runs:
+        raise ValueError(f"{mechanism.name} returned {len(drawn)} outcomes, not {runs}")
+    outcomes, times = tallied(drawn)
+    found = np.searchsorted(edges[:-1], attack.statistic(outcomes))  # what is larger, or a NaN, falls into the last
+    happened = attack.event(outcomes)
+    if happened.shape != (len(outcomes),):
+        raise ValueError(
+            f"attack {attack.name!r}: its event returned an array of shape {happened.shape}, not ({len(outcomes)},)"
+        )
+    if times is None:
+        return Counts(int(happened.sum()), np.bincount(found, minlength=len(edges)).astype(np.int64))
+    cells = np.zeros(len(edges), dtype=np.int64)
+    np.add.at(cells, found, times)
+    return Counts(int(times[happened].sum()), cells)
+
+
+def tallied(outcomes: Outcomes) -> tuple[Outcomes, NDArray[np.int64] | None]:
+    """Return integers of a small range as the distinct ones and how often each came; whatever else as it is, and None.
+
+    An event and a statistic speak of each outcome by itself, so that they need not be asked a million times.
+    """
+    if not isinstance(outcomes, np.ndarray) or outcomes.ndim != 1 or outcomes.dtype.kind != "i" or not len(outcomes):
+        return outcomes, None
+    least = int(outcomes.min())
+    if int(outcomes.max()) - least >= SMALL_RANGE or len(outcomes) < SMALL_RANGE:
+        return outcomes, None
+    times = np.bincount(outcomes if least == 0 else outcomes.astype(np.int64) - least)  # an int8 would overflow
+    seen = times.nonzero()[0]
+    return (seen + least).astype(outcomes.dtype), times[seen].astype(np.int64)

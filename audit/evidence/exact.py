@@ -1,0 +1,177 @@
+"""Two laws -> evidence. In integers throughout: no float before the last line, and no tolerance but `WITHIN`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.events import Event, Releases
+from subnormal.audit.evidence.hockey_stick_bounds import Ratio, directions
+from subnormal.audit.model import ExactEvidence, Interval, Verdict
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import are_same
+from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
+from subnormal.mechanisms.privacy import Claim
+
+WITHIN = 1e-12  # an upper bound this far above the claimed δ still counts as HOLDS (an exact base-2 law needs 0)
+PRECISION = 128  # bits of e^ε to begin with
+WITHIN_SHARE = 0.01  # and no further than this part of a positive δ
+
+
+def compare(
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], claim: Claim, event: Event | None = None
+) -> ExactEvidence:
+    """Return what two laws prove about a claim on this pair of worlds, in both directions.
+
+    Of two products only the keys that differ are multiplied out, and those that the event looks at.
+    The event's own verdict is apart from the pair's: the worst pair may break a claim that this event never leaves.
+
+    VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
+    HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
+    Mass that may be anywhere is weighed once in both bounds (see `Direction`), not once for each atom.
+    Raises ValueError where both worlds refuse in every run: code that fails whatever its data would hold any claim.
+    """
+    law_in, law_out = multiplied(law_in, law_out, event)
+    if _refuses(law_in) and _refuses(law_out):
+        raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {law_in.atoms[0].error}")
+    both = directions(law_in, law_out)
+    proved, within = _weighed(
+        claim,
+        lambda factor: max(direction.at_least(factor) for direction in both),
+        lambda factor: max(direction.at_most(factor) for direction in both),
+    )
+    verdict, attained = _verdict(proved, within, claim), _attained(law_in, law_out)
+    if attained is not None and verdict is not Verdict.VIOLATED:  # what bounds convict, exponents do not acquit
+        if attained <= Fraction(claim.epsilon):
+            verdict, within = Verdict.HOLDS, Ratio(0, 1)
+        elif claim.delta == 0:
+            verdict = Verdict.VIOLATED
+    event_in, event_out = (None, None) if event is None else (_probability(law, event) for law in (law_in, law_out))
+    return ExactEvidence(
+        verdict=verdict,
+        epsilon=max(direction.loss() for direction in both) if attained is None else float_up(attained),
+        delta=float(proved),
+        within=None if verdict is Verdict.VIOLATED else float(within),
+        advantage=None if event_in is None or event_out is None else _advantage(event_in, event_out),
+        total_variation=float(max(direction.at_least(Fraction(1)) for direction in both)),
+        event_in=_floats(event_in),
+        event_out=_floats(event_out),
+        event_verdict=_of_event(verdict, event_in, event_out, claim),
+    )
+
+
+def _refuses(law: Law[Any]) -> bool:
+    return all(isinstance(atom, Refused) for atom in law.atoms) and len(law.atoms) > 0
+
+
+def _weighed(
+    claim: Claim, at_least: Callable[[Fraction], Ratio], at_most: Callable[[Fraction], Ratio]
+) -> tuple[Ratio, Ratio]:
+    """Return what bounds, functions of a factor, prove at e^ε: from below, and from above less the claimed δ.
+
+    The enclosure of e^ε is narrowed as long as that may decide, so that bounds which meet always do. It ends: bounds
+    are piecewise linear in the factor, in rationals, and e^ε is transcendental unless ε is 0 (Lindemann). So where a
+    bound is δ at e^ε, it is δ around it, and no narrower enclosure is asked for.
+    """
+    claimed, precision = Fraction(claim.delta), PRECISION
+    while True:
+        lowest, highest = exp_bounds(Fraction(claim.epsilon), precision)
+        proved, most = at_least(highest), at_most(lowest)
+        decided = proved > claimed or most <= claimed
+        if decided or (at_least(lowest) <= claimed and at_most(highest) > claimed):
+            return proved, most.above(claimed)
+        precision *= 2
+
+
+def _verdict(proved: Ratio, within: Ratio, claim: Claim) -> Verdict:
+    """Return what a certified lower bound, and the upper bound's excess, say of a claimed δ."""
+    if proved > Fraction(claim.delta):
+        return Verdict.VIOLATED
+    near = within <= Fraction(WITHIN) and (claim.delta == 0 or within <= Fraction(WITHIN_SHARE) * Fraction(claim.delta))
+    return Verdict.HOLDS if near else Verdict.UNRESOLVED
+
+
+def _of_event(of_pair: Verdict, event_in: _Bounded | None, event_out: _Bounded | None, claim: Claim) -> Verdict | None:
+    """Return whether p > e^ε·q + δ for the event or its complement, in either direction."""
+    if event_in is None or event_out is None:
+        return None
+    if of_pair is Verdict.HOLDS:
+        return Verdict.HOLDS  # of every event
+    complements = [(high.complement(), low.complement()) for low, high in (event_in, event_out)]
+    pairs = [pair for one, other in ((event_in, event_out), complements) for pair in ((one, other), (other, one))]
+    proved, within = _weighed(
+        claim,
+        lambda factor: max(one[0].above(other[1].times(factor)) for one, other in pairs),
+        lambda factor: max(one[1].above(other[0].times(factor)) for one, other in pairs),
+    )
+    return _verdict(proved, within, claim)
+
+
+def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
+    """Return the largest loss exactly, where all probabilities are constants times powers of the same e^−rate.
+
+    The constants cancel, so a loss is a difference of exponents times the rate: a rational, compared with no rounding.
+    """
+    one, other = law_in.powers, law_out.powers
+    if law_in.rest or law_out.rest:
+        return None
+    if one is None or other is None or one.rate != other.rate or not are_same(law_in.atoms, law_out.atoms):
+        return None
+    counts_in, counts_out = law_in.counts(), law_out.counts()
+    if not np.array_equal(np.repeat(one.constants, counts_in), np.repeat(other.constants, counts_out)):
+        return None
+    apart = np.abs(np.repeat(one.exponents, counts_in) - np.repeat(other.exponents, counts_out))
+    return int(apart.max()) * one.rate
+
+
+def multiplied(
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], event: Event | None = None
+) -> tuple[Law[Any], Law[Any]]:
+    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at."""
+    if isinstance(law_in, Law) and isinstance(law_out, Law):
+        return law_in, law_out
+    if not (isinstance(law_in, Product) and isinstance(law_out, Product)):
+        raise TypeError("two laws or two products can be compared, not one of each")
+    keys = set(law_in.differing(law_out))
+    if isinstance(event, Releases):
+        keys.add(event.key)
+    elif event is not None:
+        keys |= {*law_in.parts, *law_out.parts}
+    return law_in.on(keys), law_out.on(keys)
+
+
+def curve(
+    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], epsilons: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
+    both = [direction.narrow() for direction in directions(*multiplied(law_in, law_out))]
+    bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
+    lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
+    upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]
+    return np.array(lower), np.minimum(np.array(upper), 1.0)
+
+
+_Bounded = tuple[Ratio, Ratio]  # a probability
+
+
+def _probability(law: Law[Any], event: Event) -> _Bounded:
+    members = event(law.atoms)
+    low, high = law.measure(members)
+    others = law.measure(~members)[0]  # at least, so that the event has at most what is left of 1
+    return Ratio(low, law.denominator), min(
+        Ratio(high, law.denominator).plus(law.rest), Ratio(law.denominator - others, law.denominator)
+    )
+
+
+def _advantage(event_in: _Bounded, event_out: _Bounded) -> float:
+    return float(max(event_in[0].above(event_out[1]), event_out[0].above(event_in[1])))
+
+
+def _floats(bounds: _Bounded | None) -> Interval | None:
+    return None if bounds is None else (float(bounds[0]), float(bounds[1]))

@@ -1,0 +1,110 @@
+"""Every string of random bits -> the law that the code itself has. Works on any callable that takes a BitSource."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeVar
+
+from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import identity
+
+T = TypeVar("T", bound=Hashable)
+
+
+def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
+    """Return the law of the sampler's outcome over all strings of `depth` random bits.
+
+    The sampler returns something hashable. It is run once for every string that it reads to the end of a draw. Strings
+    that `depth` bits do not decide may end in any outcome, a known one or not: their mass is the law's `rest`, and part
+    of the upper bound of every atom. word_bits is the size of its words, smaller so that a walk is
+    affordable. An exception is an outcome, `Refused`, but for those that only a mistake in the code raises (NameError,
+    AttributeError). Raises ValueError where two runs on the same bits are seen to differ: randomness of its own.
+
+    >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    atoms, masses, cut_off = _weighed(_walk(sampler, depth, word_bits), depth)
+    high = [mass + cut_off for mass in masses] if cut_off else masses
+    return Law(atoms, range(1, len(atoms) + 1), masses, high, 1 << depth, Fraction(cut_off, 1 << depth))
+
+
+def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[int]:
+    """Return the law of the number of bits that the sampler consumes, over all strings of `depth` random bits.
+
+    Exact: strings that `depth` bits do not decide, the law's `rest`, consume more than any that they do.
+
+    >>> tries = bits_consumed(lambda bits: bits.take(1) or bits.take(2), depth=3)
+    >>> tries.probability(3)
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    leaves = ((consumed, consumed) for _, consumed in _walk(sampler, depth, word_bits))
+    atoms, masses, longer = _weighed(leaves, depth)
+    return Law(atoms, range(1, len(atoms) + 1), masses, masses, 1 << depth, Fraction(longer, 1 << depth))
+
+
+def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> Iterator[tuple[Any, int]]:
+    """Yield (outcome, bits consumed) for every leaf of the sampler's decision tree, in the order of the strings.
+
+    Each run gets the string of the last leaf's successor, padded with zeros, and how much of it is read names the leaf.
+    """
+    if depth < 0:
+        raise ValueError(f"depth must not be negative, got {depth}")
+    prefix = ""
+    while True:
+        string = prefix.ljust(depth, "0")
+        ran = _run(sampler, string, word_bits)
+        if not prefix and not _alike(ran, _run(sampler, string, word_bits)):
+            raise ValueError("the sampler is not a function of its bits: two runs on the same ones differ")
+        if not ran.exhausted:
+            yield ran.outcome, ran.consumed
+        leaf = string[: ran.consumed]  # where it ran out, no longer string of this prefix is decided
+        if len(leaf) < len(prefix):
+            raise ValueError(f"the sampler is not a function of its bits: it read {prefix!r} once and {leaf!r} later")
+        if "0" not in leaf:
+            return
+        prefix = leaf[: leaf.rindex("0")] + "1"
+
+
+class _Run(NamedTuple):
+    outcome: Any
+    consumed: int
+    exhausted: bool
+
+
+def _alike(one: _Run, other: _Run) -> bool:
+    if (one.consumed, one.exhausted) != (other.consumed, other.exhausted):
+        return False
+    try:
+        return identity(one.outcome) == identity(other.outcome)  # NaN is like itself
+    except TypeError:  # whoever asks for the bits alone may return anything
+        return one.outcome is other.outcome or bool(one.outcome == other.outcome)
+
+
+def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _Run:
+    bits = scripted_bits(string, word_bits)
+    try:
+        outcome = sampler(bits)
+    except OutOfBitsError:
+        outcome = None
+    except (NameError, AttributeError):
+        raise
+    except Exception as error:  # an exception is an outcome too
+        outcome = Refused(f"{type(error).__name__}: {error}")
+    return _Run(outcome, bits.consumed, bits.exhausted)
+
+
+def _weighed(leaves: Iterator[tuple[T, int]], depth: int) -> tuple[list[T], list[int], int]:
+    """Return the outcomes, how many strings of `depth` bits end in each, and how many are not decided."""
+    weights: Counter[Hashable] = Counter()
+    atoms: dict[Hashable, T] = {}
+    for atom, consumed in leaves:
+        key = identity(atom)
+        atoms.setdefault(key, atom)
+        weights[key] += 1 << (depth - consumed)
+    if not weights:
+        raise ValueError(f"no string of depth = {depth} bits decides an outcome")
+    return list(atoms.values()), [weights[key] for key in atoms], (1 << depth) - weights.total()

@@ -1,0 +1,107 @@
+"""Neighbouring inputs when none are given: a screening of the usual ones that picks the most telling pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.outcome_features import first_value
+from subnormal.audit.evidence import event_search
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.distances import nowhere_beyond
+from subnormal.mechanisms.core.input_patterns import Neighbours
+from subnormal.mechanisms.core.mechanism import Mechanism
+
+SCREENING = 1 / 4  # the share of the training runs that goes to all pairs alike; the rest to the pair picked
+
+AnyMechanism = Mechanism[Any, Any, Any]
+AnyAttack = Attack[Any, Any, Any]
+Adjacent = Callable[[Any, Any], bool]
+
+
+def among(pairs: Sequence[Neighbours], adjacent: Adjacent) -> tuple[Neighbours, ...]:
+    """Return the pairs that a claim covers, in their order."""
+    return tuple(pair for pair in pairs if adjacent(pair.data_in, pair.data_out))
+
+
+def added_or_removed(data_in: NDArray[Any], data_out: NDArray[Any]) -> bool:
+    """Return whether one vector is the other with one record more, in any order."""
+    fewer, more = sorted((sorted(data_in.tolist()), sorted(data_out.tolist())), key=len)
+    return len(more) == len(fewer) + 1 and any(more[:place] + more[place + 1 :] == fewer for place in range(len(more)))
+
+
+def within(step: int | float) -> Adjacent:
+    """Return the relation of numbers, or vectors of one length, whose every entry differs by at most the step."""
+
+    def adjacent(data_in: Any, data_out: Any) -> bool:
+        same = np.shape(data_in) == np.shape(data_out)
+        return same and nowhere_beyond(Fraction(step), np.atleast_1d(data_in), np.atleast_1d(data_out))
+
+    return adjacent
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What the training runs of one pair showed of the event learned on half of them.
+
+    beyond: by how much the lower bound on ε exceeds the claim, and by how many standard errors the shares do.
+    """
+
+    pair: str
+    runs: int
+    beyond: float
+    standard_errors: float
+
+
+def found(
+    mechanism: AnyMechanism, parameters: Any, pairs: Sequence[Neighbours], *, seed: int, runs: int
+) -> tuple[AnyAttack, tuple[Screened, ...]]:
+    """Return an attack with the most telling of the pairs and the event learned on it, and how the pairs were ranked.
+
+    runs: training runs of each world in all, at the most. A quarter is shared equally by the pairs, the rest goes to
+    the pair picked. None of these runs judges: whoever judges draws fresh ones, so that α is spent on one pair and one
+    event alone, however many were tried. The pairs must be covered by the claim (see `among`).
+    """
+    if not pairs:
+        raise ValueError("pairs must not be empty: none of the patterns is covered by the claim")
+    budget = int(SCREENING * runs) // len(pairs)
+    if budget < 4:
+        raise ValueError(f"runs must be at least {4 * len(pairs) / SCREENING:.0f} for {len(pairs)} pairs, got {runs}")
+    attacks = [_attack(mechanism, parameters, pair) for pair in pairs]
+    screened = [_screen(mechanism, attack, pair, seed, budget) for attack, pair in zip(attacks, pairs, strict=True)]
+    best = max(range(len(pairs)), key=lambda place: (screened[place].beyond, screened[place].standard_errors))
+    left = runs - budget * len(pairs)
+    return event_search.with_event(mechanism, attacks[best], seed=seed, runs=left), tuple(screened)
+
+
+def _screen(mechanism: AnyMechanism, attack: AnyAttack, pair: Neighbours, seed: int, runs: int) -> Screened:
+    learned = event_search.with_event(mechanism, attack, seed=seed, runs=runs // 2, label="screen-learn", regress=False)
+    assert learned.event is not None
+    counts, size = [], runs - runs // 2
+    for world, data in zip(("in", "out"), attack.worlds(), strict=True):
+        bits = seeded_bits(seed, attack.name, mechanism.name, f"screen-{world}")
+        counts.append(int(learned.event(mechanism.sample(data, attack.parameters, bits, size)).sum()))
+    claim = mechanism.claim(attack.parameters, *attack.worlds())
+    beyond, errors = event_search.strength(np.array(counts[:1]), np.array(counts[1:]), (size, size), claim)
+    return Screened(pair.name, runs, float(beyond[0]), float(errors[0]))
+
+
+def _attack(mechanism: AnyMechanism, parameters: Any, pair: Neighbours) -> AnyAttack:
+    return Attack(
+        f"neighbours@{pair.name}",
+        mechanism.family,
+        lambda: (pair.data_in, pair.data_out),
+        parameters,
+        None,
+        first_value,
+        (),
+        "Ding, Wang, Wang, Zhang, Kifer 2018 (CCS): patterns of neighbouring inputs",
+        f"{pair.name}, with an event learned on runs that judge nothing",
+        axis="first number of the outcome",
+    )

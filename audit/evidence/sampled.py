@@ -1,0 +1,205 @@
+"""Many runs -> evidence, with confidence. The event is fixed before the runs that judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import event_search
+from subnormal.audit.evidence.batches import Counts, batches, count_batches
+from subnormal.audit.evidence.worlds import claimed
+from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.law import Law, integers, runs_of
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
+from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.privacy import Claim
+
+CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
+MANY = 1 << 23  # atoms from which an even part of them fixes the cells
+PART = 1 << 20  # atoms of that part
+PILOT = 4096  # runs that fix the cells where there is no law to fix them, at the most
+PILOT_SHARE = 1 / 8  # of the runs asked for, at the most
+REFUSALS = 100  # of each world: where a pilot of at least so many only raises, nothing is tried
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+Laws = tuple[Law[Any], Law[Any]]
+Described = tuple[Law[Any] | Any, Law[Any] | Any]  # or two products of laws
+
+
+def distinguish(
+    mechanism: AnyMechanism, attack: AnyAttack, *, seed: int = 1, runs: int = 100_000, alpha: float = 0.05
+) -> SampledEvidence:
+    """Run the mechanism `runs` times in each world and return what the attack's event shows, at confidence 1 − α.
+
+    An attack without an event has one learned first, on as many runs again, which judge nothing.
+    The same arguments give the same evidence to the byte, for members whose randomness is seeded.
+    Raises ValueError where the worlds are not adjacent: no claim covers them.
+    """
+    (data_in, data_out), claim = claimed(attack, mechanism)
+    attack = event_search.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
+    laws = whole(both_laws(mechanism, attack, (data_in, data_out)))
+    edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed, pilot(runs))
+    counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
+    masses = None if laws is None else (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges))
+    return judge(counts, claim, alpha, masses, row_seed(seed, attack, mechanism))
+
+
+def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any]) -> Described | None:
+    """Return the member's laws in both worlds, or None where it has none for them."""
+    if mechanism.law is None:
+        return None
+    try:
+        return mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
+    except NoLawError:
+        return None
+
+
+def whole(laws: Described | None) -> Laws | None:
+    """Return the laws of whole outcomes: products with all their keys multiplied out; None where that is too large."""
+    if laws is None:
+        return None
+    try:
+        law_in, law_out = (law.on(law.parts) if isinstance(law, Product) else law for law in laws)
+    except NoLawError:
+        return None
+    return law_in, law_out
+
+
+def pilot(runs: int) -> int:
+    """Return how many of the runs asked for go to a pilot, which fixes the cells and judges nothing; at least one."""
+    return max(1, min(PILOT, int(PILOT_SHARE * runs)))
+
+
+def cell_edges(
+    mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any], laws: Laws | None, seed: int, runs: int
+) -> NDArray[np.float64]:
+    """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them.
+
+    The last cell has no end: it holds what is larger, too.
+    From the atoms of the laws; without laws, from so many runs of each world, which judge nothing (see `pilot`).
+    Raises ValueError where these are enough, and all of them raised.
+    """
+    if laws is None:
+        drawn = []
+        for world, data in zip(("pilot-in", "pilot-out"), worlds, strict=True):
+            bits = seeded_bits(seed, attack.name, mechanism.name, world)
+            drawn.append(mechanism.sample(data, attack.parameters, bits, runs))
+        if runs >= REFUSALS and all(isinstance(one, Refused) for outcomes in drawn for one in outcomes):
+            raise ValueError(f"all of the first {runs:,} runs of both worlds raised, the last {drawn[1][-1].error!r}")
+        values = [attack.statistic(outcomes) for outcomes in drawn]
+    else:
+        values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
+    distinct = np.sort(np.concatenate(values), kind="stable")
+    distinct = distinct[runs_of(distinct) - 1]
+    if len(distinct) > CELLS:
+        distinct = distinct[np.linspace(0, len(distinct) - 1, CELLS + 1).round().astype(np.int64)[1:]]
+    return distinct
+
+
+def _part(atoms: Sequence[Any]) -> Sequence[Any]:
+    return atoms if len(atoms) < MANY else atoms[:: len(atoms) // PART]
+
+
+def _distinct(laws: Laws) -> Sequence[Law[Any]]:
+    both_ranges = isinstance(laws[0].atoms, range) and isinstance(laws[1].atoms, range)
+    return laws[:1] if both_ranges and laws[0].atoms == laws[1].atoms else laws
+
+
+def cell_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the law's mass in each cell as floats, for tests of fit and for pictures only, shape (cells,)."""
+    values, low = attack.statistic(law.atoms), integers(law.low)
+    edges = np.append(edges[:-1], np.inf)
+    if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
+        return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
+    cells = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # of a NaN too
+    shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
+    return np.bincount(cells, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
+
+
+def _mass_before(law: Law[Any], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the mass of the atoms before each position, over the denominator, shape (positions,). Exact."""
+    low, counts = integers(law.low), law.counts()
+    ends = np.append(0, np.cumsum(counts))
+    masses = np.append(0, np.cumsum(counts * low))
+    run = np.searchsorted(ends, positions, side="right") - 1
+    inside: NDArray[np.int64] = masses[run] + (positions - ends[run]) * np.append(low, 0)[run]
+    return inside
+
+
+def observe(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    worlds: tuple[Any, Any],
+    edges: NDArray[np.float64],
+    *,
+    seed: int,
+    runs: int,
+) -> tuple[Counts, Counts]:
+    """Return the counts of `runs` runs in each world."""
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    return count_batches(mechanism, attack, worlds, edges, seed, batches(runs))
+
+
+def judge(
+    counts: tuple[Counts, Counts],
+    claim: Claim,
+    alpha: float,
+    masses: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    seed: int,
+) -> SampledEvidence:
+    """Return what counts show of a claim, at confidence 1 − α, half of which is each test's (see `statistics.parts`).
+
+    VIOLATED: the event, or its complement, is more likely in one world than the claim allows, by Clopper-Pearson bounds
+    with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell
+    them: the Kolmogorov-Smirnov distance over the cells, less its margin. The cells must be fixed before the counts.
+    UNDERPOWERED: so few runs could not have shown it. Else NOT REFUTED.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    runs = counts[0].runs
+    of_event, of_distance = statistics.parts(alpha, len(counts[0].cells))
+    event_in, event_out = (statistics.clopper_pearson(world.event, runs, of_event / 4) for world in counts)
+    by_event = statistics.epsilon_lower(event_in, event_out, claim.delta)
+    apart = statistics.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
+    margin = statistics.dkw_margin(runs, of_distance) if of_distance else 0.0
+    convicted_by: Literal["event", "distance"] | None = None
+    if by_event > claim.epsilon:
+        verdict, convicted_by = Verdict.VIOLATED, "event"
+    elif apart - margin > claim.advantage_allowed:
+        verdict, convicted_by = Verdict.VIOLATED, "distance"
+    elif statistics.underpowered(runs, of_event, claim.epsilon, claim.delta):
+        verdict = Verdict.UNDERPOWERED
+    else:
+        verdict = Verdict.NOT_REFUTED
+    gap = max(event_in[0] - event_out[1], event_out[0] - event_in[1], 0.0)
+    reach = max(event_in[1] - event_out[0], event_out[1] - event_in[0])
+    fit = None
+    if masses is not None:
+        fit_in, p_in = statistics.monte_carlo_fit(counts[0].cells, masses[0], seed)
+        fit_out, p_out = statistics.monte_carlo_fit(counts[1].cells, masses[1], seed + 1)
+        fit = Fit(fit_in, p_in, fit_out, p_out)
+    return SampledEvidence(
+        verdict=verdict,
+        runs=runs,
+        confidence=1 - alpha,
+        epsilon_lower=max(by_event, claim.budget_of(apart - margin)),
+        event_in=event_in,
+        event_out=event_out,
+        advantage=(gap, reach),
+        ks=KolmogorovSmirnov(apart, claim.advantage_allowed, margin),
+        fit=fit,
+        convicted_by=convicted_by,
+    )
+
+
+def row_seed(seed: int, attack: AnyAttack, mechanism: AnyMechanism) -> int:
+    """Return the seed of a row's Monte Carlo tests, whatever else the report holds."""
+    return seeded_bits(seed, attack.name, mechanism.name, "fit").take(63)

@@ -1,0 +1,185 @@
+"""Runs until a claim is decided: an e-process (`statistics.e_process`), looked at after every batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import event_search
+from subnormal.audit.evidence.batches import BATCH, Batch
+from subnormal.audit.evidence.worlds import claimed
+from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.statistics import e_process
+from subnormal.audit.statistics.e_process import PairCounts, State
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.privacy import Claim
+
+FIRST = 64  # runs of the first batch, which bets nothing; each batch is as large as all before it, up to a largest size
+SLACK = 1e-6  # nats of wealth beyond 1/α that are asked for: more than the rounding errors of all sums
+TRAINING = 1 << 16  # runs of each world to learn an event on, at the most, and an eighth of all at the most
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+
+
+def until_decided(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    *,
+    seed: int,
+    runs_max: int,
+    alpha: float,
+    batch: int = BATCH,
+    look: Callable[[SequentialEvidence], None] = lambda evidence: None,
+) -> SequentialEvidence:
+    """Run the mechanism in both worlds until the claim is refuted, or `runs_max` runs of each world are spent.
+
+    An attack without an event has one learned first, on at most an eighth of runs_max, and on runs that judge nothing.
+    batch: the largest. look(evidence) is called after every batch with what is known by then.
+    VIOLATED: the e-value reached 1/α. UNDERPOWERED: with so many runs even a perfect distinguisher would not have.
+    Raises ValueError where the worlds are not adjacent: no claim covers them.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    if batch < 1:
+        raise ValueError(f"batch must be at least 1, got {batch}")
+    if runs_max < 1:
+        raise ValueError(f"runs_max must be at least 1, got {runs_max}")
+    _, claim = claimed(attack, mechanism)
+    attack, training = with_event(mechanism, attack, seed=seed, runs_max=runs_max)
+    looks = Looks(claim, attack, alpha, (runs_max, training, batch))
+    for number, size in looks.todo():
+        looks.add([(number, size)], [count_pairs(mechanism, attack, seed, number, size)])
+        look(looks.evidence)
+        if looks.complete:
+            break
+    return looks.evidence
+
+
+def with_event(mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, runs_max: int) -> tuple[AnyAttack, int]:
+    """Return the attack with an event, learned where it names none, and the runs that it was learned on."""
+    training = 0
+    if attack.event is None:
+        training = min(TRAINING, max(2, runs_max // 8))
+        attack = event_search.with_event(mechanism, attack, seed=seed, runs=training)
+    if runs_max <= training:
+        raise ValueError(f"runs_max must leave a run to judge by, got {runs_max}")
+    return attack, training
+
+
+class Looks:
+    """A claim that is being decided: the batches so far, in their order, whoever counted which of them first."""
+
+    __slots__ = ("_alpha", "_event", "_looks", "_plan", "_state", "_waiting", "pairs")
+
+    def __init__(self, claim: Claim, attack: AnyAttack, alpha: float, plan: tuple[int, int, int]) -> None:
+        """plan: the runs to spend at the most, those spent to learn the event, and the largest batch."""
+        self._alpha, self._plan = alpha, plan
+        self._event = {} if attack.event is None else attack.event.to_json()
+        self._state, self._looks = State(claim), [(0, 0.0)]
+        self._waiting: dict[int, PairCounts] = {}  # batches that came before their turn
+        self.pairs: list[PairCounts] = []  # of the batches looked at
+
+    def todo(self) -> Iterator[Batch]:
+        """Give the batches that are not counted yet."""
+        runs_max, training, largest = self._plan
+        known = len(self.pairs)
+        return (
+            (number, size)
+            for number, size in enumerate(batches(runs_max - training, largest))
+            if number >= known and number not in self._waiting
+        )
+
+    def add(self, span: Sequence[Batch], counted: Sequence[PairCounts]) -> None:
+        """Add the counts of some batches, and look after each whose turn has come, until the claim is decided."""
+        self._waiting.update((number, pairs) for (number, _), pairs in zip(span, counted, strict=True))
+        while not self.complete and len(self.pairs) in self._waiting:
+            pairs = self._waiting.pop(len(self.pairs))
+            self.pairs.append(pairs)
+            self._state = e_process.update(self._state, pairs)
+            self._looks.append((self._state.seen.runs, self._state.log_e_value))
+
+    def reached(self, number: int) -> bool:
+        """Whether all batches before this one have been looked at."""
+        return len(self.pairs) >= number
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `restore` reads: the batches looked at."""
+        return {"pairs": [[one.both, one.only_in, one.only_out, one.neither] for one in self.pairs]}
+
+    def restore(self, stored: dict[str, Any]) -> None:
+        """Look again at what `to_json` returned, of the same row."""
+        pairs = [PairCounts(*one) for one in stored["pairs"]]
+        span = list(islice(self.todo(), len(pairs)))
+        if [size for _, size in span] != [one.runs for one in pairs]:
+            raise ValueError("the counts that were kept are not of this row")
+        self.add(span, pairs)
+
+    @property
+    def counted(self) -> int:
+        """Runs of each world that have been looked at."""
+        return self._state.seen.runs
+
+    @property
+    def complete(self) -> bool:
+        """Whether the claim is refuted, or all runs are spent."""
+        spent = self.counted == self._plan[0] - self._plan[1]
+        return spent or self.refuted
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the e-value has reached 1/α."""
+        return self._state.log_e_value >= -math.log(self._alpha) + SLACK
+
+    @property
+    def evidence(self) -> SequentialEvidence:
+        """What is known by now."""
+        state, (runs_max, training, batch), needed = self._state, self._plan, -math.log(self._alpha) + SLACK
+        best = e_process.reachable(runs_max - training - min(FIRST, batch), state.claim)  # the first batch bets nothing
+        weak = Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED
+        return SequentialEvidence(
+            verdict=Verdict.VIOLATED if self.refuted else weak,
+            claim=state.claim,
+            alpha=self._alpha,
+            runs=state.seen.runs,
+            runs_max=runs_max,
+            training=training,
+            log_e_value=state.log_e_value,
+            event_in=state.seen.both + state.seen.only_in,
+            event_out=state.seen.both + state.seen.only_out,
+            event=self._event,
+            looks=tuple(self._looks),
+        )
+
+
+def batches(runs: int, largest: int) -> Iterator[int]:
+    """Give the sizes of the batches of so many runs: 64, then as many as before, up to the largest.
+
+    >>> list(batches(1000, 256))
+    [64, 64, 128, 256, 256, 232]
+    """
+    done = 0
+    while done < runs:
+        size = min(max(FIRST, done), largest, runs - done)
+        yield size
+        done += size
+
+
+def count_pairs(mechanism: AnyMechanism, attack: AnyAttack, seed: int, number: int, runs: int) -> PairCounts:
+    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism."""
+    if attack.event is None:
+        raise ValueError(f"attack {attack.name!r} names no event")
+    happened = []
+    for world, data in zip(("pairs-in", "pairs-out"), attack.worlds(), strict=True):
+        bits = seeded_bits(seed, attack.name, mechanism.name, world, number)
+        outcomes = mechanism.sample(data, attack.parameters, bits, runs)
+        if len(outcomes) != runs:
+            raise ValueError(f"{mechanism.name} returned {len(outcomes)} outcomes, not {runs}")
+        happened.append(attack.event(outcomes))
+    one, other = happened
+    both, only_in, only_out = int((one & other).sum()), int((one & ~other).sum()), int((~one & other).sum())
+    return PairCounts(both, only_in, only_out, runs - both - only_in - only_out)

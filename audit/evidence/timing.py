@@ -1,0 +1,258 @@
+"""What a clock tells of the world: measurements -> evidence. After dudect, for timings that depend on each other.
+
+Design. The two worlds are interleaved: the world of each measurement is a fair coin of ours, thrown independently of
+the clock and of all that ran before. What is timed is a draw from a copy of the data that was made a while ago, with
+those of some other measurements: an address tells its turn, and nothing of its world. The garbage collector is off.
+
+What is sound however timings drift:
+
+- *The sign test.* Let no time depend on a world, its own or an earlier one. (What a call leaves behind of its world for
+  the next one to be slow is detected as well: it tells of a world, though not of its own.) Then the times are
+  independent of the coins, and of two measurements in a row with different coins it is a fair coin, again, which of
+  them is in and which is out. So the number of such pairs in which `in` was slower is binomial with 1/2 given all
+  times, ties left out. The level is exact.
+- *The bet.* A claim about outcomes says nothing about time. The row asks whether it would hold of the pair
+  (outcome, time): whether, in whatever state the machine is, Pr[time > θ] in one world is at most e^ε times that in the
+  other, plus δ. θ and the stakes are fixed on the first quarter of the measurements, which judge nothing. Let W be the
+  coin. Given the past, {W = in, time ∈ S} and {W = out, time ∈ S} are the halves of such a pair, and mixing both with
+  the same nothing keeps them (ε, δ/2)-indistinguishable. That is what `betting` bets against, for S = {time > θ} and
+  for its complement; the mean of their wealth is the e-value, and VIOLATED means that it reached 1/α.
+- *The advantage.* Let s = ±1 be the coin. Given the past, the mean of s·(2·1{time > θ} − 1) is the advantage of the
+  event at that moment, so by Azuma and Hoeffding the mean of n of them is within √(2·ln(2/α)/n) of the mean advantage.
+
+So worlds that merely differ are `detected`, and not accused: sound mechanisms may differ by as much as they claim.
+Welch's t is shown beside these, as dudect has it: it takes measurements for independent, and no verdict rests on it.
+
+Sources: Reparaz, Balasch, Verbauwhede 2017 (dudect); Waudby-Smith, Ramdas 2024 (betting); Künsch 1989 (blocks).
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence.worlds import claimed
+from subnormal.audit.model import Sketch, TimingEvidence, Verdict
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import e_process, paired_times
+from subnormal.audit.statistics.e_process import PairCounts, State, update
+from subnormal.mechanisms.bits import BitSource, seeded_bits
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.privacy import Claim
+
+SECONDS = 3.0  # for all rows of a report that the clock decides
+BATCH = 16  # measurements prepared at a time; two batches are the warm-up
+LEAST = 32  # measurements, below which nothing is looked at
+TRAINING = 4  # the first of so many parts of the measurements fixes the event
+CELLS, TAIL = 60, 0.01  # of a picture, and the part of the times beyond either end of it
+THRESHOLDS = 64  # parts into which the times that may be it divide those of the training
+
+AnyAttack = Attack[Any, Any, Any]
+AnyMechanism = Mechanism[Any, Any, Any]
+Clock = Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Times:
+    """Measurements in the order in which they were made, each of shape (measurements,)."""
+
+    nanoseconds: NDArray[np.int64]
+    is_in: NDArray[np.bool_]  # the world of each
+
+
+def distinguish(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    *,
+    seed: int = 1,
+    measurements: int = 100_000,
+    seconds: float = math.inf,
+    alpha: float = 0.05,
+) -> TimingEvidence:
+    """Time single draws of the mechanism in both worlds and return what the clock shows, at confidence 1 − α.
+
+    As many measurements as asked for, or as fit into so many seconds.
+    Raises ValueError where the worlds are not adjacent: no claim covers them.
+    """
+    _, claim = claimed(attack, mechanism)
+    times = observe(mechanism, attack, seed=seed, measurements=measurements, seconds=seconds)
+    return judge(times, claim, alpha, seed)
+
+
+def observe(
+    mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, measurements: int, seconds: float = math.inf
+) -> Times:
+    """Return the times of single draws. The seed governs their order and the draws; the times are the machine's."""
+    bits = seeded_bits(seed, attack.name, mechanism.name, "time")
+    coins = seeded_bits(seed, attack.name, mechanism.name, "coins")
+
+    def draw(data: Any) -> object:
+        return mechanism.sample(data, attack.parameters, bits, 1)
+
+    return measure(draw, attack.worlds(), coins, measurements, seconds)
+
+
+def measure(
+    draw: Callable[[Any], object],
+    worlds: tuple[Any, Any],
+    coins: BitSource,
+    measurements: int,
+    seconds: float = math.inf,
+    clock: Clock = time.perf_counter_ns,
+) -> Times:
+    """Return the times of draw(data), the data of a world that a coin chooses for each.
+
+    The second half of the warm-up, which is discarded, says how many fit into the seconds: before the first coin.
+    """
+    if measurements < LEAST:
+        raise ValueError(f"measurements must be at least {LEAST}, got {measurements}")
+    with _undisturbed():
+        alternating = np.arange(BATCH) % 2 == 0
+        _timed(draw, worlds, alternating, clock)
+        began = clock()
+        _timed(draw, worlds, alternating, clock)
+        each = max(1, clock() - began) / BATCH / 1e9
+        is_in = coins.words(int(min(measurements, max(LEAST, seconds / each))), 1).astype(bool)
+        batches = [is_in[start : start + BATCH] for start in range(0, len(is_in), BATCH)]
+        taken = [_timed(draw, worlds, batch, clock) for batch in batches]
+    return Times(np.concatenate(taken), is_in)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Switch the garbage collector off for a while."""
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _timed(
+    draw: Callable[[Any], object], worlds: tuple[Any, Any], is_in: NDArray[np.bool_], clock: Clock
+) -> NDArray[np.int64]:
+    """Return the times of a batch. All data are copied before: where a copy lies depends on its turn, not its world."""
+    prepared = [copy.copy(worlds[0 if chosen else 1]) for chosen in is_in.tolist()]
+    taken = np.empty(len(prepared), dtype=np.int64)
+    for turn, data in enumerate(prepared):
+        began = clock()
+        draw(data)
+        taken[turn] = clock() - began
+    return taken
+
+
+def judge(times: Times, claim: Claim, alpha: float, seed: int) -> TimingEvidence:
+    """Return what measurements show. The verdict, the sign test and the bound on the advantage each at 1 − α.
+
+    VIOLATED: some threshold on the time has probabilities that the claim does not allow for the pair (outcome, time).
+    UNDERPOWERED: so few measurements could not have shown it. Else NOT REFUTED. seed: of the bootstrap's resamples.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    if len(times.is_in) < LEAST:
+        raise ValueError(f"measurements must be at least {LEAST}, got {len(times.is_in)}")
+    bet = _bet(times, claim)
+    if bet.log_e_value >= -math.log(alpha):
+        verdict = Verdict.VIOLATED
+    elif e_process.reachable(bet.judged // 2, claim) - math.log(4) < -math.log(
+        alpha
+    ):  # one in eight, not two in four bets
+        verdict = Verdict.UNDERPOWERED
+    else:
+        verdict = Verdict.NOT_REFUTED
+    slower, untied, pairs = paired_times.signs(times.nanoseconds, times.is_in)
+    sign_p = paired_times.sign_test(slower, untied)
+    t, p = paired_times.welch(times.nanoseconds, times.is_in)
+    median_in, median_out = paired_times.medians(times.nanoseconds, times.is_in)
+    difference, ratio = paired_times.bootstrap(times.nanoseconds, times.is_in, seed)
+    return TimingEvidence(
+        verdict=verdict,
+        confidence=1 - alpha,
+        measurements=len(times.is_in),
+        median_in=median_in / 1e9,
+        median_out=median_out / 1e9,
+        difference=(difference[0] / 1e9, difference[1] / 1e9),
+        ratio=ratio,
+        detected=sign_p <= alpha,
+        sign_p=sign_p,
+        slower_in=slower / untied if untied else 0.5,
+        needed=paired_times.needed(slower, untied, pairs),
+        welch_t=t,
+        welch_p=p,
+        threshold=bet.threshold / 1e9,
+        event_in=bet.event_in,
+        event_out=bet.event_out,
+        advantage_lower=max(0.0, abs(bet.advantage) - math.sqrt(2 * math.log(2 / alpha) / bet.judged)),
+        log_e_value=bet.log_e_value,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bet:
+    """A threshold on the time, how often it was exceeded by the measurements that judge, and what that won."""
+
+    threshold: float  # nanoseconds
+    judged: int
+    event_in: float
+    event_out: float
+    advantage: float  # the mean of s·(2·1{time > θ} − 1)
+    log_e_value: float
+
+
+def _bet(times: Times, claim: Claim) -> _Bet:
+    trained = len(times.is_in) // TRAINING
+    threshold = _threshold(times.nanoseconds[:trained], times.is_in[:trained], claim)
+    above, is_in = times.nanoseconds > threshold, times.is_in
+    halved = Claim(claim.epsilon, claim.delta / 2)
+    wealth = []
+    for event in (above, ~above):
+        training = update(State(halved), _counts(event[:trained], is_in[:trained]))  # nothing is staked yet
+        wealth.append(update(training, _counts(event[trained:], is_in[trained:])).log_e_value)
+    above, is_in = above[trained:], is_in[trained:]
+    return _Bet(
+        threshold=threshold,
+        judged=len(is_in),
+        event_in=float(above[is_in].mean()),
+        event_out=float(above[~is_in].mean()),
+        advantage=float(np.where(above == is_in, 1, -1).mean()),
+        log_e_value=float(np.logaddexp(wealth[0], wealth[1])) - math.log(2),
+    )
+
+
+def _counts(event: NDArray[np.bool_], is_in: NDArray[np.bool_]) -> PairCounts:
+    only_in, only_out = int((event & is_in).sum()), int((event & ~is_in).sum())
+    return PairCounts(0, only_in, only_out, len(event) - only_in - only_out)
+
+
+def _threshold(nanoseconds: NDArray[np.int64], is_in: NDArray[np.bool_], claim: Claim) -> float:
+    """Return the time that lies farthest beyond the claim on these measurements, in standard errors."""
+    limits = np.unique(np.quantile(nanoseconds, np.arange(1, THRESHOLDS) / THRESHOLDS))
+    slow_in, slow_out = _above(nanoseconds[is_in], limits), _above(nanoseconds[~is_in], limits)
+    sizes = max(1, int(is_in.sum())), max(1, int((~is_in).sum()))
+    return float(limits[np.argmax(statistics.standard_errors_beyond(slow_in, slow_out, sizes, claim))])
+
+
+def _above(nanoseconds: NDArray[np.int64], limits: NDArray[np.float64]) -> NDArray[np.int64]:
+    return len(nanoseconds) - np.searchsorted(np.sort(nanoseconds).astype(np.float64), limits, side="right")
+
+
+def sketch(times: Times) -> Sketch:
+    """Return what a picture of the times needs: shares over cells of equal width (ms), the tails in the outermost."""
+    low, high = np.quantile(times.nanoseconds, (TAIL, 1 - TAIL)) / 1e6
+    edges = np.linspace(low, max(high, low + 1e-6), CELLS)
+    found = np.minimum(np.searchsorted(edges, times.nanoseconds / 1e6), CELLS - 1)
+    counts = [np.bincount(found[chosen], minlength=CELLS) for chosen in (times.is_in, ~times.is_in)]
+    return Sketch(edges, (counts[0] / max(1, counts[0].sum()), counts[1] / max(1, counts[1].sum())), None, None)

@@ -1,0 +1,239 @@
+"""The timing figures: how they are measured and drawn. What is measured stands in `curves`.
+
+A figure is one run: in every round each member draws at each size, in an order shuffled anew, so that whatever else
+the machine does meets all members alike. Seconds are the processor's, of
+this thread: on an idle machine those of the clock, and on a busy one what the draw itself took.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from itertools import takewhile
+from math import ceil, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subnormal.audit.engine.fingerprint import environment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that reading the clock costs nothing
+LEAST_TICK = 1e-6  # seconds: no clock is trusted below
+QUICK_ROUNDS = 5
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The times of one curve: seconds for one draw at each size, the median and the quartiles over the rounds."""
+
+    name: str
+    sizes: tuple[int, ...]
+    median: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    exponent: float  # of the power law through the larger sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """A figure's numbers: all that its picture is drawn from."""
+
+    name: str
+    title: str
+    axis: str
+    rounds: int
+    series: tuple[Series, ...]
+    advantage: tuple[float, ...] = ()  # exact, at 1, 2, 3, …, drawn beside the times
+
+    @property
+    def common_size(self) -> int:
+        """The largest size that every curve has."""
+        return max(set.intersection(*(set(series.sizes) for series in self.series)))
+
+    def ratios(self) -> dict[str, float]:
+        """Return each curve's median at the common size, as a multiple of the first curve's."""
+        at_common = {series.name: series.median[series.sizes.index(self.common_size)] for series in self.series}
+        return {name: median / at_common[self.series[0].name] for name, median in at_common.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """What is timed: `call(size)` prepares the data of that size and returns the call that is one draw."""
+
+    name: str
+    last: int  # the largest size that is affordable
+    call: Callable[[int], Call]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A figure to be measured. Its curves share one grid of sizes, first·ratio^i, and each goes as far as it can."""
+
+    name: str
+    title: str
+    axis: str
+    first: int
+    ratio: float
+    curves: tuple[Curve, ...]
+    advantage: Callable[[int], Fraction] | None = None  # of whoever counts random bits, exactly
+
+
+def sizes(first: int, last: int, ratio: float, *, quick: bool = False) -> tuple[int, ...]:
+    """Return first·ratio^i, rounded, up to `last`; quick: every other of them, up to half of `last`.
+
+    >>> sizes(16, 1024, 4), sizes(16, 1024, 4, quick=True)
+    ((16, 64, 256, 1024), (16, 256))
+    """
+    largest = last // 2 if quick else last
+    count = ceil(log(max(last, first) / first, ratio)) + 2
+    grid = [round(first * ratio**power) for power in range(0, count, 2 if quick else 1)]
+    return tuple(takewhile(lambda size: size <= largest, grid))
+
+
+def fitted_exponent(at: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return the a of seconds ≈ c·size^a: least squares on logarithms, over the sizes from their median on.
+
+    Raises ValueError where there are fewer than two sizes.
+    """
+    if len(at) < 2:
+        raise ValueError(f"a power law needs at least two sizes, got {tuple(at)}")
+    large = np.asarray(at) >= min(np.median(at), sorted(at)[-2])
+    x, y = np.log(np.asarray(at)[large]), np.log(np.asarray(seconds)[large])
+    x -= x.mean()
+    return float(x @ y / (x @ x))
+
+
+def measure(
+    plan: Plan, *, rounds: int, seed: int, quick: bool = False, done: Callable[[], None] = lambda: None
+) -> Timings:
+    """Return the times of a figure. `seed` orders the draws within each round; `done` is called after every round."""
+    shuffled = random.Random(seed)
+    tasks = [
+        (curve.name, size, *_prepared(curve.call(size)))
+        for curve in plan.curves
+        for size in sizes(plan.first, curve.last, plan.ratio, quick=quick)
+    ]
+    times: dict[str, dict[int, list[float]]] = {curve.name: {} for curve in plan.curves}
+    for _ in range(rounds):
+        for name, size, call, repeats in shuffled.sample(tasks, len(tasks)):
+            times[name].setdefault(size, []).append(_seconds(call, repeats))
+        done()
+    series = tuple(_series(name, dict(sorted(by_size.items()))) for name, by_size in times.items())
+    largest = max(timed.sizes[-1] for timed in series)
+    told = () if plan.advantage is None else tuple(float(plan.advantage(size)) for size in range(1, largest + 1))
+    return Timings(plan.name, plan.title, plan.axis, rounds, series, told)
+
+
+def _prepared(call: Call) -> tuple[Call, int]:
+    """Return the call, warmed up, and how many of it are timed at once."""
+    call()  # fills the caches: its time says nothing
+    return call, ceil(LEAST_TIMED / max(_seconds(call, 1), LEAST_TICK))
+
+
+def _seconds(call: Call, repeats: int) -> float:
+    start = time.thread_time()
+    for _ in range(repeats):
+        call()
+    return (time.thread_time() - start) / repeats
+
+
+def _series(name: str, by_size: dict[int, list[float]]) -> Series:
+    quartiles = np.percentile(list(by_size.values()), [25, 50, 75], axis=1)
+    low, median, high = (tuple(row) for row in quartiles.tolist())
+    return Series(name, tuple(by_size), median, low, high, fitted_exponent(list(by_size), median))
+
+
+STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart; dashes are bit by bit
+    "naive float64": {"color": "#d55e00", "marker": "s"},
+    "naive Laplace": {"color": "#d55e00", "marker": "s"},
+    "exact": {"color": "#0072b2", "marker": "D"},
+    "base 2, theoretical, all-bits": {"color": "black", "marker": "o"},
+    "base 2, theoretical, bit-by-bit": {"color": "black", "marker": "o", "fillstyle": "none", "linestyle": "--"},
+    "base 2, empirical, all-bits": {"color": "0.6", "marker": "^"},
+    "base 2, empirical, bit-by-bit": {"color": "0.6", "marker": "^", "fillstyle": "none", "linestyle": "--"},
+    "total weight 128.5": {"color": "#d55e00", "marker": "s"},
+    "total weight 128": {"color": "#0072b2", "marker": "D"},
+    "precision search, once": {"color": "#009e73", "marker": "v", "linestyle": ":"},
+}
+
+
+def draw(axes: Axes, timings: Timings) -> None:
+    """Draw medians as lines and the interquartile range as bands, with the legend beside them, slowest first.
+
+    On logarithmic axes with the exponents of power laws, but for a few tries, which make none.
+    """
+    from matplotlib.ticker import EngFormatter
+
+    rank = {name: -round(log(ratio)) for name, ratio in timings.ratios().items()}  # near ties keep the plan's order
+    for series in sorted(timings.series, key=lambda series: rank[series.name]):
+        style = STYLES[series.name]
+        label = series.name if timings.advantage else f"{series.name}: $n^{{{series.exponent:z.2f}}}$"
+        axes.plot(series.sizes, series.median, **style, markersize=6, linewidth=1.8, label=label)
+        axes.fill_between(series.sizes, series.low, series.high, color=style["color"], alpha=0.2, linewidth=0)
+    scale = "linear" if timings.advantage else "log"
+    axes.set(xscale=scale, yscale=scale, xlabel=timings.axis, ylabel="processor time", title=timings.title)
+    axes.yaxis.set_major_formatter(EngFormatter(unit="s"))
+    axes.grid(color="0.92")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+
+
+def draw_advantage(axes: Axes, timings: Timings) -> None:
+    """Draw what the number of random bits tells, against the minimum of tries."""
+    minimum = range(1, len(timings.advantage) + 1)
+    axes.plot(minimum, timings.advantage, color="black", marker="o", markersize=4, linewidth=1.2)
+    axes.set(yscale="log", xlabel=timings.axis, ylabel="advantage, exactly", title="Whoever counts bits")
+    axes.grid(color="0.92")
+
+
+def to_png(timings: Timings) -> bytes:
+    """Return the picture of a figure."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(11, 5), layout="constrained")
+        if timings.advantage:
+            beside, axes = figure.subplots(1, 2)
+            draw_advantage(beside, timings)
+        else:
+            axes = figure.subplots()
+        draw(axes, timings)
+        rounds = f"median of {timings.rounds} rounds,"
+        note = f"{rounds} band: quartiles\npower laws: of the larger sizes"
+        if timings.advantage:  # the axes leave less room
+            note = f"{rounds}\nband: quartiles"
+            for panel in (beside, axes):
+                panel.locator_params(axis="x", integer=True)  # no halves of a try
+        figure.text(0.99, 0.02, note, ha="right", color="0.4")
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=110)
+    return stream.getvalue()
+
+
+def to_json(measured: Sequence[Timings], seed: int) -> str:
+    """Return the numbers of some figures, and the machine that they were measured on, as JSON."""
+    figures = [asdict(timings) for timings in measured]
+    document = {"schema": "subnormal/figures/1", "seed": seed, "environment": environment(), "figures": figures}
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_json(text: str) -> list[Timings]:
+    """Return the figures of a figures.json, so that their pictures can be drawn again."""
+
+    def as_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+    return [
+        Timings(**as_tuples(figure | {"series": [Series(**as_tuples(series)) for series in figure["series"]]}))
+        for figure in json.loads(text)["figures"]
+    ]

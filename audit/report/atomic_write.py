@@ -1,0 +1,45 @@
+"""Writing a report: whole files or none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from errno import EISDIR
+from pathlib import Path
+
+from subnormal.audit import interrupts
+
+ROOM = 1 << 20  # bytes that a report takes, or so
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder and see that there is room for a report, before any work is done. Raises OSError."""
+    interrupts.check()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as stream:
+        stream.write(bytes(ROOM))
+
+
+def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
+    """Write files into the folder. Each appears whole or not at all, and none before all of them are on the disk.
+
+    Then remove the stale ones that are not among them. Raises OSError, and then leaves what was there before; so does
+    an interrupt, which comes before the first file appears or after the last.
+    """
+    interrupts.check()
+    for name in files:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(EISDIR, "Is a directory", str(folder / name))
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
+        for name, content in files.items():
+            path = Path(staging, name)
+            path.write_bytes(content)
+            with path.open("rb+") as handle:
+                os.fsync(handle.fileno())
+        with interrupts.put_off():
+            for name in files:
+                os.replace(Path(staging, name), folder / name)
+            for name in set(stale) - set(files):
+                (folder / name).unlink(missing_ok=True)
+            interrupts.left = f"{folder} is written"

@@ -1,0 +1,153 @@
+"""A row's pictures of a claim and what is known of it: the event, the curve δ(ε), the running e-value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from subnormal.audit.model import Interval, Row, Verdict
+from subnormal.audit.report import svg as charts
+from subnormal.audit.report.sentences import percent
+from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.mechanisms.privacy import Claim
+
+MAGNIFIED = 1e3  # the ratio of two probabilities of an event that a linear axis does not show
+LEAST_SEEN = 0.03  # a δ that can be told from 0 on an axis from 0 to 1
+WORLDS = ("i", "o")
+
+
+def drawn(row: Row) -> str:
+    """Return which row a picture is of."""
+    return f"{row.attack} on {row.mechanism}"
+
+
+def event(row: Row) -> Panel | None:
+    """Return the event's probabilities, and the range that the claim leaves to `in`, given `out`."""
+    known, sampled = _known(row), row.sampled
+    if row.claim is None or known is None:
+        return None
+    bounds, certain, told = known
+    seen = () if sampled is None else (sampled.event_in, sampled.event_out)
+    allowed = allowed_in(bounds[1], row.claim)
+    middles = [sum(one) / 2 if certain or one[0] > 0 else 0.0 for one in bounds]
+    frame = Frame(Axis("", -0.6, 1.6, names=("in", "out")), _probabilities([*bounds, *seen], [*middles, allowed[1]]))
+    marks = [charts.bar(frame, (-0.45, 0.45), allowed, "b")]
+    for place, (world, middle) in enumerate(zip(WORLDS, middles, strict=True)):
+        marks.append(charts.bar(frame, (place - 0.28, place + 0.28), (0.0, middle), f"f {world}"))
+        if seen:
+            marks.append(charts.interval(frame, place, seen[place], f"l {world}"))
+        name = f"{middle:.4g}" if certain or middle > 0 else f"≤ {bounds[place][1]:.2g}"
+        marks.append(charts.text(frame, place, max(middle, *(seen[place] if seen else (0.0,))), name))
+    if sampled is not None:
+        told += f" Whiskers: {sampled.runs:,} runs, at {percent(sampled.confidence)}."
+    return charts.panel("The event", drawn(row), f"{told} Grey: where the claim lets in be, given out.", frame, marks)
+
+
+def _known(row: Row) -> tuple[tuple[Interval, Interval], bool, str] | None:
+    """Return the event's probabilities (in, out) as they are best known, whether these are no bounds, and whence."""
+    proved = row.exact or row.exhaustive
+    if proved is not None and proved.event_in is not None and proved.event_out is not None:
+        return (proved.event_in, proved.event_out), True, "Bars: from the exact law."
+    if row.sampled is not None:
+        return (row.sampled.event_in, row.sampled.event_out), False, "There is no law."
+    shares = _shares(row)
+    return (
+        None
+        if shares is None
+        else (((shares[0],) * 2, (shares[1],) * 2), True, "Bars: as counted, which bounds nothing.")
+    )
+
+
+def _probabilities(shown: Sequence[Interval], needed: Sequence[float]) -> Axis:
+    """Return an axis for intervals on which all that is needed, and not 0, can be told from 0."""
+    highest, least = max(one[1] for one in shown), min((one for one in needed if one > 0), default=1.0)
+    if highest > MAGNIFIED * least:
+        return Axis("probability", 10.0 ** math.floor(math.log10(max(least, LEAST_DRAWN))), 1.0, logarithmic=True)
+    return Axis("probability", 0.0, min(1.0, 1.25 * highest) or 1.0)
+
+
+def _shares(row: Row) -> Interval | None:
+    if row.timing is not None:
+        return row.timing.event_in, row.timing.event_out
+    if row.sequential is None:
+        return None
+    runs = max(1, row.sequential.runs)
+    return row.sequential.event_in / runs, row.sequential.event_out / runs
+
+
+def allowed_in(out: Interval, claim: Claim) -> Interval:
+    """Return the probabilities in one world that the claim allows an event of such probabilities in the other.
+
+    By the claim for the event and for its complement, in both directions. out: the nearest floats of probabilities,
+    which may lie beside them: 1 may stand for 1 − 10^−17, and a claim of ε = 38 tells them apart.
+
+    >>> allowed_in((0.0, 0.0), Claim(1.0, 0.125))
+    (0.0, 0.125)
+    """
+    ratio, delta = math.exp(min(claim.epsilon, 700.0)), claim.delta
+    low, high = math.nextafter(out[0], 0), math.nextafter(out[1], 1)
+    most = min(1.0, ratio * high + delta, 1 - (1 - high - delta) / ratio)
+    least = max(0.0, (low - delta) / ratio, 1 - ratio * (1 - low) - delta)
+    return least, max(least, most)
+
+
+def curve(row: Row) -> Panel | None:
+    """Return the law's curve δ(ε), the band that runs put around it, and the claim's."""
+    sketch, claim = row.sketch, row.claim
+    if sketch is None or claim is None or (sketch.curve is None and sketch.band is None):
+        return None
+    band = sketch.band
+    epsilons = sketch.curve[0] if sketch.curve is not None else band.epsilons if band is not None else np.zeros(0)
+    promised = np.array([statistics.implied_delta(claim, epsilon) for epsilon in epsilons.tolist()])
+    lines = [promised, *([] if sketch.curve is None else [sketch.curve[1]]), *([] if band is None else [band.observed])]
+    frame = Frame(Axis("ε (nats)", 0.0, float(epsilons[-1])), _deltas(row, float(np.max(lines))))
+    marks, told = [], []
+    if band is not None:
+        marks += [charts.band(frame, epsilons, band.lower, band.upper, "b")]
+        told.append(f"Shaded: confidence band from {band.runs:,} runs, {percent(band.confidence)} for all ε at once.")
+    if sketch.curve is not None:
+        marks.append(charts.line(frame, *sketch.curve, "l k"))
+        told.append("Line: the exact law.")
+    elif band is not None:
+        marks.append(charts.line(frame, epsilons, band.observed, "t k"))
+        told.append("Thin line: as counted, too high as a rule.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
+    marks += [charts.line(frame, epsilons, promised, "t c"), charts.cross(frame, claim.epsilon, claim.delta, "l c")]
+    broken = "the line" if sketch.curve is not None else "all of the shaded band"
+    told.append(f"Dashed, ×: the claim, broken where {broken} lies above it.")
+    if row.violated and sketch.curve is None and band is not None and (band.lower <= promised).all():
+        told.append("The cells of this picture are too coarse to show it; the event is not.")
+    return charts.panel("Privacy curve δ(ε)", drawn(row), " ".join(told), frame, marks)
+
+
+def _deltas(row: Row, most: float) -> Axis:
+    """Return the axis of δ: logarithmic, down to the least that matters, where a violation could not be seen on it."""
+    proved = row.exact or row.exhaustive
+    if proved is None or row.claim is None or proved.verdict is not Verdict.VIOLATED or proved.delta >= LEAST_SEEN:
+        return Axis("δ", 0.0, min(1.0, 1.1 * most) or 1.0)
+    least = min((delta for delta in (proved.delta, row.claim.delta) if delta > 0), default=LEAST_DRAWN)
+    return Axis("δ", 10.0 ** math.floor(math.log10(max(least / 10, LEAST_DRAWN))), 1.0, logarithmic=True)
+
+
+def running(row: Row) -> Panel | None:
+    """Return the e-value of a bet, look by look, and the 1/α at which the claim is refuted."""
+    if row.sequential is None:
+        return None
+    runs = np.array([look[0] for look in row.sequential.looks], dtype=np.float64)
+    values = np.array([look[1] for look in row.sequential.looks]) / math.log(10)
+    needed = -math.log10(row.sequential.alpha)
+    ends = max(-needed, min(0.0, float(values.min()))), 1.15 * max(needed, float(values.max()))
+    first = float(runs[1]) if len(runs) > 1 else 1.0
+    frame = Frame(
+        Axis("runs of each world", first, 10 * first if runs[-1] <= first else float(runs[-1]), logarithmic=True),
+        Axis("log₁₀ of the e-value", *ends),
+    )
+    marks = [
+        charts.line(frame, runs, values, "l k"),
+        charts.line(frame, [0.0, float(runs[-1])], [needed, needed], "t c"),
+        charts.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {1 / row.sequential.alpha:.4g}", "d"),
+    ]
+    caption = "The wealth of a bet against the claim, look by look. The claim is refuted where it reaches 1/α."
+    return charts.panel("Running e-value", drawn(row), caption, frame, marks)

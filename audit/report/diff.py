@@ -1,0 +1,171 @@
+"""What changed between two reports as they were saved: verdicts first, numbers only where they must not change."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from subnormal.audit.model import Verdict, decisive
+from subnormal.audit.report.load import KINDS, PROVED, Json, key
+from subnormal.audit.report.table import printable
+
+CLOSE = 1e-12  # relative: more than what is lost in printing, less than what a law gains by any change
+ASKED = ("family", "parameters", "worlds", "claim", "event", "reproducible")
+CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "environment")
+REPEATED = ("version", "seed", "runs", "alpha_per_row", "environment")  # α as a whole is for other rows
+
+
+class Weight(IntEnum):
+    """How much a difference matters, the most first."""
+
+    VIOLATED = 0
+    FAILED = 1
+    GONE = 2
+    TURNED = 3
+    ASKED = 4
+    NUMBER = 5
+    BETTER = 6
+    NEW = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that changed in one row, as text: "–" where there was nothing, or is nothing any more."""
+
+    weight: Weight
+    row: str  # the attack, with its channel
+    mechanism: str
+    what: str  # "row", "error", or a path into the row: "exact.verdict", "claim.epsilon"
+    old: str
+    new: str
+
+
+def differences(old: Json, new: Json) -> list[Difference]:
+    """Return what changed between two documents of `saved.parsed`, rows matched by `saved.key`, the most severe first.
+
+    Told are rows and errors that came or went, verdicts of any kind of evidence, warnings, and what was asked: claim,
+    parameters, event. Numbers are told where they must be equal: those of laws, in the same version; those of runs,
+    under the same seed, runs, α and environment, where both rows are reproducible. Times never are.
+    """
+    before, after = ({key(row): row for row in document["rows"]} for document in (old, new))
+    same_version = old["version"] == new["version"]
+    repeated = all(old[name] == new[name] for name in REPEATED)
+    found: list[Difference] = []
+    for one in dict.fromkeys((*after, *before)):
+        if one not in before:
+            weight = _weight(None, after[one])
+            found.append(_difference(weight, after[one], "row", None, _summary(after[one])))
+        elif one not in after:
+            found.append(_difference(Weight.GONE, before[one], "row", _summary(before[one]), None))
+        else:
+            found += _of_row(before[one], after[one], same_version, repeated)
+    return sorted(found, key=lambda found: found.weight)  # stable: otherwise in the order of the rows
+
+
+def context(old: Json, new: Json) -> str:
+    """Return in one line how the circumstances of two reports differ; empty where they do not."""
+    parts = [
+        f"{path} {_text(before)} → {_text(after)}"
+        for name in CONTEXT
+        for path, before, after in _changed(name, old[name], new[name])
+    ]
+    packages = {key(row): row["package"] for row in old["rows"]}
+    pairs = dict.fromkeys((packages.get(key(row), row["package"]), row["package"]) for row in new["rows"])
+    parts += [f"package {_text(before)} → {_text(after)}" for before, after in pairs if before != after]
+    return ", ".join(parts)
+
+
+def to_markdown(found: Sequence[Difference]) -> str:
+    """Return differences as a Markdown table, for a comment on a change."""
+    lines = [("attack", "mechanism", "what", "old", "new"), ("---",) * 5]
+    lines += [(one.row, one.mechanism, one.what, one.old, one.new) for one in found]
+    escaped = [[re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(cell.split())) for cell in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
+
+
+def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterator[Difference]:
+    if old["error"] != new["error"]:
+        yield _difference(_weight(old, new), new, "error", _summary(old), _summary(new))
+    if old["error"] is not None or new["error"] is not None:
+        return  # a row that failed has nothing else to be compared
+    both = [name for name in ASKED if name in old and name in new]  # reports of earlier versions have no worlds
+    asked = [changed for name in both for changed in _changed(name, old[name], new[name])]
+    if same_version and not old["reproducible"] and not new["reproducible"]:
+        asked = [one for one in asked if one[0].partition(".")[0] != "event"]  # learned anew on other runs
+    asked += _changed("warnings", old["warnings"], new["warnings"])
+    for path, before, after in asked:
+        yield _difference(Weight.ASKED, new, path, before, after)
+    alike = not asked and old["package"] == new["package"]
+    for kind in KINDS:
+        if _verdict(old, kind) != _verdict(new, kind):
+            weight = _turned(_verdict(old, kind), _verdict(new, kind))
+            yield _difference(weight, new, f"{kind}.verdict", _verdict(old, kind), _verdict(new, kind))
+        elif alike and same_version and KINDS[kind] is PROVED:
+            for path, before, after in _changed(kind, old[kind], new[kind]):
+                yield _difference(Weight.NUMBER, new, path, before, after)
+        elif alike and repeated and new["reproducible"] and kind != "timing":
+            for path, before, after in _changed(kind, old[kind], new[kind])[:1]:  # the others changed with it
+                yield _difference(Weight.NUMBER, new, f"{path}: not reproduced", before, after)
+
+
+def _turned(old: Verdict | None, new: Verdict | None) -> Weight:
+    if new is Verdict.VIOLATED:
+        return Weight.VIOLATED
+    cleared = old is Verdict.VIOLATED and new in (Verdict.HOLDS, Verdict.NOT_REFUTED)
+    return Weight.BETTER if cleared else Weight.TURNED
+
+
+def _weight(old: Json | None, new: Json) -> Weight:
+    """Return the weight of a row that is new, or whose error changed."""
+    if new["error"] is not None:
+        return Weight.FAILED
+    if _spoken(new) is Verdict.VIOLATED:
+        return Weight.VIOLATED
+    return Weight.NEW if old is None else Weight.BETTER
+
+
+def _difference(weight: Weight, row: Json, what: str, old: Any, new: Any) -> Difference:
+    title = row["attack"] if row["channel"] is None else f"{row['attack']} ({row['channel']})"
+    return Difference(weight, printable(title), printable(row["mechanism"]), printable(what), _text(old), _text(new))
+
+
+def _changed(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
+    """Return (path, old, new) of every part of two values that differs; None stands for what is not there."""
+    if isinstance(old, dict) or isinstance(new, dict):
+        one, other = (value if isinstance(value, dict) else {} for value in (old, new))
+        within = [_changed(f"{path}.{key}", one.get(key), other.get(key)) for key in dict.fromkeys((*one, *other))]
+        return [changed for part in within for changed in part]
+    return [] if _same(old, new) else [(path, old, new)]
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_same, old, new))
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, rel_tol=CLOSE)
+    return bool(old == new)
+
+
+def _text(value: Any) -> str:
+    if value is None or value == []:
+        return "–"
+    if isinstance(value, str):
+        return printable({"inf": "∞", "-inf": "−∞"}.get(value, value))
+    return printable(json.dumps(value, ensure_ascii=False))
+
+
+def _summary(row: Json) -> str:
+    return f"ERROR: {row['error']}" if row["error"] is not None else str(_spoken(row) or "no evidence")
+
+
+def _spoken(row: Json) -> Verdict | None:
+    return decisive(verdict for kind in KINDS if (verdict := _verdict(row, kind)) is not None)
+
+
+def _verdict(row: Json, kind: str) -> Verdict | None:
+    return None if row[kind] is None else Verdict(row[kind]["verdict"])

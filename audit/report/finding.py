@@ -1,0 +1,84 @@
+"""What a row claims and what was found, as one comparable pair. The terminal, the page and JUnit show this pair."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from subnormal.audit.model import Evidence, ExactEvidence, Row, SampledEvidence, SequentialEvidence, Verdict
+from subnormal.audit.report import sentences
+from subnormal.audit.report.table import short
+from subnormal.mechanisms.privacy import Claim
+
+DIGITS = 4  # of a number in a table
+DIGITS_MAX = 19  # where fewer do not show by what a claim is broken: all 17 of a float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The same quantity twice: as claimed, and as found. by: the kind of evidence, "–" without any.
+
+    excess: the found number over the claimed one, to sort by; None where there are no two numbers.
+    A found ε is the loss at the claimed δ, a found δ the divergence at the claimed ε; "≥" marks what runs prove.
+    A distance is that of the worlds' distribution functions; claimed is the largest that the claim allows.
+    """
+
+    claimed: str
+    found: str
+    by: str
+    excess: float | None = None
+
+    def __str__(self) -> str:
+        return f"claims {self.claimed} · found {self.found}"
+
+
+def finding(row: Row) -> Finding:
+    """Return the pair in which the row's verdict is visible, from the evidence that decides it.
+
+    For an error, `found` is its message.
+    """
+    plain = "–" if row.claim is None else f"ε {short(row.claim.epsilon)}"
+    if row.error is not None:
+        return Finding(plain, row.error, "–")
+    kind = next(iter(sentences.kinds(row)), None)
+    if row.claim is None or kind is None:
+        return Finding(plain, "nothing", "–")
+    claimed, found, excess = _compared(row.evidence[kind], row.claim)
+    return Finding(claimed, found, kind, excess)
+
+
+def _compared(evidence: Evidence, claim: Claim) -> tuple[str, str, float | None]:
+    if isinstance(evidence, ExactEvidence):
+        return _proved(evidence, claim)
+    if evidence.verdict is Verdict.UNDERPOWERED:
+        return f"ε {short(claim.epsilon)}", "too few runs", None
+    if isinstance(evidence, SampledEvidence) and evidence.convicted_by == "distance":
+        return _pair("distance", evidence.ks.allowed, evidence.ks.statistic - evidence.ks.margin, "≥ ")
+    if isinstance(evidence, SampledEvidence):
+        return _pair("ε", claim.epsilon, evidence.epsilon_lower, "≥ ")
+    alpha = evidence.alpha if isinstance(evidence, SequentialEvidence) else 1 - evidence.confidence
+    e_value = math.exp(min(700.0, evidence.log_e_value))
+    return f"e-value < {short(1 / alpha)}", f"e-value {short(e_value, 3)}", e_value * alpha
+
+
+def _proved(evidence: ExactEvidence, claim: Claim) -> tuple[str, str, float | None]:
+    """Return ε and the loss where the claim has no δ, else δ and the divergence at the claimed ε."""
+    if evidence.verdict is Verdict.UNRESOLVED:
+        most = claim.delta + (evidence.within or 0.0)
+        return f"δ {short(claim.delta)}", f"δ {short(evidence.delta)} to {short(most)}", None
+    broken = evidence.verdict is Verdict.VIOLATED
+    if claim.delta == 0 and (evidence.epsilon > claim.epsilon) == broken:
+        return _pair("ε", claim.epsilon, evidence.epsilon)
+    if (evidence.delta > claim.delta) == broken:
+        return _pair("δ", claim.delta, evidence.delta)
+    sign = ">" if broken else "≤"  # no float shows the difference
+    return f"δ {short(claim.delta)}", f"δ {sign} {short(claim.delta)}", 1.0
+
+
+def _pair(name: str, claimed: float, found: float, sign: str = "") -> tuple[str, str, float]:
+    """Return both numbers; what lies above the claim has as many digits as show that it does."""
+    digits = DIGITS
+    while found > claimed and short(claimed, digits) == short(found, digits) and digits < DIGITS_MAX:
+        digits += 1
+    excess = found / claimed if claimed else math.inf if found else 1.0
+    return f"{name} {short(claimed, digits)}", f"{name} {sign}{short(found, digits)}", excess

@@ -1,0 +1,85 @@
+"""A report as JUnit XML, so that any continuous integration shows its rows as tests.
+
+One suite, as pytest writes it: attacks are the classes, mechanisms the cases. That is how Jenkins, GitLab and the usual
+actions on GitHub group them; GitLab shows nothing of a failure but its body, so the body has all there is to say.
+
+VIOLATED is a failure, and a row's error an error. What decides nothing is skipped, since it must not pass for a pass.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from subnormal.audit.model import Report, Row, Verdict
+from subnormal.audit.report import sentences
+from subnormal.audit.report.finding import finding
+from subnormal.audit.report.table import printable, sections, short
+
+SKIPPED = (Verdict.UNRESOLVED, Verdict.UNDERPOWERED, None)
+
+
+def to_junit(report: Report) -> str:
+    """Return the report as one XML document. The same report gives the same bytes, in ASCII whatever the locale."""
+    root = Element("testsuites")
+    suite = SubElement(root, "testsuite", name="subnormal")
+    properties = SubElement(suite, "properties")
+    for name, value in _properties(report).items():
+        SubElement(properties, "property", name=printable(name), value=printable(value))
+    for section in sections(report.rows):
+        for row in section.rows:
+            suite.append(_case(section.title, row))
+    counted = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    suite.set("tests", str(len(report.rows)))
+    for name, tag in counted.items():
+        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("time", "0")  # readers want a number, and a report has none
+    indent(root, " ")
+    document: bytes = tostring(root, encoding="us-ascii", xml_declaration=True)
+    return document.decode() + "\n"
+
+
+def _properties(report: Report) -> dict[str, str]:
+    told = {name: str(getattr(report, name)) for name in ("version", "seed", "runs", "alpha", "alpha_per_row")}
+    return told | {f"environment.{name}": value for name, value in report.environment.items()}
+
+
+def _case(title: str, row: Row) -> Element:
+    """Return one row as a test case. A dot in a class's name would end its package: ε = 0.5 is written 0·5 there."""
+    case = Element("testcase", classname=printable(title.replace(".", "·")), name=printable(row.mechanism), time="0")
+    verdict, body = row.verdict, printable("\n".join(_told(row)))
+    if row.error is not None:
+        kind, told = "error", row.error
+    elif verdict is Verdict.VIOLATED:
+        found = " ".join(sentences.decides(row))
+        kind, told = "failure", f"claimed {_claimed(row)}; known by {sentences.known(row)}. {finding(row)}. {found}"
+    elif verdict in SKIPPED:
+        kind, told = "skipped", " ".join(sentences.decides(row))
+    else:
+        SubElement(case, "system-out").text = body
+        return case
+    kept = SubElement(case, kind, type=_type(row), message=printable(" ".join(told.split())))
+    kept.text = body
+    return case
+
+
+def _type(row: Row) -> str:
+    """Return the verdict, or the name of the exception."""
+    if row.error is not None:
+        return printable(row.error.partition(":")[0])
+    return str(row.verdict or "no evidence")
+
+
+def _told(row: Row) -> list[str]:
+    """Return what is claimed, what was found, how sure that is, and what it does not show: a line each."""
+    lines = [f"attack: {row.description} ({row.source})", f"claim: {_claimed(row)}"]
+    lines += [f"package: {row.package}"] if row.package else []
+    lines += [str(finding(row))] if row.error is None else []
+    lines += [f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items()]
+    lines += sentences.says(row) if row.error is None else [f"error: {row.error}"]
+    return [*lines, *(f"warning: {told}" for told in row.warnings)]
+
+
+def _claimed(row: Row) -> str:
+    if row.claim is None:
+        return "none was made"
+    return f"{sentences.claim(row)}, which allows an advantage of {short(row.advantage_allowed)}"

@@ -1,0 +1,293 @@
+"""What report.html shows of a report: four answers, one table, and a section for each row, violations first."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subnormal.attacks.catalogue import attack
+from subnormal.attacks.core.event_words import in_words
+from subnormal.audit.model import Report, Row
+from subnormal.audit.report import row_charts as panels
+from subnormal.audit.report import sentences
+from subnormal.audit.report.finding import finding
+from subnormal.audit.report.svg import Panel
+from subnormal.audit.report.table import Section, columns, interval, sections, short
+from subnormal.mechanisms.families import exact_members, family, member
+
+NAMED = 6  # broken mechanisms that the first screen names, before a click
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the table. key: what it is sorted by, where that is not the text; empty: it comes last."""
+
+    text: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A row: its line of the table, and its section."""
+
+    row: Row
+    anchor: str
+    mechanism: str
+    verdict: str
+    exact: bool  # whether it is an exact member of the house
+    cells: dict[str, Cell]
+    pair: str
+    claim: str
+    event: str
+    says: list[str]
+    again: str  # the command that repeats its runs; empty where there is none
+    panels: list[Panel]
+    numbers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of one attack."""
+
+    section: Section
+    anchor: str
+    parameters: str
+    inputs: str  # lines of Python; empty where the worlds have no short expressions
+    rows: list[Shown]
+
+    @property
+    def held(self) -> list[Shown]:
+        """Exact members that are proved to resist."""
+        return [one for one in self.rows if one.exact and one.verdict == "HOLDS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """An exact member to use instead. anchor: of a row in which it holds; empty where there is none."""
+
+    mechanism: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A mechanism that some attacks break, and the first of these rows."""
+
+    mechanism: str
+    anchor: str
+    attacks: int
+
+
+def parts(report: Report) -> list[Part]:
+    """Return the rows by attack, as the page shows them: the most severe rows and attacks first."""
+    taken: set[str] = set()
+    made = []
+    for section in sorted(sections(report.rows), key=lambda one: min(map(_severity, one.rows))):
+        anchor = _anchor(taken, section.title)
+        rows = sorted(section.rows, key=_severity)
+        shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in rows]
+        parameters = ", ".join(_parameters(dict(rows[0].parameters)))
+        made.append(Part(section, anchor, parameters, _inputs(rows), shown))
+    return made
+
+
+def table(made: Sequence[Part]) -> list[Shown]:
+    """Return all rows, the most severe first, else in the order of their sections."""
+    return sorted((one for part in made for one in part.rows), key=lambda one: _severity(one.row))
+
+
+def _severity(row: Row) -> int:
+    return sentences.SEVERITY.index(sentences.verdict(row))
+
+
+def _inputs(rows: Sequence[Row]) -> str:
+    """Return lines of Python that make both worlds, which all rows of an attack have in common."""
+    worlds = {row.worlds for row in rows}
+    if len(worlds) != 1 or (found := worlds.pop()) is None:
+        return ""
+    imports = {"np.": "import numpy as np", "math.": "import math", "Fraction(": "from fractions import Fraction"}
+    imports |= {"Decimal(": "from decimal import Decimal"}
+    needed = [line for name, line in imports.items() if any(name in one for one in found)]
+    return "\n".join([*needed, f"data_in = {found[0]}", f"data_out = {found[1]}"])
+
+
+def _anchor(taken: set[str], *names: str) -> str:
+    """Return a name that a link can carry and nothing else on the page has: the same one in every report, as a rule."""
+    plain = "--".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or "row" for name in names)
+    found = next(one for one in (plain, *(f"{plain}-{n}" for n in range(2, len(taken) + 3))) if one not in taken)
+    taken.add(found)
+    return found
+
+
+def _shown(row: Row, anchor: str, report: Report) -> Shown:
+    described = row.event if row.sequential is None else row.sequential.event
+    timed, axis = row.timing is not None, "outcome" if row.sketch is None else row.sketch.axis
+    # A list is compared by its first number, which has a name of its own there; other axes are of outcomes, shifted.
+    compared = "outcome" if row.channel is not None or "outcome" in axis else axis
+    cells = columns(row)
+    return Shown(
+        row=row,
+        anchor=anchor,
+        mechanism=cells["mechanism"],
+        verdict=sentences.verdict(row),
+        exact=sentences.is_exact(row),
+        pair="" if row.error is not None else str(finding(row)),
+        cells=_cells(row),
+        claim=sentences.claim(row),
+        event="one draw takes longer than the time below" if timed else in_words(described, compared),
+        says=sentences.says(row),
+        again=_again(row, report),
+        panels=panels.of(row),
+        numbers={name: cell for name, cell in cells.items() if cell != "–" and name != "mechanism"} | _more(row),
+    )
+
+
+def _again(row: Row, report: Report) -> str:
+    try:
+        member(row.mechanism), attack(row.attack)
+    except LookupError:  # another's, or one that was learned
+        return ""
+    named = f"--attack {row.attack} --mechanism {row.mechanism}"
+    options = f"--seed {report.seed} --runs {report.runs} --alpha {report.alpha_per_row!r}"
+    looking = " --until-decided" if row.sequential is not None else ""
+    return f"python -m audit run {named} {options}{looking}" if row.reproducible else ""
+
+
+def _parameters(given: dict[str, Any], within: str = "") -> list[str]:
+    told = []
+    for name, value in given.items():
+        if isinstance(value, dict):
+            told += _parameters(value, f"{within}{name}.")
+        else:
+            told.append(f"{within}{name} = {value}")
+    return told
+
+
+def _cells(row: Row) -> dict[str, Cell]:
+    """Return the row's line of the table, by column: numbers sort as numbers, verdicts by what they mean."""
+    proved, verdict, pair = row.exact or row.exhaustive, sentences.verdict(row), finding(row)
+    advantage = Cell("–", "")
+    if proved is not None:
+        advantage = _cell(proved.total_variation if proved.advantage is None else proved.advantage)
+    elif row.sampled is not None:
+        advantage = _cell(row.sampled.advantage[0], "≥ ", digits=3)
+    elif row.timing is not None:
+        advantage = _cell(row.timing.advantage_lower, "≥ ", digits=3)
+    judged = row.sampled or row.sequential
+    runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
+    return {
+        "verdict": Cell(verdict, str(sentences.SEVERITY.index(verdict))),
+        "claims": Cell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon)),
+        "found": Cell("–" if row.error else pair.found, "" if pair.excess is None else _key(pair.excess)),
+        "known": Cell(sentences.known(row)),
+        "advantage": advantage,
+        "allowed": _cell(row.advantage_allowed),
+        "runs": Cell("–", "") if runs is None else Cell(f"{runs:,}", str(runs)),
+    }
+
+
+def _cell(value: float | None, sign: str = "", digits: int = 4) -> Cell:
+    return Cell("–", "") if value is None else Cell(sign + short(value, digits), _key(value))
+
+
+def _key(value: float) -> str:
+    return "Infinity" if math.isinf(value) else repr(value)
+
+
+def _more(row: Row) -> dict[str, str]:
+    """Return the numbers of a row that no table has room for."""
+    told: dict[str, str] = {}
+    proved = row.exact or row.exhaustive
+    if proved is not None:
+        told["total variation"] = short(proved.total_variation)
+        if proved.event_in is not None and proved.event_out is not None:
+            told["event, in: exact"], told["event, out: exact"] = map(_bounds, (proved.event_in, proved.event_out))
+        if proved.event_verdict is not None:
+            told["the event alone"] = str(proved.event_verdict)
+        if proved.within:
+            told["upper bound above δ by"] = short(proved.within)
+    if row.channel is not None and row.visible_below is not None:
+        told["visible below ε"] = short(row.visible_below)
+    if row.sampled is not None and row.sampled.fit is not None:
+        told["fit p, in and out"] = f"{row.sampled.fit.p_in:.2g}, {row.sampled.fit.p_out:.2g}"
+    if row.sampled is not None:
+        told["event, in: runs"], told["event, out: runs"] = map(interval, (row.sampled.event_in, row.sampled.event_out))
+    if row.sequential is not None:
+        told["event, in: runs"], told["event, out: runs"] = (
+            f"{count:,} of {row.sequential.runs:,}" for count in (row.sequential.event_in, row.sequential.event_out)
+        )
+        told["runs at the most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
+    if row.timing is not None:
+        told["median (ms), in and out"] = f"{row.timing.median_in * 1e3:.4g}, {row.timing.median_out * 1e3:.4g}"
+        told["the event's time (ms)"] = f"{row.timing.threshold * 1e3:.4g}"
+        told["Welch's t"] = f"{row.timing.welch_t:.3g}, p = {row.timing.welch_p:.1g}"
+        told["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
+    if row.evidence.keys() - set(sentences.PROVED):
+        told["confidence of the runs"] = sentences.percent(sentences.confidence(row))
+    return told
+
+
+def _bounds(bounds: tuple[float, float]) -> str:
+    return short(bounds[0]) if bounds[0] == bounds[1] else interval(bounds)
+
+
+def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
+    """Return what the first screen says: what is claimed, what was found, how sure, what to do next."""
+    shown = [one for part in made for one in part.rows]
+    violated = [one for one in shown if one.verdict == "VIOLATED"]
+    counts = Counter(one.verdict for one in shown)
+    broken = _broken([one for one in violated if one.row.channel is None])
+    by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each in broken}]
+    claims = [one.row.claim for one in shown if one.row.claim is not None]
+    few = [one.row for one in shown if one.verdict == "UNDERPOWERED"]
+    needed = [sentences.runs_needed(row) for row in few if row.timing is None]
+    proved = [one for one in violated if set(sentences.kinds(one.row)) & set(sentences.PROVED)]
+    alone = [one for one in violated if one not in proved]
+    return {
+        "mechanisms": list(dict.fromkeys(one.mechanism for one in shown)),
+        "families": sorted({one.row.family for one in shown}),
+        "rows": len(shown),
+        "attacks": len(made),
+        "claims": sorted({sentences.claim(one.row) for one in shown if one.row.claim is not None}),
+        "epsilons": [short(extreme(claim.epsilon for claim in claims)) for extreme in (min, max)] if claims else [],
+        "counts": [(name, counts[name]) for name in sentences.SEVERITY if counts[name]],
+        "broken": broken[:NAMED],
+        "broken_too": broken[NAMED:],
+        "by_channel": _broken(by_channel),
+        "violated": violated,
+        "proved": len(proved),
+        "alone": alone,
+        "confidence": sentences.percent(1 - report.alpha_per_row),
+        "judged": sum(bool(one.row.evidence.keys() - set(sentences.PROVED)) for one in shown),
+        "held": sum(one.verdict == "HOLDS" for one in shown),
+        "twins": _twins(shown, violated),
+        "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
+        "underpowered": len(needed),
+        "needed": max((runs for runs in needed if runs is not None), default=None),
+        "clocked": len(few) - len(needed),
+        "never": sum(runs is None for runs in needed),
+        "errors": [one for one in shown if one.verdict == "ERROR"],
+        "warned": [one for one in shown if one.row.warnings],
+    }
+
+
+def _broken(violated: Sequence[Shown]) -> list[Broken]:
+    first: dict[str, Shown] = {}
+    for one in violated:
+        first.setdefault(one.mechanism, one)
+    times = Counter(one.mechanism for one in violated)
+    return [Broken(name, one.anchor, times[name]) for name, one in first.items()]
+
+
+def _twins(shown: Sequence[Shown], violated: Sequence[Shown]) -> list[Twin]:
+    """Return for each family with a violation its first exact member that no row says is violated, by a channel too."""
+    broken, found = {one.mechanism for one in violated}, []
+    for name in dict.fromkeys(one.row.family for one in violated):
+        for exact in [one.name for one in exact_members(family(name)) if one.name not in broken][:1]:
+            held = (one.anchor for one in shown if one.mechanism == exact and one.verdict == "HOLDS")
+            found.append(Twin(exact, next(held, "")))
+    return found

@@ -1,0 +1,231 @@
+"""What a row shows and what it does not, in words; its one verdict, and what that is known from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
+from subnormal.audit.report.table import interval, short
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.mechanisms.families import member
+
+ERROR = "ERROR"
+SEVERITY = (
+    str(Verdict.VIOLATED),
+    ERROR,
+    str(Verdict.UNRESOLVED),
+    str(Verdict.UNDERPOWERED),
+    str(Verdict.NOT_REFUTED),
+    str(Verdict.HOLDS),
+)
+PROVED = ("exact", "exhaustive")
+
+
+def verdict(row: Row) -> str:
+    """Return the one verdict of a row, an error among them; without any evidence it is unresolved."""
+    return ERROR if row.error is not None else str(row.verdict or Verdict.UNRESOLVED)
+
+
+def is_exact(row: Row) -> bool:
+    """Return whether the row's mechanism is an exact member of the house, built to keep its promise to the last bit.
+
+    No variant of one is: it draws the same outcomes in a way that a side channel may tell.
+    """
+    try:
+        found = member(row.mechanism)
+    except LookupError:
+        return False
+    return found.exact and not found.variant_of
+
+
+def kinds(row: Row) -> list[str]:
+    """Return the kinds of evidence that the row's verdict is known from."""
+    return [kind for kind, evidence in row.evidence.items() if str(evidence.verdict) == verdict(row)]
+
+
+def known(row: Row) -> str:
+    """Return how the row's verdict is known, for a table."""
+    return ", ".join(kind if kind in PROVED else f"{kind} at {percent(confidence(row))}" for kind in kinds(row)) or "–"
+
+
+def confidence(row: Row) -> float:
+    """Return the confidence of what the row's runs say."""
+    judged = row.sampled or row.timing
+    if judged is not None:
+        return judged.confidence
+    return 1.0 if row.sequential is None else 1 - row.sequential.alpha
+
+
+def percent(share: float) -> str:
+    r"""Return a confidence, rounded down.
+
+    >>> percent(0.95), percent(1 - 0.05 / 178)
+    ('95\xa0%', '99.971\xa0%')
+    """
+    places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
+    digits = f"{math.floor(100 * share * 10**places + 1e-6) / 10**places:.{places}f}"
+    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
+
+
+def runs_needed(row: Row) -> int | None:
+    """Return how many runs of each world a row needs not to be UNDERPOWERED; None where no affordable number does."""
+    if row.claim is None:
+        return None
+    alpha = 1 - confidence(row)
+    if row.sampled is not None:
+        alpha, _ = statistics.parts(alpha, 2 if row.sampled.ks.margin else 1)
+    try:
+        return statistics.runs_needed(alpha, row.claim.epsilon, row.claim.delta)
+    except ValueError:
+        return None
+
+
+def decides(row: Row) -> list[str]:
+    """Return what those kinds of evidence say that the row's verdict is known from; without any, what the row does."""
+    return says(row, kinds(row))
+
+
+def says(row: Row, among: Collection[str] | None = None) -> list[str]:
+    """Return what each kind of the row's evidence (among these) shows, and what it does not, a paragraph each."""
+    if row.error is not None:
+        return [f"The row could not be examined, so nothing is known of this claim: {row.error}"]
+    shown = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
+    told = [sentence for kind, evidence in shown.items() for sentence in _says(kind, evidence, row)]
+    if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:
+        told.append(
+            "The law and the runs contradict each other: either this is the false alarm whose chance is stated, or the "
+            "law is not that of the code that ran."
+        )
+    if told and row.channel is not None and row.timing is None:  # the clock's rows say so themselves
+        told.append(
+            f"All this is about the pair (outcome, {row.channel}), as if the claim had been made for it. A claim about "
+            f"outcomes alone says nothing of {row.channel}, and is not broken by it."
+        )
+    return told or ["Nothing was run, and there is no law: nothing is known of this claim."]
+
+
+def _says(kind: str, evidence: Any, row: Row) -> Iterator[str]:
+    if isinstance(evidence, ExactEvidence):
+        source = "the exact laws of both worlds" if kind == "exact" else "every string of random bits through the code"
+        yield _proved(evidence, source, row)
+    elif isinstance(evidence, SampledEvidence):
+        yield _from_runs(evidence, row)
+    elif isinstance(evidence, SequentialEvidence):
+        yield _from_bets(evidence, row)
+    elif isinstance(evidence, TimingEvidence):
+        yield from _from_the_clock(evidence)
+
+
+def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
+    claimed = claim(row)
+    if evidence.verdict is Verdict.VIOLATED:
+        loss = (
+            "some outcome can come from one of the worlds alone, a loss of ∞"
+            if math.isinf(evidence.epsilon)
+            else f"the loss is {short(evidence.epsilon)} nats"
+        )
+        return (
+            f"Proved for this pair of worlds, from {source}, in integers; no chance is involved. Claimed is {claimed}; "
+            f"{loss}, and at the claimed ε a δ of {short(evidence.delta)} would be needed. {_by_event(evidence)}"
+            "Not shown: how much other data would lose. It may be more."
+        )
+    if evidence.verdict is Verdict.HOLDS:
+        up_to = f", up to a δ of {short(evidence.within, 2)} that the bounds leave open" if evidence.within else ""
+        return (
+            f"Proved, from {source}: on this pair of worlds no event at all tells more than {claimed} allows{up_to}. "
+            "Not shown: any other pair of worlds, other parameters, or what time and other channels tell."
+        )
+    return (
+        f"The bounds from {source} are too far apart to decide: they neither break {claimed} on this pair of worlds "
+        f"nor prove it; the upper one lies {short(evidence.within)} above the claimed δ."
+    )
+
+
+def _by_event(evidence: ExactEvidence) -> str:
+    if evidence.event_verdict is Verdict.HOLDS:
+        return "Other outcomes show it: the event that this attacker looks for does not leave the claim. "
+    if evidence.event_verdict is Verdict.UNRESOLVED:
+        return "Whether the event that this attacker looks for leaves the claim, the bounds do not decide. "
+    return ""
+
+
+def _from_runs(evidence: SampledEvidence, row: Row) -> str:
+    runs = f"{evidence.runs:,} runs of each world"
+    if evidence.verdict is Verdict.VIOLATED:
+        shown = (
+            f"{runs} show the event with a probability in {interval(evidence.event_in)} in the one and in "
+            f"{interval(evidence.event_out)} in the other: more than {claim(row)} allows."
+        )
+        if evidence.convicted_by == "distance":
+            apart, allowed = short(evidence.ks.statistic - evidence.ks.margin, 3), short(evidence.ks.allowed, 3)
+            shown = (
+                f"{runs} lie further apart than {claim(row)} allows, though not by the event: the distance of the "
+                f"distribution functions (Kolmogorov-Smirnov) is at least {apart}, and {allowed} is allowed."
+            )
+        return (
+            f"{shown} The loss is at least {short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs would "
+            f"say so with a chance of at most {short(1 - evidence.confidence, 2)}."
+        )
+    if evidence.verdict is Verdict.UNDERPOWERED:
+        return f"{runs} are too few: {_too_few(row, 'at least')}"
+    if row.exact or row.exhaustive:
+        return f"{runs} do not refute it by this event or their distance; alone, that would be no acquittal."
+    return (
+        f"{runs} do not refute {claim(row)} by this event or their distance. That is no acquittal: another event, "
+        "other data or more runs may refute it."
+    )
+
+
+def _too_few(row: Row, about: str) -> str:
+    needed = runs_needed(row)
+    more = "no affordable number would do" if needed is None else f"that takes {about} {needed:,} runs of each world"
+    proved = any(row.evidence[kind].verdict is not Verdict.UNRESOLVED for kind in PROVED if kind in row.evidence)
+    law = " The exact law decides where runs cannot." if proved else ""
+    return f"not even a mechanism that tells its world every time could be convicted by them; {more}.{law}"
+
+
+def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
+    runs, needed = f"{evidence.runs:,} runs of each world", short(1 / evidence.alpha)
+    if evidence.verdict is Verdict.VIOLATED:
+        return (
+            f"A bet against {claim(row)} won {needed} times its stake within {runs}. If the claim were true, it would "
+            f"ever do so with a chance of at most {short(evidence.alpha, 2)}, however often one looks."
+        )
+    if evidence.verdict is Verdict.UNDERPOWERED:
+        return f"{runs} are too few: {_too_few(row, 'about')}"
+    if row.exact or row.exhaustive:
+        return f"In {runs} a bet against it did not win {needed} times its stake; alone, that would be no acquittal."
+    return (
+        f"In {runs} a bet against {claim(row)} did not win {needed} times its stake. That is no acquittal: another "
+        "event, other data or more runs may refute it."
+    )
+
+
+def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
+    found = {
+        Verdict.VIOLATED: "a single time tells more than the claim would allow, had it been made for the pair "
+        "(outcome, time)",
+        Verdict.UNDERPOWERED: "so few could not have shown that a time tells more than the claim would allow",
+    }
+    none = (
+        "no time was seen to tell more than the claim would allow, had it been made for the pair (outcome, time); that "
+        "is no acquittal"
+    )
+    yield (
+        f"From {evidence.measurements:,} measurements on this machine: {found.get(evidence.verdict, none)}. A claim "
+        "about outcomes alone says nothing of time, and is not broken by it."
+    )
+    differ = "The worlds do differ" if evidence.detected else "That the worlds differ at all was not seen"
+    yield (
+        f"{differ} (sign test, p = {evidence.sign_p:.1g}). Not reproducible: another run, another time. Caches, "
+        "branches and power were not measured."
+    )
+
+
+def claim(row: Row) -> str:
+    """Return the row's claim in words."""
+    if row.claim is None:
+        return "the claim"
+    return f"ε = {short(row.claim.epsilon)}" + (f", δ = {short(row.claim.delta, 3)}" if row.claim.delta else "")

@@ -1,0 +1,193 @@
+"""A report as one table with every column, rows as Markdown, and the numbers and words that all renderings share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from subnormal.audit.model import Interval, Report, Row, TimingEvidence, Verdict
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SIDE_CHANNELS = "Side channels"
+
+STYLES: dict[str, str] = {
+    Verdict.VIOLATED: "bold red",
+    Verdict.HOLDS: "green",
+    Verdict.NOT_REFUTED: "none",  # no colour acquits
+    Verdict.UNRESOLVED: "yellow",
+    Verdict.UNDERPOWERED: "yellow",
+    "ERROR": "bold red",
+}
+
+
+def short(value: float | None, digits: int = 4) -> str:
+    """Return a number for a table: ∞, –, or a few digits, never 0 for a positive number or 1 for one below."""
+    if value is None:
+        return "–"
+    if value == math.inf:
+        return "∞"
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        text = f"{value:.{digits}g}"
+        return f"1−{1 - value:.1g}" if text == "1" and value < 1 else text
+    return f"{value:.{max(2, digits - 2)}g}"
+
+
+def printable(text: str) -> str:
+    """Return the text with what no page or terminal can show, as control characters, in Python's notation.
+
+    >>> printable("\x1b[31mno")
+    '\\\\x1b[31mno'
+    """
+    return "".join(one if one.isprintable() or one in "\t\n" else ascii(one)[1:-1] for one in text)
+
+
+def interval(bounds: Interval | None) -> str:
+    """Return an interval for a table."""
+    return "–" if bounds is None else f"[{short(bounds[0], 3)}, {short(bounds[1], 3)}]"
+
+
+def columns(row: Row) -> dict[str, str]:
+    """Return the cells of a row by column title, as every rendering shows them."""
+    exact, sampled = row.exact or row.exhaustive, row.sampled
+    return {
+        "mechanism": row.mechanism if row.package is None else f"{row.mechanism} ({row.package})",
+        "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
+        "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
+        "sampled": "–" if (runs := sampled or row.timing) is None else str(runs.verdict),  # a clock's runs, too
+        "sequential": "–" if row.sequential is None else str(row.sequential.verdict),
+        "claimed ε": _claimed(row),
+        "loss ε": short(None if exact is None else exact.epsilon),
+        "δ at ε": short(None if exact is None else exact.delta),
+        "advantage": short(None if exact is None else exact.advantage),
+        "allowed": short(row.advantage_allowed),
+        "sampled advantage": interval(None if sampled is None else sampled.advantage),
+        "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
+        "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
+        "e-value": "–" if row.sequential is None else short(math.exp(min(700.0, row.sequential.log_e_value)), 3),
+        "time in/out": _ratio(row.timing),
+        "worlds differ": _differ(row.timing),
+        "needed": _needed(row.timing),
+        "runs": _runs(row),
+    }
+
+
+def _claimed(row: Row) -> str:
+    if row.claim is None:
+        return "–"
+    return short(row.claim.epsilon) + (f", δ = {row.claim.delta:.3g}" if row.claim.delta else "")
+
+
+def _runs(row: Row) -> str:
+    judged = row.sampled or row.sequential
+    runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
+    return "–" if runs is None else f"{runs:,}"
+
+
+def _ratio(timing: TimingEvidence | None) -> str:
+    if timing is None:
+        return "–"
+    return f"{short(timing.median_in / max(timing.median_out, 1e-9), 3)} {interval(timing.ratio)}"
+
+
+def _differ(timing: TimingEvidence | None) -> str:
+    return "–" if timing is None else f"{'yes' if timing.detected else 'not seen'}, p = {timing.sign_p:.1g}"
+
+
+def _needed(timing: TimingEvidence | None) -> str:
+    if timing is None:
+        return "–"
+    low, high = timing.needed
+    return f"over {low:,.0f}" if math.isinf(high) else f"{low:,.0f} to {high:,.0f}"
+
+
+def table(report: Report) -> Table:
+    """Return every column of every row, one section for each attack. It is as wide as it must be."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    shown = titles_of(report.rows)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for title in shown:
+        made.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
+    for section in sections(report.rows):
+        made.add_section()
+        if section.heading:
+            made.add_row(f"[bold]{section.heading}[/]", end_section=True)
+        made.add_row(f"[bold cyan]{escape(section.title)}[/]")
+        for row in section.rows:
+            cells = columns(row)
+            made.add_row(*(_styled(title, cells[title]) for title in shown))
+    return made
+
+
+def natural_width(made: Table) -> int:
+    """Return the columns that a table takes when nothing is cut off."""
+    from rich.console import Console
+
+    return Console(width=1000).measure(made).maximum
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The rows of one attack, and the heading that stands above it, where a part of the report begins."""
+
+    heading: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+def sections(rows: Iterable[Row]) -> list[Section]:
+    """Return rows by attack, in their order; the first one through a channel begins a part of its own."""
+    made: list[Section] = []
+    for (attack, channel), group in groupby(rows, key=lambda row: (row.attack, row.channel)):
+        begins = channel is not None and not any(section.heading for section in made)
+        title = attack if channel is None else f"{attack} ({channel})"
+        made.append(Section(SIDE_CHANNELS if begins else "", title, tuple(group)))
+    return made
+
+
+KINDS = ("exact", "exhaustive", "sampled", "sequential")
+
+
+def titles_of(rows: Iterable[Row]) -> list[str]:
+    """Return the titles of the columns that tell something of one of the rows at least."""
+    cells = [columns(row) for row in rows]
+    return [title for title in (cells[0] if cells else {}) if any(cell[title] != "–" for cell in cells)]
+
+
+def _styled(title: str, cell: str) -> str:
+    from rich.markup import escape
+
+    if title == "mechanism":
+        return f"  {escape(cell)}"
+    return f"[{STYLES[cell]}]{cell}[/]" if title in KINDS and cell in STYLES else cell
+
+
+def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
+    """Return rows as a Markdown table, for a notebook or a bug report; titles, where given, name its columns.
+
+    "attack" may be one of them.
+    """
+    made = list(rows)
+    shown = list(titles) or titles_of(made)
+    cells = [{"attack": row.attack} | columns(row) for row in made]
+    lines = [shown, ["---"] * len(shown), *([row[title] for title in shown] for row in cells)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def closing(report: Report) -> str:
+    """Return how the confidence was shared, and what no verdict says."""
+    judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
+    rows = "row" if judged == 1 else "rows"
+    shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
+    lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are not there. " if report.unfinished else ""
+    return (
+        f"{lost}Seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
+        "nothing in favour. No verdict says that a mechanism is private."
+    )

@@ -1,0 +1,180 @@
+"""A report on 80 columns: errors and violations first, what was claimed and what was found, then a conclusion."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from subnormal.audit.model import Report, Row
+from subnormal.audit.report import sentences
+from subnormal.audit.report.finding import finding
+from subnormal.audit.report.table import STYLES, closing, printable, sections
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from subnormal.audit.report.table import Section
+
+WIDTH = 80  # columns, of a pipe and of a picture too
+GAP = "  "
+INDENT = 4  # columns before a message
+WIDEST = (12, 10, 12, 10)  # columns of all but the first
+TITLES = ("attack and mechanism", "verdict", "claims", "found", "by")
+NUMBERS = "A found ε is the largest loss, ≥ what runs prove of it; a found δ is what the claimed ε would need."
+SAID = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
+
+
+def lines(report: Report) -> Iterator[RenderableType]:
+    """Yield the rows by attack, the attacks with an error or a violation first, and then the conclusion."""
+    from rich.text import Text
+
+    grouped = sorted(sections(report.rows), key=_rank)
+    shown = [row for section in grouped for row in _split(section)[0]]
+    widths = _widths(shown)
+    if shown:
+        yield _line(TITLES, widths, ("bold",) * len(TITLES))
+    for section in grouped:
+        yield Text(_title(section), "bold cyan")
+        alone, together = _split(section)
+        for row in alone:
+            yield from _row(row, widths)
+        if together:
+            yield Text(f"  and {_together(together)}")
+    yield Text()
+    yield from map(Text, [*warnings(report.rows), *conclusion(report)])
+
+
+def _title(section: Section) -> str:
+    channel = section.rows[0].channel
+    return printable(section.rows[0].attack) + (f" (side channel: {channel})" if channel else "")
+
+
+def _rank(section: Section) -> tuple[int, bool]:
+    """Return where an attack stands: by its most severe row, what works on outcomes before side channels."""
+    return min(_severity(row) for row in section.rows), section.rows[0].channel is not None
+
+
+def _severity(row: Row) -> int:
+    """Return 0 for an error, 1 for a violation, 2 for all else, which keeps its order."""
+    return ("ERROR", "VIOLATED").index(verdict) if (verdict := sentences.verdict(row)) in ("ERROR", "VIOLATED") else 2
+
+
+def _split(section: Section) -> tuple[list[Row], list[Row]]:
+    """Return the rows that have a line each, the most severe first, and exact members that resist, who share one."""
+    ranked = sorted(section.rows, key=_severity)
+    resisting = [row for row in ranked if sentences.verdict(row) in SAID and sentences.is_exact(row)]
+    if len(resisting) in (0, len(ranked)):
+        return ranked, []
+    return [row for row in ranked if row not in resisting], resisting
+
+
+def _together(rows: Sequence[Row]) -> str:
+    """Return what exact members have in common.
+
+    The only one is named: "exponential-exact holds"; else "5 exact members hold, 1 is NOT REFUTED".
+    """
+    if len(rows) == 1:
+        return f"{rows[0].mechanism} (exact) {SAID[sentences.verdict(rows[0])][0]}"
+    counts = Counter(sentences.verdict(row) for row in rows)
+    told = [(counts[verdict], words[counts[verdict] > 1]) for verdict, words in SAID.items() if counts[verdict]]
+    first = f"{told[0][0]} exact member{'s' if told[0][0] > 1 else ''} {told[0][1]}"
+    return ", ".join([first, *(f"{number} {word}" for number, word in told[1:])])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """Return a row's line. An error's message stands below it."""
+    made = finding(row)
+    found = "–" if row.error is not None else made.found
+    return f"{GAP}{printable(row.mechanism)}", sentences.verdict(row), made.claimed, found, made.by
+
+
+def _widths(rows: Iterable[Row]) -> list[int]:
+    """Return the width of each column: the first gets what the others leave, which are no wider than `WIDEST`."""
+    from rich.cells import cell_len
+
+    columns = zip(*(TITLES[1:], *(_cells(row)[1:] for row in rows)), strict=True)
+    others = [min(most, max(map(cell_len, column))) for most, column in zip(WIDEST, columns, strict=True)]
+    return [WIDTH - sum(others) - len(GAP) * len(others), *others]
+
+
+def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
+    """Yield a row: one line as a rule; what its columns are too narrow for has a line of its own."""
+    from rich.cells import cell_len
+    from rich.padding import Padding
+    from rich.text import Text
+
+    name, *cells = _cells(row)
+    styles = "", STYLES.get(cells[0], ""), "", "", ""
+    told = [] if row.error is None else [printable(row.error)]
+    if any(cell_len(cell) > width for cell, width in zip(cells, widths[1:], strict=True)):
+        told, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
+    if cell_len(name) > widths[0]:
+        yield Padding(Text(name.strip()), (0, 0, 0, len(GAP)), expand=False)
+        name = ""
+    yield _line((name, *cells), widths, styles)
+    for one in told:
+        yield Padding(Text(one), (0, 0, 0, INDENT), expand=False)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True))
+    line = Text(GAP).join(Text(cell, style) for cell, style in zip(padded, styles, strict=True))
+    line.rstrip()
+    return line
+
+
+def errors(rows: Iterable[Row]) -> list[str]:
+    """Return the errors of rows, a paragraph each."""
+    return [printable(f"{row.attack}, {row.mechanism}: {row.error}\n") for row in rows if row.error]
+
+
+def warnings(rows: Iterable[Row]) -> list[str]:
+    """Return the warnings of rows, a paragraph each."""
+    told = (f"{row.attack}, {row.mechanism}: warning: {warning}\n" for row in rows for warning in row.warnings)
+    return list(map(printable, told))
+
+
+def conclusion(report: Report) -> list[str]:
+    """Return the tally, which mechanisms broke a claim, how that is known, and how to read it: a paragraph each."""
+    counts = Counter(map(sentences.verdict, report.rows))
+    tally = ", ".join(f"{counts[name]} {name}" for name in sentences.SEVERITY if counts[name])
+    rows = "1 row" if len(report.rows) == 1 else f"{len(report.rows)} rows"
+    told = [f"{rows}: {tally or 'nothing is known'}.", *_broken(report.rows)]
+    return [*told, "", NUMBERS, closing(report)]
+
+
+def _broken(rows: Sequence[Row]) -> Iterator[str]:
+    judged = [row for row in rows if row.error is None]
+    violated = [row for row in judged if row.violated]
+    if not violated:
+        refuted = "No claim was refuted, which is no acquittal."
+        yield refuted if judged else "No row could be examined: nothing is known of any claim."
+        return
+    everyone, exact = {row.mechanism for row in judged}, {row.mechanism for row in judged if sentences.is_exact(row)}
+    broken = {row.mechanism for row in violated if row.channel is None}
+    by_channel = {row.mechanism for row in violated} - broken
+    told = f"{len(broken)} of {len(everyone)} mechanisms break a claim"
+    if exact:
+        told += f", {len(broken & exact) or 'none'} of the {len(exact)} exact ones"
+    yield f"{told}; {len(by_channel)} more by a side channel alone." if by_channel else f"{told}."
+    proved = sum(bool(set(sentences.kinds(row)) & set(sentences.PROVED)) for row in violated)
+    runs = [sentences.confidence(row) for row in violated if not set(sentences.kinds(row)) & set(sentences.PROVED)]
+    parts = [f"{proved} of {len(violated)} violations are proved, in integers"] if proved else []
+    parts += [f"{len(runs)} rest on runs, at {sentences.percent(min(runs))} each"] if runs else []
+    yield f"{'; '.join(parts)}."
+
+
+def to_svg(report: Report) -> str:
+    """Return a picture of what a terminal shows."""
+    from rich.console import Console
+
+    console = Console(record=True, width=WIDTH, file=io.StringIO())
+    for line in lines(report):
+        console.print(line)
+    return console.export_svg(title="python -m audit run")

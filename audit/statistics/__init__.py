@@ -1,0 +1,1 @@
+"""Bounds and tests: one pure function a formula."""

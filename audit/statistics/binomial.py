@@ -1,0 +1,204 @@
+"""Bounds and tests: one pure function a formula."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.audit.model import Interval
+from subnormal.mechanisms.privacy import Claim
+
+FIT_CELLS = 1024  # of a test of fit, at the most
+NEAR = 1e-9  # part of a tail, within which an inverse function is believed
+SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is then 0.001
+
+Tails = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]  # of some of the counts
+
+
+def clopper_pearson(count: int, runs: int, tail: float) -> Interval:
+    """Return the exact interval of a binomial probability that errs with probability at most `tail` on each side."""
+    (low,), (high,) = clopper_pearson_all(np.array([count]), runs, tail)
+    return float(low), float(high)
+
+
+def clopper_pearson_all(
+    counts: NDArray[np.int64], runs: int, tail: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the exact interval of each count, low ≤ count/runs ≤ high, each of shape (counts,).
+
+    P(X ≥ count) = tail at the low end, P(X ≤ count) = tail at the high one, within 10^-9 of the tail and beyond that
+    on the safe side. tail: at most 1/2, so that the share of the count lies between.
+    """
+    from scipy.special import betainc, betaincc, betainccinv, betaincinv
+
+    if not 0 < tail <= 0.5:
+        raise ValueError(f"tail must be positive and at most 1/2, got {tail}")
+    if runs < 1 or (counts < 0).any() or (counts > runs).any():
+        raise ValueError(f"counts must lie between 0 and runs = {runs}, got {counts.min()} to {counts.max()}")
+    shares = counts / runs
+    low, high = np.zeros(len(counts)), np.ones(len(counts))
+    some, missed = counts > 0, counts < runs
+    at_least = counts[some], runs - counts[some] + 1
+    low[some] = _ends(betaincinv(*at_least, tail), _tails(betainc, betaincc, *at_least), tail, shares[some], 0.0)
+    at_most = counts[missed] + 1, runs - counts[missed]
+    high[missed] = _ends(betainccinv(*at_most, tail), _tails(betaincc, betainc, *at_most), tail, shares[missed], 1.0)
+    return low, high
+
+
+def _tails(beta: Any, mirrored: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> Tails:
+    """Return what takes probabilities to beta(a, b, ·), above 1/2 by its mirror image: there the tail itself is small.
+
+    Else scipy may subtract from 1: P(X ≥ count) = 3·10^-296 comes out as 0 for 5 misses in 10^8 runs.
+    """
+
+    def tails(at: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float64]:
+        one, other = a[where], b[where]
+        found: NDArray[np.float64] = np.where(at > 0.5, mirrored(other, one, 1 - at), beta(one, other, at))
+        return found
+
+    return tails
+
+
+def _ends(
+    found: NDArray[Any], tails: Tails, tail: float, shares: NDArray[np.float64], limit: float
+) -> NDArray[np.float64]:
+    """Return where the tails, which fall from the shares to the limit, come down to `tail`, shape (counts,).
+
+    found: what scipy's inverse function says. It is far off, or NaN, at some arguments: near counts of 1,000 of many
+    runs, for instance (1.17.1). What the function itself does not confirm is bisected, over the floats in their order:
+    then the end is the last one, seen from the limit, with no larger tail.
+    """
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(tails(found, np.full(len(found), True)) - tail) <= NEAR * tail)  # NaN is wrong, too
+    inner, outer = shares[wrong], np.full(int(wrong.sum()), limit)
+    for _ in range(64 if len(inner) else 0):
+        middle = (inner.view(np.int64) + (outer.view(np.int64) - inner.view(np.int64)) // 2).view(np.float64)
+        safe = tails(middle, wrong) <= tail
+        outer, inner = np.where(safe, middle, outer), np.where(safe, inner, middle)
+    ends = found.copy()
+    ends[wrong] = outer
+    return ends
+
+
+def epsilon_lower(event_in: Interval, event_out: Interval, delta: float) -> float:
+    """Return the largest ε that the intervals of an event, or of its complement, prove necessary: ln((l − δ)/u)."""
+    bound = 0.0
+    for one, other in ((event_in, event_out), (event_out, event_in)):
+        for low, high in ((one[0], other[1]), (1 - one[1], 1 - other[0])):
+            if low - delta > high > 0:
+                bound = max(bound, math.log((low - delta) / high))
+    return bound
+
+
+def underpowered(runs: int, alpha: float, epsilon: float, delta: float) -> bool:
+    """Return whether even a perfect distinguisher could not show more than (ε, δ) with so many runs a world.
+
+    The best that can be seen is an event in every run of one world and none of the other; with tails of α/4 its bounds
+    are L = (α/4)^(1/runs) and 1 − L, so nothing can be shown while L − δ ≤ e^ε·(1 − L). alpha: the event's part.
+    Nor by the distance of the worlds, with no more of α than the event has: with y = (1 − δ)/(1 + e^ε) ≤ 1/2 the event
+    needs runs > ln(4/α)/−ln(1 − y), and a distance of 1, whose margin must be below 2y, runs > ln(4/α)/(2·y²); and
+    −ln(1 − y) ≥ y ≥ 2·y².
+    """
+    return showable(runs, alpha, delta) <= epsilon
+
+
+def showable(runs: int, alpha: float, delta: float = 0.0) -> float:
+    """Return the largest ε that runs of a perfect distinguisher can show: ln((L − δ)/(1 − L)), L = (α/4)^(1/runs)."""
+    log_low = math.log(alpha / 4) / runs
+    low, high = math.exp(log_low), -math.expm1(log_low)
+    return math.log((low - delta) / high) if low > delta else -math.inf
+
+
+def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
+    """Return the least number of runs a world with which a verdict is not UNDERPOWERED: where L > (e^ε + δ)/(e^ε + 1).
+
+    >>> runs_needed(0.05, 1.0)
+    14
+    """
+    if delta >= 1:
+        raise ValueError(f"no number of runs can refute delta = {delta}")
+    gap = math.exp(-epsilon) * (1 - delta) / (1 + math.exp(-epsilon))  # 1 − (e^ε + δ)/(e^ε + 1)
+    runs = max(1, math.floor(math.log(alpha / 4) / math.log1p(-gap)) - 1) if gap > 0 else 0
+    if not 0 < runs < 1 << 53:
+        raise ValueError(f"no affordable number of runs can refute epsilon = {epsilon}")
+    while underpowered(runs, alpha, epsilon, delta):
+        runs += 1 + runs // 10**12  # a float's rounding, at the most
+    return runs
+
+
+def standard_errors_beyond(
+    first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
+) -> NDArray[np.float64]:
+    """Return by how many standard errors counts of events lie beyond the claim, shape (events,). To rank by, no more.
+
+    (p − e^ε·q − δ)/√(p/n + e^2ε·q/m), a run added to each world; the largest over both directions and the complements.
+    −∞ for an event that always, or never, happened.
+    """
+    ratio = math.exp(min(claim.epsilon, 300.0))
+    beyond = np.full(len(first), -np.inf)
+    for one, other, size, rest in ((first, second, *runs), (second, first, *runs[::-1])):
+        for gain, cost in ((one / size, other / rest), (1 - one / size, 1 - other / rest)):
+            spread = np.sqrt((gain + 1 / size) / size + ratio**2 * (cost + 1 / rest) / rest)
+            beyond = np.maximum(beyond, (gain - ratio * cost - claim.delta) / spread)
+    happened, all_runs = first + second, runs[0] + runs[1]
+    return np.where((happened > 0) & (happened < all_runs), beyond, -np.inf)
+
+
+def implied_delta(claim: Claim, epsilon: float) -> float:
+    """Return the least δ for which an (ε₀, δ₀) claim implies (ε, δ), rounded up: δ₀ where ε ≥ ε₀, and below
+
+        δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1),
+
+    the curve of the worst pair that the claim allows (Kairouz, Oh, Viswanath 2015: the region of its trade-offs).
+    """
+    if epsilon >= claim.epsilon:
+        return claim.delta
+    share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
+    return min(1.0, (claim.delta + (1 - claim.delta) * share) * (1 + 1e-15) + 1e-300)
+
+
+def parts(alpha: float, cells: int) -> tuple[float, float]:
+    """Return what the event's bounds and the distance of the worlds get of a row's α: half each.
+
+    All of it is the event's where there is but one cell: its distance is 0, whatever is counted.
+    """
+    return (alpha / 2, alpha / 2) if cells > 1 else (alpha, 0.0)
+
+
+def dkw_margin(runs: int, alpha: float) -> float:
+    """Return how far the distance of two empirical distribution functions may be off: 2·√(ln(4/α)/(2·runs)).
+
+    Dvoretzky-Kiefer-Wolfowitz with Massart's constant, α/2 for each world.
+    """
+    return 2 * math.sqrt(math.log(4 / alpha) / (2 * runs))
+
+
+def ks_distance(masses_in: NDArray[np.float64], masses_out: NDArray[np.float64]) -> float:
+    """Return the Kolmogorov-Smirnov distance of two distributions over the same cells, shape (cells,).
+
+    Over cells fixed beforehand it is a lower bound on the distance of the distributions themselves.
+    """
+    return min(1.0, float(np.abs(np.cumsum(masses_in - masses_out)).max()))  # sums of shares may be rounded above 1
+
+
+def monte_carlo_fit(counts: NDArray[np.int64], masses: NDArray[np.float64], seed: int) -> tuple[float, float]:
+    """Return the Kolmogorov-Smirnov statistic of counts against a law's masses over the same cells, and its p-value.
+
+    The p-value is the rank among `SIMULATIONS` samples of the law itself: valid on atoms, where the continuous
+    distribution of the statistic (scipy.stats.kstest) is not.
+    """
+    if len(counts) > FIT_CELLS:  # neighbouring cells together: fixed beforehand, so the test stays valid
+        starts = np.arange(0, len(counts), -(-len(counts) // FIT_CELLS))
+        counts, masses = np.add.reduceat(counts, starts), np.add.reduceat(masses, starts)
+    runs = int(counts.sum())
+    observed = ks_distance(counts / runs, masses)
+    possible = masses > 0
+    law = masses[possible] / masses[possible].sum()
+    samples = np.random.default_rng(seed).multinomial(runs, law, size=SIMULATIONS)
+    simulated = np.abs(np.cumsum(samples / runs - law, axis=1)).max(axis=1)
+    # A float's width of slack: a tie counts as "at least as large", which only raises the p-value.
+    return observed, float((1 + (simulated >= observed - 1e-12).sum()) / (1 + SIMULATIONS))

@@ -1,0 +1,151 @@
+"""A confidence band of the whole curve δ(ε) from sampled runs, for (ε, δ) and zCDP claims. Sound for all ε at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.audit.model import CurveEvidence, Pair, Verdict
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.mechanisms.privacy import Claim, Zcdp
+
+GROUPS = 64  # of cells, for a band that is drawn: its margin grows with their number
+
+
+def band(
+    cells: tuple[NDArray[np.int64], NDArray[np.int64]],
+    claim: Claim | Zcdp,
+    epsilons: Sequence[float],
+    alpha: float,
+    order: NDArray[np.int64] | None = None,
+) -> CurveEvidence:
+    """Return what the counts of cells, fixed beforehand, show of the whole curve δ(ε), the larger of both directions.
+
+    order: the cells from the least likely in the first world, against the second, to the likeliest; to be fixed before
+    these runs, on training runs (`likelihood_ratio_order`); the cells' own order where not given. With it δ(ε) is
+    attained by half-lines. lower: P(S) − e^ε·Q(S) over the half-lines S and their complements, by Clopper-Pearson
+    bounds that hold for all of them together (tails of α/2 shared by the four bounds of each half-line, whatever ε).
+    upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^cells events no share
+    differs from its probability by more than t (the other half of α).
+    VIOLATED: the curve lies above the claim's at some of the ε: an (ε₀, δ₀) claim promises a curve as ρ-zCDP does.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    runs, points = int(cells[0].sum()), np.asarray(epsilons, dtype=np.float64)
+    if runs != cells[1].sum() or len(cells[0]) != len(cells[1]):
+        raise ValueError(f"as many runs and cells in each world, got {runs} and {cells[1].sum()} runs")
+    if runs < 1:
+        raise ValueError("runs must be at least 1, got 0")
+    if len(points) == 0 or not (np.isfinite(points) & (points >= 0)).all():
+        raise ValueError(f"epsilons must be finite and not negative, got {epsilons}")
+    order = np.arange(len(cells[0])) if order is None else order
+    if not np.array_equal(np.sort(order), np.arange(len(cells[0]))):
+        raise ValueError(f"order must name each of the {len(cells[0])} cells once")
+    cells = cells[0][order], cells[1][order]
+    with np.errstate(over="ignore"):
+        ratios = np.exp(points) * (1 + 1e-15)  # up: against accusing
+    lower, observed = _shown(cells, runs, ratios, alpha / 2), _observed(cells, runs, ratios)
+    # 2^cells events, two worlds: the complement of an event is another, so that one side is both
+    margin = np.sqrt((len(order) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
+    promised = np.array([_promised(claim, epsilon) for epsilon in points.tolist()])
+    best = int((lower - promised).argmax())
+    return CurveEvidence(
+        verdict=_of_curve(lower[best] > promised[best], runs, alpha, len(order), points, promised),
+        runs=runs,
+        confidence=1 - alpha,
+        epsilons=points,
+        lower=lower,
+        observed=observed,
+        upper=np.minimum(1.0, observed + margin * (1 + ratios)),
+        promised=promised,
+        at=float(points[best]),
+    )
+
+
+def drawn(
+    cells: tuple[NDArray[np.int64], NDArray[np.int64]],
+    claim: Claim | Zcdp,
+    epsilons: Sequence[float],
+    alpha: float,
+    law: Pair | None,
+) -> CurveEvidence:
+    """Return the band over `groups` of the cells: a few milliseconds, and sound, because merging is post-processing."""
+    merged = groups(len(cells[0]), law)
+    first, second = (np.bincount(merged, weights=world).astype(np.int64) for world in cells)
+    return band((first, second), claim, epsilons, alpha)
+
+
+def groups(cells: int, law: Pair | None) -> NDArray[np.int64]:
+    """Return for each cell which of `GROUPS` groups it belongs to, shape (cells,): fixed before any run that judges.
+
+    With the law's masses (in, out), cells of one likelihood ratio belong together, the ratios ascend, and what only one
+    world can show stays apart; parts of equal mass where there are too many ratios. Else the cells' own order.
+    """
+    if law is None:
+        return np.arange(cells) * GROUPS // max(cells, GROUPS)
+    possible = law[0] + law[1] > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(possible, np.log(law[0]) - np.log(law[1]), 0.0)
+    distinct, ranks = np.unique(np.round(ratios, 9), return_inverse=True)
+    if len(distinct) <= GROUPS:
+        return ranks.astype(np.int64)
+    masses = np.bincount(ranks, weights=law[0] + law[1])
+    parts = 1 + ((np.cumsum(masses) - masses / 2) / masses.sum() * (GROUPS - 2)).astype(np.int64)
+    parts[np.isneginf(distinct)], parts[np.isposinf(distinct)] = 0, GROUPS - 1
+    return np.unique(parts[ranks], return_inverse=True)[1].astype(np.int64)
+
+
+def likelihood_ratio_order(cells: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the cells from the least likely in the first world, against the second, to the likeliest. For training."""
+    ratio = (cells[0] + 0.5) / (cells[1] + 0.5)
+    return np.argsort(ratio, kind="stable").astype(np.int64)
+
+
+def _promised(claim: Claim | Zcdp, epsilon: float) -> float:
+    return claim.delta(epsilon) if isinstance(claim, Zcdp) else statistics.implied_delta(claim, epsilon)
+
+
+def _shown(
+    cells: tuple[NDArray[np.int64], NDArray[np.int64]], runs: int, ratios: NDArray[np.float64], alpha: float
+) -> NDArray[np.float64]:
+    """Return the largest P(S) − e^ε·Q(S) that simultaneous bounds prove, over half-lines and complements."""
+    until = [np.cumsum(world)[:-1] for world in cells]
+    shown = np.zeros(len(ratios))
+    if len(until[0]) == 0:
+        return shown
+    tail = alpha / (4 * len(until[0]))
+    (low_in, high_in), (low_out, high_out) = (statistics.clopper_pearson_all(world, runs, tail) for world in until)
+    pairs = ((low_in, high_out), (low_out, high_in), (1 - high_in, 1 - low_out), (1 - high_out, 1 - low_in))
+    for gain, cost in pairs:
+        for point, ratio in enumerate(ratios.tolist()):
+            with np.errstate(invalid="ignore"):  # ∞·0
+                shown[point] = max(shown[point], float(np.nan_to_num(gain - ratio * cost, nan=-1.0).max()))
+    return shown
+
+
+def _observed(
+    cells: tuple[NDArray[np.int64], NDArray[np.int64]], runs: int, ratios: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return Σ(p − e^ε·q)₊ over the cells, the larger of the two directions."""
+    first, second = cells[0] / runs, cells[1] / runs
+    with np.errstate(invalid="ignore"):
+        directions = [
+            [float(np.nan_to_num(np.maximum(0.0, one - ratio * other), nan=0.0).sum()) for ratio in ratios.tolist()]
+            for one, other in ((first, second), (second, first))
+        ]
+    observed: NDArray[np.float64] = np.max(directions, axis=0)
+    return observed
+
+
+def _of_curve(
+    above: bool, runs: int, alpha: float, cells: int, points: NDArray[np.float64], promised: NDArray[np.float64]
+) -> Verdict:
+    """Return the verdict. UNDERPOWERED: a perfect distinguisher's curve would have lain nowhere above the promise."""
+    if above:
+        return Verdict.VIOLATED
+    low = np.exp(np.log(alpha / (8 * max(1, cells - 1))) / runs)
+    with np.errstate(over="ignore"):
+        best = low - np.exp(points) * (1 - low)
+    return Verdict.NOT_REFUTED if cells > 1 and (best > promised).any() else Verdict.UNDERPOWERED

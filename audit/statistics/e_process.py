@@ -1,0 +1,138 @@
+"""Runs until a claim is decided: an e-process, which may be looked at at any time.
+
+The bet. X_t and Y_t are the t-th outcomes in the two worlds, and S is an event. Wealth begins at 1 and becomes
+
+    W_t = W_{t−1}·(1 + λ_t·(1{X_t ∈ S} − e^ε·1{Y_t ∈ S} − δ)),    0 ≤ λ_t < 1/(e^ε + δ),
+
+where λ_t and S are predictable: functions of the runs before t (and of randomness independent of the runs from t on).
+
+Why it is fair. Let the claim hold, and let the t-th outcomes be drawn by P and Q whatever came before. The least factor
+is 1 − λ_t(e^ε + δ) > 0, so wealth stays positive. Given the runs before t, λ_t and S are fixed, so by linearity
+
+    E[factor | before t] = 1 + λ_t·(P(S) − e^ε·Q(S) − δ) ≤ 1,
+
+because (ε, δ)-privacy says P(S) ≤ e^ε·Q(S) + δ of every S. It does not matter how X_t depends on Y_t. So W is a
+non-negative supermartingale with E[W_t] ≤ 1 for every t, and by Ville's inequality the probability that it ever
+reaches 1/α is at most α, for whoever looks whenever. The privacy of the pair has four such bets: S and its complement,
+each in both directions. The mean of supermartingales with the same past is one, so that the mean of their wealths,
+W̄_t, is the e-value shown, and the claim is VIOLATED when W̄_t ≥ 1/α. No share of α is spent on having four.
+
+How λ is chosen. It changes at the ends of batches only, and is what would have grown wealth fastest on the runs of
+earlier batches (half a run added to each of the four combinations of 1{X ∈ S}, 1{Y ∈ S}). So within a batch the product
+depends on the counts of these combinations alone, and batches may be run by any number of workers: they are counted in
+their order. Source: Waudby-Smith, Ramdas 2024 (JRSS-B) for betting; Grünwald, de Heide, Koolen 2024 for e-processes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
+from subnormal.mechanisms.privacy import Claim
+
+EPSILON_MAX = 700.0  # beyond it e^ε is no float, and no run could tell
+
+Bets = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """How often the event happened in both worlds, in the first (in) only, in the second (out) only, in neither."""
+
+    both: int
+    only_in: int
+    only_out: int
+    neither: int
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        return PairCounts(
+            self.both + other.both,
+            self.only_in + other.only_in,
+            self.only_out + other.only_out,
+            self.neither + other.neither,
+        )
+
+    @property
+    def runs(self) -> int:
+        """Runs of each world."""
+        return self.both + self.only_in + self.only_out + self.neither
+
+    def of_bets(self) -> tuple[Bets, Bets, Bets, Bets]:
+        """Return (both, gain, loss, neither) as each bet sees it: S and its complement, each in both directions."""
+        both, only_in, only_out, neither = map(float, (self.both, self.only_in, self.only_out, self.neither))
+        return (
+            (both, only_in, only_out, neither),
+            (both, only_out, only_in, neither),
+            (neither, only_out, only_in, both),
+            (neither, only_in, only_out, both),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where the four bets stand at the end of a batch. bets: each λ in the batch to come, fixed by those before."""
+
+    claim: Claim
+    seen: PairCounts = PairCounts(0, 0, 0, 0)
+    log_wealth: Bets = (0.0, 0.0, 0.0, 0.0)
+    bets: Bets = (0.0, 0.0, 0.0, 0.0)
+
+    @property
+    def log_e_value(self) -> float:
+        """The logarithm of the mean wealth of the four bets."""
+        largest = max(self.log_wealth)
+        return largest + math.log(sum(math.exp(one - largest) for one in self.log_wealth) / 4)
+
+
+def update(state: State, counts: PairCounts) -> State:
+    """Return the state after one more batch: wealth by the bets fixed before it, then the bets for the next."""
+    factors, seen = _factors(state.claim), state.seen + counts
+    grown = [_growth(bet, found, factors) for bet, found in zip(state.bets, counts.of_bets(), strict=True)]
+    first, second, third, fourth = (before + gain for before, gain in zip(state.log_wealth, grown, strict=True))
+    one, two, three, four = (_best_bet(found, factors) for found in seen.of_bets())
+    return State(state.claim, seen, (first, second, third, fourth), (one, two, three, four))
+
+
+def _factors(claim: Claim) -> Bets | None:
+    """Return 1{X ∈ S} − e^ε·1{Y ∈ S} − δ of the four combinations, e^ε rounded up: against accusing."""
+    if claim.epsilon > EPSILON_MAX:
+        return None
+    ratio = float_up(exp_bounds(Fraction(claim.epsilon))[1])
+    return 1 - ratio - claim.delta, 1 - claim.delta, -ratio - claim.delta, -claim.delta
+
+
+def _growth(bet: float, counts: Bets, factors: Bets | None) -> float:
+    if bet == 0 or factors is None:
+        return 0.0
+    return sum(count * math.log1p(bet * factor) for count, factor in zip(counts, factors, strict=True))
+
+
+def _best_bet(counts: Bets, factors: Bets | None) -> float:
+    """Return the λ at which counts, half a run added to each, would have grown the most: a concave problem."""
+    if factors is None:
+        return 0.0
+    smoothed = [count + 0.5 for count in counts]
+
+    def slope(bet: float) -> float:
+        return sum(count * factor / (1 + bet * factor) for count, factor in zip(smoothed, factors, strict=True))
+
+    if slope(0.0) <= 0:
+        return 0.0
+    low, high = 0.0, -1 / factors[2]  # 1/(e^ε + δ): there the factor of a loss is 0, and the slope −∞
+    for _ in range(32):  # any λ is sound; this is the best one to nine digits
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return low
+
+
+def reachable(betting: int, claim: Claim) -> float:
+    """Return the largest ln W̄ that so many runs with bets can show: a perfect distinguisher's, with λ at its end.
+
+    An event in every run of one world and in none of the other grows two of four bets.
+    """
+    factors = _factors(claim)
+    if factors is None or betting <= 0 or claim.delta >= 1:
+        return 0.0
+    return max(0.0, betting * math.log1p(-factors[1] / factors[2]) - math.log(2))

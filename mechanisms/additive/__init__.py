@@ -1,0 +1,1 @@
+"""What additive noise has in common: parameters, claims, clamping and sums."""

@@ -1,0 +1,94 @@
+"""Discrete noise on a grid, the sum clamped to public bounds: what exact members share, whatever their noise is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import NoLawError, Trace
+from subnormal.mechanisms.numerics.grid import Rounding, from_steps, reach, to_steps
+from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
+from subnormal.mechanisms.samplers.inverse_transform import JUDGED, WORD
+
+LAW_ATOMS_MAX = 1 << 16
+
+
+class Noise(Protocol):
+    """A sampler of integers."""
+
+    def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
+        """Return n integers, int64 of shape (n,)."""
+
+
+def clamped(noise: Noise, bits: BitSource, n: int, grid: int, center: int, low: int, high: int) -> NDArray[Any]:
+    """Return n times center + noise, clamped, all given in steps of the grid; shape (n,), in the units of the value."""
+    released = np.empty(n, dtype=np.int64 if grid >= 0 else np.float64)
+    for start in range(0, n, JUDGED):  # a part at a time, so that it stays in the cache
+        steps = noise.draw(bits, min(JUDGED, n - start))
+        steps += center
+        np.clip(steps, low, high, out=steps)
+        released[start : start + JUDGED] = from_steps(steps, grid)
+    return released
+
+
+def on_grid(
+    value: float | Fraction,
+    grid: int,
+    lower: float | Fraction | None,
+    upper: float | Fraction | None,
+    rounding: Rounding = "half-up",
+) -> tuple[int, int, int]:
+    """Return the value, clamped, and the bounds, all in steps of 2^grid.
+
+    Bounds that are not given, or too far out, are those of `grid.reach`. A value is never refused for its size: that
+    would tell. Raises ValueError for what is not a number, and for bounds in the wrong order.
+    """
+    if isinstance(grid, bool) or not isinstance(grid, int):
+        raise ValueError(f"grid must be an integer, got {grid!r}")
+    most = reach(grid)
+    low, high = (
+        end if given is None else min(max(to_steps(given, grid), -most), most)
+        for given, end in ((lower, -most), (upper, most))
+    )
+    if low > high:
+        raise ValueError(f"lower = {lower} must not be above upper = {upper}")
+    return min(max(to_steps(value, grid, rounding), low), high), low, high
+
+
+def require_few_atoms(low: int, high: int, grid: int) -> None:
+    """Raise NoLawError where a law would have more than 2^16 atoms."""
+    if high - low >= LAW_ATOMS_MAX:
+        raise NoLawError(
+            f"{high - low + 1} steps of 2^{grid} between the bounds, and a law has {LAW_ATOMS_MAX} at most"
+        )
+
+
+def trace_law(
+    noise: discrete_laplace.Laplace | discrete_gaussian.Gaussian,
+    value: float | Fraction,
+    *,
+    grid: int = 0,
+    lower: float | Fraction,
+    upper: float | Fraction,
+) -> Law[tuple[Any, Trace]]:
+    """Return the distribution of (outcome, Trace) of a single draw of clamped noise: one word and one step, or `rest`.
+
+    Exact but for that rest, which is noise.undecided(). Raises NoLawError for noise that is drawn in parts.
+    """
+    if noise.split:
+        raise NoLawError("the law of the traces of noise that is drawn in parts is not written down")
+    center, low, high = on_grid(value, grid, lower, upper)
+    require_few_atoms(low, high, grid)
+    first, counts = noise.coarse.decided()
+    words = [0] * (high - low + 1)
+    for steps, count in enumerate(counts, first + center):
+        words[min(max(steps, low), high) - low] += count
+    values = from_steps(np.arange(low, high + 1), grid).tolist()
+    trace = Trace(0, WORD, 1)
+    atoms = [(one, trace) for one in values]
+    return Law(atoms, range(1, len(atoms) + 1), words, words, 1 << WORD, noise.coarse.undecided())

@@ -1,0 +1,288 @@
+"""The families `laplace` and `gaussian`: a number, the coordinates of a vector, or a sum of records, plus noise.
+
+Data: a number or a vector of numbers. Outcome: a number, or a tuple of them where the coordinates of a vector are
+released. Integers and floats are the rationals that they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, frexp, isfinite, log, log2, sqrt
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.core import input_patterns
+from subnormal.mechanisms.core.domain import Domain
+from subnormal.mechanisms.core.input_patterns import Neighbours, ends, numbers, placed
+from subnormal.mechanisms.core.mechanism import Family, NoLawError
+from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, reach
+from subnormal.mechanisms.numerics.mpfr import plain, rational
+from subnormal.mechanisms.privacy import Claim, Zcdp, require_nonnegative, require_positive
+
+Data: TypeAlias = int | float | NDArray[Any]  # a number, or a vector of int64, float32 or float64
+Query = Literal["value", "sum"]
+
+FAR, FARTHEST = 1 << 10, 1 << 58  # a search's bounds: in sensitivities, and in all
+FINER = 4  # bits of its grid below the sensitivity
+USUAL_DELTA = 1e-6  # of a search
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """What is public about any release with noise: the sensitivity Δ, and what exact members need to be finite.
+
+    query: "value" releases the number, or every coordinate of the vector; "sum" the sum of the vector's records.
+    grid: the exponent k of the granularity 2^k to which exact members round their input, and add noise on.
+    lower, upper: bounds that exact members clamp to, on that grid. Naive members ignore grid and bounds, as they do.
+    record_bounds: of each record of a sum, for members that take their sensitivity from them; None: they are not told.
+    """
+
+    sensitivity: float = 1.0
+    query: Query = "value"
+    grid: int = -4
+    lower: float = -64.0
+    upper: float = 64.0
+    record_bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("sensitivity", "lower", "upper"):
+            object.__setattr__(self, name, plain(name, getattr(self, name)))
+        require_positive("sensitivity", self.sensitivity)
+        if self.query not in ("value", "sum"):
+            raise ValueError(f"query must be 'value' or 'sum', got {self.query!r}")
+        if not isinstance(self.grid, int) or isinstance(self.grid, bool) or not GRID_MIN <= self.grid <= GRID_MAX:
+            raise ValueError(f"grid must be an integer from {GRID_MIN} to {GRID_MAX}, got {self.grid!r}")
+        for name in ("lower", "upper"):
+            steps = Fraction(getattr(self, name)) / Fraction(2) ** self.grid
+            if steps.denominator != 1 or abs(steps) > reach(self.grid):
+                what = f"a multiple of 2^{self.grid}, and at most {reach(self.grid)} of them"
+                raise ValueError(f"{name} must be {what}, got {getattr(self, name)}")
+        if self.lower > self.upper:
+            raise ValueError(f"lower = {self.lower} must not be above upper = {self.upper}")
+        if self.record_bounds is not None:
+            low, high = (plain("record_bounds", bound) for bound in self.record_bounds)
+            if low > high:
+                raise ValueError(f"record_bounds must be given the lower one first, got {self.record_bounds}")
+
+    def grid_and_bounds(self) -> dict[str, Any]:
+        """Return what exact samplers and laws on a grid are told, by the names of their arguments."""
+        return {"grid": self.grid, "lower": self.lower, "upper": self.upper}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaplaceParameters(_Release):
+    """A release with Laplace noise for a budget of ε nats; the sensitivity is the L1 distance of adjacent data."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        _Release.__post_init__(self)
+        require_positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", plain("epsilon", self.epsilon))
+
+    @property
+    def scale(self) -> Fraction:
+        """Δ/ε, exactly: the scale of the noise in real numbers."""
+        return Fraction(self.sensitivity) / Fraction(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianParameters(_Release):
+    """A release with Gaussian noise of standard deviation σ; the sensitivity is the L2 distance of adjacent data.
+
+    delta: where on its δ(ε) curve the claim is stated.
+    """
+
+    sigma: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        _Release.__post_init__(self)
+        require_positive("sigma", self.sigma)
+        object.__setattr__(self, "sigma", plain("sigma", self.sigma))
+        require_nonnegative("delta", self.delta)
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta must lie between 0 and 1, got {self.delta}")
+
+
+def laplace_claim(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
+    """Return the promise of every Laplace member: ε."""
+    return Claim(parameters.epsilon)
+
+
+def gaussian_claim(parameters: GaussianParameters, data_in: Data, data_out: Data) -> Claim:
+    """Return the promise of every Gaussian member: ρ = Δ²/(2σ²) of zCDP, as (ε, δ) at the parameters' δ."""
+    rho = (Fraction(parameters.sensitivity) / Fraction(parameters.sigma)) ** 2 / 2
+    return Zcdp.of(rho).claim(parameters.delta)
+
+
+def as_fractions(data: Data) -> list[Fraction]:
+    """Return the numbers of the data as the rationals that they are. Raises ValueError where one is not finite."""
+    numbers = np.atleast_1d(data).tolist() if isinstance(data, np.ndarray) else [data]
+    if not numbers:
+        raise ValueError("data must not be empty, got an empty vector")
+    return [rational("data", number) for number in numbers]
+
+
+def exact_values(data: Data, query: Query) -> list[Fraction]:
+    """Return what is released without noise, in exact arithmetic: the numbers themselves, or their sum."""
+    if query == "value":
+        return as_fractions(data)
+    return [sum((count * number for number, count in _records(data).items()), Fraction(0))]
+
+
+def _records(data: Data) -> Counter[Fraction]:
+    """Return how often each record comes, as the rational that it is."""
+    records: Counter[Fraction] = Counter()
+    for number, count in Counter(np.atleast_1d(data).tolist()).items():
+        records[rational("data", number)] += count
+    return records
+
+
+def of_coordinates(data: Data, query: Query) -> bool:
+    """Return whether the coordinates of a vector are released, and not one number."""
+    return query == "value" and np.ndim(data) > 0
+
+
+def side_by_side(columns: Sequence[NDArray[Any]], data: Data, query: Query) -> NDArray[Any]:
+    """Return what is released: a column for each coordinate, shape (n, coordinates), or one number's outcomes, (n,)."""
+    return np.stack(columns, axis=1) if of_coordinates(data, query) else columns[0]
+
+
+def require_number(data: Data, query: Query) -> None:
+    """Raise NoLawError for a vector's coordinates: the law over their combinations is too large to write down."""
+    if of_coordinates(data, query):
+        raise NoLawError("the law over all combinations of the coordinates is not written down")
+
+
+def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
+    """Return the relation: at most Δ apart in the L1 (order 1) or L2 (order 2) norm, compared exactly.
+
+    For a sum: the same records in any order, but for one that was added, removed, or replaced.
+    """
+
+    def adjacent(parameters: _Release, data_in: Data, data_out: Data) -> bool:
+        allowed = Fraction(parameters.sensitivity) ** order
+        if parameters.query == "sum":
+            records_in, records_out = _records(data_in), _records(data_out)
+            gone, come = records_in - records_out, records_out - records_in
+            if gone.total() > 1 or come.total() > 1:
+                return False
+            moved = sum(come.elements(), Fraction(0)) - sum(gone.elements(), Fraction(0))
+            return abs(moved) ** order <= allowed
+        if np.shape(data_in) != np.shape(data_out):
+            return False
+        pairs = zip(as_fractions(data_in), as_fractions(data_out), strict=True)
+        return sum((abs(one - other) ** order for one, other in pairs), Fraction(0)) <= allowed
+
+    return adjacent
+
+
+def _bounded(domain: Domain, allowed: float) -> tuple[dict[str, Any], tuple[Neighbours, ...]]:
+    """Return Δ, a grid and bounds, and the usual pairs of numbers in the domain and within the bounds.
+
+    Where the domain has no end, the bounds lie some `FAR` sensitivities from 0, or from its other end.
+    """
+    unit = input_patterns.power_below(allowed)
+    low = domain.lower if isfinite(domain.lower) else min(domain.upper, 0) - FAR * unit
+    high = domain.upper if isfinite(domain.upper) else max(low, 0) + FAR * unit
+    low, high = max(low, -FARTHEST), min(high, FARTHEST)
+    finest = 0 if domain.kind is int else int(log2(unit)) - FINER
+    grid = max(finest, frexp(max(abs(low), abs(high)))[1] - 53)
+    step = Fraction(2) ** grid
+    given = {"sensitivity": allowed, "grid": grid}
+    given |= {"lower": float(floor(low / step) * step), "upper": float(ceil(high / step) * step)}
+    within = Domain(low, high, domain.kind)
+    pairs = *placed(within, allowed, numbers), *placed(within, allowed, lambda near: ends(near, low, high))
+    return given, pairs
+
+
+def _search_laplace(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[LaplaceParameters, tuple[Neighbours, ...]]:
+    """Return parameters and the usual numbers: see `Family`."""
+    given, pairs = _bounded(domain, 1.0 if sensitivity is None else sensitivity)
+    return LaplaceParameters(epsilon=epsilon or 1.0, **given), pairs
+
+
+def _search_gaussian(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[GaussianParameters, tuple[Neighbours, ...]]:
+    """Return a σ for the claim, or Δ where there is no ε, and the usual numbers: see `Family`.
+
+    ρ-zCDP with ρ + 2√(ρL) = ε, L = ln(1/δ), is (ε, δ)-DP (Bun and Steinke 2016, Proposition 1.3). So √ρ = √(L+ε) − √L,
+    and σ = Δ/√(2ρ), rounded up.
+    """
+    given, pairs = _bounded(domain, 1.0 if sensitivity is None else sensitivity)
+    delta, sigma = USUAL_DELTA if delta is None else delta, given["sensitivity"]
+    if epsilon is not None and 0 < delta < 1:
+        slack = log(1 / delta)
+        sigma *= (1 + 1e-9) * (sqrt(slack + epsilon) + sqrt(slack)) / epsilon / sqrt(2)
+    return GaussianParameters(sigma=sigma, delta=delta, **given), pairs
+
+
+def _outcome(value: object) -> Hashable:
+    if isinstance(value, list):
+        return tuple(_outcome(part) for part in value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError(f"an outcome of additive noise is a number or a list of numbers, got {value!r}")
+    return value
+
+
+def _to_json(data: Data) -> object:
+    return data.tolist() if isinstance(data, np.ndarray) else data
+
+
+LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
+    name="laplace",
+    parameters=LaplaceParameters,
+    adjacent=_adjacent(1),
+    to_json=_to_json,
+    outcome=_outcome,
+    search=_search_laplace,
+    members=(
+        "subnormal.mechanisms.laplace.naive:FLOAT64",
+        "subnormal.mechanisms.laplace.naive:FLOAT32",
+        "subnormal.mechanisms.laplace.correctly_rounded:ROUNDED",
+        "subnormal.mechanisms.laplace.correctly_rounded:ROUNDED_FLOAT16",
+        "subnormal.mechanisms.laplace.snapping:SNAPPING",
+        "subnormal.mechanisms.laplace.snapping:SNAPPING_16_BIT",
+        "subnormal.mechanisms.laplace.exact:BASE2",
+        "subnormal.mechanisms.laplace.exact:BASE_E",
+        "subnormal.mechanisms.laplace.as_selection:BASE2",
+        "subnormal.mechanisms.laplace.bernoulli_trials:TEXTBOOK",
+        "subnormal.mechanisms.laplace.fixed_work:FIXED_WORK",
+        "subnormal.mechanisms.libraries.opendp:LAPLACE",
+        "subnormal.mechanisms.libraries.opendp:GEOMETRIC",
+        "subnormal.mechanisms.libraries.diffprivlib:LAPLACE",
+        "subnormal.mechanisms.libraries.diffprivlib:SNAPPING",
+        "subnormal.mechanisms.libraries.diffprivlib:GEOMETRIC",
+        "subnormal.mechanisms.libraries.diffprivlib:SUM",
+        "subnormal.mechanisms.libraries.pydp:LAPLACE",
+    ),
+)
+
+GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
+    name="gaussian",
+    parameters=GaussianParameters,
+    adjacent=_adjacent(2),
+    to_json=_to_json,
+    outcome=_outcome,
+    search=_search_gaussian,
+    members=(
+        "subnormal.mechanisms.gaussian.naive:FLOAT64",
+        "subnormal.mechanisms.gaussian.naive:FLOAT32",
+        "subnormal.mechanisms.gaussian.naive:POLAR",
+        "subnormal.mechanisms.gaussian.exact:EXACT",
+        "subnormal.mechanisms.gaussian.bernoulli_trials:TEXTBOOK",
+        "subnormal.mechanisms.libraries.opendp:GAUSSIAN",
+        "subnormal.mechanisms.libraries.diffprivlib:GAUSSIAN",
+        "subnormal.mechanisms.libraries.diffprivlib:DISCRETE_GAUSSIAN",
+        "subnormal.mechanisms.libraries.pydp:GAUSSIAN",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Sums of floats, as people write them."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from subnormal.mechanisms.additive.family import Data, Query
+
+
+def sequential(records: NDArray[Any], float_type: DTypeLike) -> float:
+    """Return the sum of the records, one after the other, each partial sum rounded to the float type."""
+    return float(np.cumsum(records.astype(float_type), dtype=float_type)[-1]) if len(records) else 0.0
+
+
+def pairwise(records: NDArray[Any], float_type: DTypeLike) -> float:
+    """Return numpy's own sum: halves of the records summed on their own, down to blocks of at most 128."""
+    return float(np.sum(records.astype(float_type), dtype=float_type))
+
+
+def correctly_rounded(records: NDArray[Any], float_type: DTypeLike) -> float:
+    """Return the float64 nearest to the exact sum, rounded to the float type."""
+    return float(np.asarray(fsum(records.tolist()), dtype=float_type))
+
+
+def wrapping(records: NDArray[Any], integer_type: DTypeLike) -> int:
+    """Return the sum of integers modulo 2^width, as a number of the signed type: what it is where it overflows."""
+    return int(np.sum(records, dtype=integer_type))
+
+
+def released(data: Data, query: Query, float_type: DTypeLike) -> NDArray[Any]:
+    """Return what is released without noise, in the float type: the number, the coordinates, or the sequential sum.
+
+    Shape () or (coordinates,).
+    """
+    with np.errstate(over="ignore"):  # beyond the type's largest number: ∞, as the cast has it
+        values = sequential(np.atleast_1d(data), float_type) if query == "sum" else data
+        return np.asarray(values, dtype=float_type)

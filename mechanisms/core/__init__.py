@@ -1,0 +1,1 @@
+"""What a mechanism, a family, a law and an outcome are."""

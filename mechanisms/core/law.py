@@ -1,0 +1,173 @@
+"""Certified bounds on a discrete distribution, stored in runs. No law ever passes through a float."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.core.mechanism import O, Refused
+from subnormal.mechanisms.core.outcome_identity import are_distinct, identity, position_of
+
+Integers = Sequence[int] | NDArray[Any]  # Python integers of any size, or an int64 array
+
+T = TypeVar("T")
+
+ABSENT = -1  # the run of an atom that a law does not have
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Powers:
+    """What the probabilities of an enclosure are, exactly: an atom of run i has constant·e^(−rate·exponents[i]).
+
+    The constant is the same real number wherever `constants` is the same, in every law with this rate (nats): so losses
+    that are attained with equality in base e are decided by comparing integers.
+    """
+
+    rate: Fraction
+    exponents: NDArray[np.int64]
+    constants: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law(Generic[O]):
+    """Bounds low ≤ P(atom) ≤ high on every atom, and `rest` on the mass outside the atoms.
+
+    Mass that may lie on an atom as well as outside, as that of draws not followed to their end, is in `rest` and in
+    each `high`: it is one mass all the same, because what the lower bounds leave open is 1 − Σ low in all.
+
+    atoms: range(n) for indices, an array for floats. Run i is atoms[ends[i-1]:ends[i]], all equally likely, each with
+    a probability between low[i]/denominator and high[i]/denominator; low == high where the law is exact.
+    """
+
+    atoms: Sequence[O | Refused]
+    ends: Integers
+    low: Integers
+    high: Integers
+    denominator: int
+    rest: Fraction
+    powers: Powers | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.ends) == len(self.low) == len(self.high):
+            raise ValueError(f"as many ends as bounds, got {len(self.ends)}, {len(self.low)} and {len(self.high)}")
+        if len(self.ends) == 0 or self.ends[-1] != len(self.atoms) or self.counts().min() <= 0:
+            raise ValueError("ends must increase up to the number of atoms")
+        if not are_distinct(self.atoms):
+            raise ValueError("every atom may be named only once")
+        low, high = integers(self.low), integers(self.high)
+        if (low < 0).any() or (low > high).any():
+            raise ValueError("every run needs 0 <= low <= high")
+        least, most = self._weigh(self.counts())
+        if least > self.denominator or most + self.rest * self.denominator < self.denominator:
+            raise ValueError(f"no distribution has a mass between {least} and {most} + rest over {self.denominator}")
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the number of atoms of each run, shape (runs,)."""
+        ends = np.asarray(self.ends, dtype=np.int64)
+        return ends - np.append(np.int64(0), ends[:-1])
+
+    def probability(self, outcome: O | Refused) -> tuple[Fraction, Fraction]:
+        """Return certified lower and upper bounds on the probability of one outcome."""
+        run = self.run_of(outcome)
+        if run == ABSENT:
+            return Fraction(0), self.rest
+        return Fraction(int(self.low[run]), self.denominator), Fraction(int(self.high[run]), self.denominator)
+
+    def run_of(self, outcome: O | Refused) -> int:
+        """Return the index of the run that holds the outcome, or ABSENT."""
+        position = position_of(outcome, self.atoms)
+        if position is None:
+            return ABSENT
+        return int(np.searchsorted(np.asarray(self.ends, dtype=np.int64), position, side="right"))
+
+    def measure(self, members: NDArray[np.bool_]) -> tuple[int, int]:
+        """Return bounds on the mass of the marked atoms (shape (atoms,)), over the denominator and without `rest`."""
+        starts = np.asarray(self.ends, dtype=np.int64) - self.counts()
+        return self._weigh(np.add.reduceat(members, starts, dtype=np.int64))
+
+    def _weigh(self, counts: NDArray[np.int64]) -> tuple[int, int]:
+        low = _dot(counts, integers(self.low))
+        return low, low if self.high is self.low else _dot(counts, integers(self.high))
+
+    def alike(self) -> NDArray[np.int64]:
+        """Return for every run the first run with the same bounds, shape (runs,)."""
+        low = _first_alike(integers(self.low))
+        if self.high is self.low:
+            return low
+        return _first_alike(low * np.int64(len(low)) + _first_alike(integers(self.high)))
+
+
+def integers(values: Integers) -> NDArray[Any]:
+    """Return integers as an int64 array where they are one already, else as Python integers: numpy never guesses."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return values
+    return np.array([operator.index(value) for value in values], dtype=object)
+
+
+def _dot(counts: NDArray[np.int64], values: NDArray[Any]) -> int:
+    if values.dtype == np.int64 and np.dot(counts.astype(float), values.astype(float)) < 2.0**62:
+        return int(np.dot(counts, values))
+    return int(np.dot(counts.astype(object), values.astype(object)))
+
+
+def _first_alike(values: NDArray[Any]) -> NDArray[np.int64]:
+    if values.dtype == np.int64:
+        if values.min() >= 0 and values.max() < len(values):  # a table is faster than a sort
+            table = np.empty(len(values), dtype=np.int64)
+            table[values[::-1]] = np.arange(len(values) - 1, -1, -1)  # what is written last stays: the first
+            first_of: NDArray[np.int64] = table[values]
+            return first_of
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return first[inverse].astype(np.int64)
+    seen: dict[int, int] = {}
+    return np.array([seen.setdefault(value, run) for run, value in enumerate(values.tolist())], dtype=np.int64)
+
+
+def exact_law(atoms: Sequence[O | Refused], ends: Integers, weights: Integers, denominator: int) -> Law[O]:
+    """Return the law with exactly the weights given, one to an atom of each run, over the denominator."""
+    return Law(atoms, ends, weights, weights, denominator, Fraction(0))
+
+
+def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool] = lambda made: True) -> Law[T]:
+    """Return the law of function(outcome): atoms with the same image become one, and their bounds add.
+
+    What lies outside the law's atoms may have the image of an atom: then its upper bound counts it, too. outside(made)
+    says whether it may be that one.
+
+    >>> image(exact_law([0, 1, 2], [3], [1], 3), lambda outcome: outcome > 0).probability(True)[0]
+    Fraction(2, 3)
+    """
+    exact = law.high is law.low and law.rest == 0
+    images: dict[Hashable, T] = {}
+    low: dict[Hashable, int] = {}
+    high: dict[Hashable, int] = {}
+    bounds = zip(law.counts().tolist(), integers(law.low).tolist(), integers(law.high).tolist(), strict=True)
+    of_atoms = ((least, most) for count, least, most in bounds for _ in range(count))
+    for atom, (least, most) in zip(law.atoms, of_atoms, strict=True):
+        made = function(atom)
+        key = identity(made)
+        images.setdefault(key, made)
+        low[key] = low.get(key, 0) + least
+        high[key] = high.get(key, 0) + most
+    lowest = list(low.values())
+    rest, left = ceil(law.rest * law.denominator), law.denominator - sum(lowest)
+    if not exact:
+        high = {key: most + (rest if outside(images[key]) else 0) for key, most in high.items()}
+    highest = lowest if exact else [min(high[key], least + left) for key, least in low.items()]
+    return Law(list(images.values()), range(1, len(images) + 1), lowest, highest, law.denominator, law.rest)
+
+
+def runs_of(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the ends of the runs of equal neighbours in a non-empty array.
+
+    >>> runs_of(np.array([7, 7, 7, 2, 7])).tolist()
+    [3, 4, 5]
+    """
+    return np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))

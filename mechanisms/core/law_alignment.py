@@ -1,0 +1,116 @@
+"""Two laws aligned atom by atom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.core.law import ABSENT, Law, runs_of
+from subnormal.mechanisms.core.outcome_identity import are_equal, are_numeric, identity, in_common
+
+TABLE = 1 << 16  # keys that a table can count, block by block, faster than sorting them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairing:
+    """Two laws over all their atoms: `count` atoms have the bounds of run `run_in` in one law and of run `run_out` in
+    the other, ABSENT where a law does not have them. One entry for each pair of bounds, shape (pairs,)."""
+
+    count: NDArray[np.int64]
+    run_in: NDArray[np.int64]
+    run_out: NDArray[np.int64]
+
+
+_Runs = NDArray[np.int64]
+
+
+def pair(law_in: Law[Any], law_out: Law[Any]) -> Pairing:
+    """Align two laws atom by atom.
+
+    Laws over indices, and laws with the same array of atoms, are aligned run by run, whatever the number of atoms.
+    Different arrays of numbers are merged; any other atoms are looked up one by one.
+    """
+    both_indices = isinstance(law_in.atoms, range) and isinstance(law_out.atoms, range)
+    if both_indices or are_equal(law_in.atoms, law_out.atoms):
+        count, run_in, run_out = _pair_runs(law_in, law_out)
+    elif are_numeric(law_in.atoms, law_out.atoms):
+        count, run_in, run_out = _pair_arrays(law_in, law_out)
+    else:
+        count, run_in, run_out = _pair_atoms(law_in, law_out)
+    width = len(law_out.ends) + 1
+    keys, inverse = np.unique((run_in - ABSENT) * width + (run_out - ABSENT), return_inverse=True)
+    sums = np.bincount(inverse, weights=count).astype(np.int64)  # exact: there are fewer than 2**53 atoms
+    return Pairing(sums, keys // width + ABSENT, keys % width + ABSENT)
+
+
+def _pair_runs(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
+    ends_in, ends_out = (np.asarray(law.ends, dtype=np.int64) for law in (law_in, law_out))
+    ends = np.sort(np.concatenate([ends_in, ends_out]), kind="stable")  # merges two sorted runs
+    ends = ends[runs_of(ends) - 1]
+    runs = []
+    for law, own in ((law_in, ends_in), (law_out, ends_out)):
+        run = np.append(law.alike(), ABSENT)  # beyond its last run a law has no atoms
+        runs.append(run[np.searchsorted(own, ends - 1, side="right")])
+    return np.diff(ends, prepend=0), runs[0], runs[1]
+
+
+def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
+    """Count the atoms that the laws share by the kinds of their runs; what is left of a kind, one law has alone."""
+    kinds_in, kinds_out = _Kinds.of(law_in), _Kinds.of(law_out)
+    width = len(kinds_out.first)
+    shared = in_common(np.asarray(law_in.atoms), np.asarray(law_out.atoms))
+    keys = (kinds_in.of_atom[here] * np.int64(width) + kinds_out.of_atom[there] for here, there in shared)
+    both, count = _tally(keys, len(kinds_in.first) * width)
+    of_in, of_out = both // width, both % width
+    alone_in = kinds_in.size - np.bincount(of_in, weights=count, minlength=len(kinds_in.size)).astype(np.int64)
+    alone_out = kinds_out.size - np.bincount(of_out, weights=count, minlength=width).astype(np.int64)
+    left_in, left_out = np.flatnonzero(alone_in), np.flatnonzero(alone_out)
+    return (
+        np.concatenate([count, alone_in[left_in], alone_out[left_out]]),
+        np.concatenate([kinds_in.first[of_in], kinds_in.first[left_in], np.full(len(left_out), ABSENT)]),
+        np.concatenate([kinds_out.first[of_out], np.full(len(left_in), ABSENT), kinds_out.first[left_out]]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kinds:
+    """Runs with the same bounds are of a kind: its first run and its number of atoms, and the kind of each atom."""
+
+    first: _Runs
+    size: NDArray[np.int64]
+    of_atom: NDArray[np.integer[Any]]
+
+    @classmethod
+    def of(cls, law: Law[Any]) -> _Kinds:
+        alike, counts = law.alike(), law.counts()
+        is_first = alike == np.arange(len(alike))
+        kinds = (np.cumsum(is_first) - 1)[alike]
+        size = np.bincount(kinds, weights=counts).astype(np.int64)
+        narrow = kinds.astype(np.min_scalar_type(len(size)))  # mostly one byte an atom
+        return cls(np.flatnonzero(is_first), size, np.repeat(narrow, counts))
+
+
+def _tally(blocks: Iterator[NDArray[np.int64]], size: int) -> tuple[_Runs, _Runs]:
+    """Return which keys below `size` come up in the blocks, ascending, and how often."""
+    if size > TABLE:
+        keys, counts = np.unique(np.concatenate(list(blocks)), return_counts=True)
+        return keys, counts.astype(np.int64)
+    table = np.zeros(size, dtype=np.int64)
+    for block in blocks:
+        table += np.bincount(block, minlength=size)
+    keys = np.flatnonzero(table)
+    return keys, table[keys]
+
+
+def _pair_atoms(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
+    run_in, run_out = (np.repeat(law.alike(), law.counts()) for law in (law_in, law_out))
+    where_out = {identity(atom): position for position, atom in enumerate(law_out.atoms)}
+    matches = np.array([where_out.pop(identity(atom), ABSENT) for atom in law_in.atoms], dtype=np.int64)
+    only_out = np.fromiter(where_out.values(), dtype=np.int64, count=len(where_out))
+    paired_in = np.append(run_in, np.full(len(only_out), ABSENT))
+    paired_out = np.append(np.where(matches == ABSENT, ABSENT, run_out[matches]), run_out[only_out])
+    return np.ones(len(paired_in), dtype=np.int64), paired_in, paired_out

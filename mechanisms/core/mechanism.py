@@ -1,0 +1,101 @@
+"""What a mechanism and a family of mechanisms are to the rest of the house."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from subnormal.mechanisms.bits import BitSource
+    from subnormal.mechanisms.core.domain import Domain
+    from subnormal.mechanisms.core.input_patterns import Neighbours
+    from subnormal.mechanisms.core.law import Law
+    from subnormal.mechanisms.privacy import Claim
+
+D = TypeVar("D")  # data
+P = TypeVar("P")  # the family's frozen dataclass of parameters: public values only
+O = TypeVar("O", bound=Hashable)  # an outcome  # noqa: E741 - the letter is the field's
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An exception is an outcome too, and it can leak."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What an onlooker can count while one outcome is drawn, as its `BitSource` counted it. An error is an outcome.
+
+    tries: candidates drawn, rejected ones included. bits: taken from the source. steps: passes of a loop that may stop
+    early, which stand for time.
+    """
+
+    tries: int
+    bits: int
+    steps: int
+
+
+class NoLawError(Exception):
+    """A mechanism has no law for these data, because nobody could write it down."""
+
+
+Outcomes: TypeAlias = Sequence[Any] | NDArray[Any]  # many outcomes: an array of them, or a list with `Refused` in it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mechanism(Generic[D, P, O]):
+    """One member of a family: how it samples, what it promises, and the law that its code has.
+
+    sample(data, parameters, bits, n) returns n outcomes at once. law(data, parameters), where there is one, is the
+    distribution of exactly that code; it raises NoLawError for data whose law is too large to write down.
+    runs(data, parameters), where given, is the largest number of runs worth asking (a number, never the clock; 0: this
+    pair is decided by its law alone). depth(data, parameters), where given, is the number of random bits that one draw
+    takes at the most, where a walk over every string of them is affordable. package: the distribution whose code this
+    is, where it is not ours; the member is left out where it is not installed. takes(data, parameters), where given:
+    whether the mechanism is made for such data at all. trace_law(data, parameters), where given, is the law of the
+    pairs (outcome, Trace) of single draws: what it leaves to its rest are longer draws, with no fewer tries, bits or
+    steps than the least of those that it names for the same outcome, if any of them can happen. trace_claim, where
+    given, what it promises for these pairs. variant_of names the member whose outcomes it has to the last bit, so that
+    an attack on outcomes would tell the same of both: it meets the attacks that name it, and no others.
+    """
+
+    name: str
+    family: str
+    sample: Callable[[D, P, BitSource, int], Outcomes]
+    claim: Callable[[P, D, D], Claim]
+    law: Callable[[D, P], Law[O] | Any] | None = None  # a Law; of independent keys, a Product of them
+    seeded: bool = True  # False: its randomness is its own, so its rows cannot be reproduced
+    exact: bool = False  # True: built to keep its promise to the last bit, so every attack of its family must fail
+    runs: Callable[[D, P], int] | None = None
+    depth: Callable[[D, P], int | None] | None = None
+    package: str = ""
+    takes: Callable[[D, P], bool] | None = None
+    trace_law: Callable[[D, P], Law[tuple[O | Refused, Trace]]] | None = None
+    trace_claim: Callable[[P, D, D], Claim] | None = None
+    variant_of: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family(Generic[D, P, O]):
+    """Mechanisms that take the same data and parameters, and so can be put side by side.
+
+    adjacent(parameters, data_in, data_out) says whether the claim covers the pair: what "adjacent" means depends on a
+    public parameter, the sensitivity. members are "module:ATTRIBUTE", imported when used; the first exact one is what
+    attacks meet by default, and what reports recommend.
+    search(epsilon, delta, sensitivity, domain) returns public parameters for a claim, of whose ε, δ and Δ None says
+    nothing, and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of
+    them the claim covers, `adjacent` says. It raises ValueError where there are no parameters for the claim.
+    """
+
+    name: str
+    parameters: type[P]
+    adjacent: Callable[[P, D, D], bool]
+    to_json: Callable[[D], object]
+    outcome: Callable[[object], O]  # from JSON
+    search: Callable[[float | None, float | None, float | None, Domain], tuple[P, tuple[Neighbours, ...]]]
+    members: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""The exponential mechanism: select an outcome by its utility."""

@@ -1,0 +1,217 @@
+"""The exponential mechanism, exact at the speed of floats, in base 2 and in base e, without rejection.
+
+A uniform U, known to some bits, is an interval; an outcome is decided when the interval lies in one cell of the
+cumulative weights, in the order of the outcomes. Floats with proved error bounds decide nearly always; integers decide
+what they cannot; and only when U's own interval straddles a boundary are bits appended to the same U.
+
+What it leaks. Bits consumed: one word a draw, and more only with probability at most (outcomes − 1)·2^−64, whatever the
+data. Time: the memory access of one search; how many outcomes matter, where there are few or very many (not with
+constant_work); and the slow path in integers, taken with a probability near outcomes·2^−40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, runs_of
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential.cumulative_cells import (
+    BLOCK,
+    DOUBTFUL,
+    LARGE,
+    SMALL,
+    STRADDLES,
+    Cells,
+    all_cells,
+    cells_of_block,
+    cells_that_matter,
+    first_judge,
+    judge_by_floats,
+    search_of,
+    that_matter,
+)
+from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, clamped
+from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
+from subnormal.mechanisms.samplers.exact_comparison import Undecided, weight_bounds
+from subnormal.mechanisms.samplers.float_weights import Weighing, budget_rate, scale_of
+from subnormal.mechanisms.samplers.trace_laws import TraceLaw, one_word
+
+LAW_BITS_MAX = 1 << 28  # of a probability in an enclosure: 32 MiB
+JUDGED = 1 << 15  # draws judged at a time
+
+
+def sample(
+    utilities: ArrayLike,
+    rate: Eta | float,
+    bits: BitSource,
+    n: int,
+    *,
+    sensitivity: float = 1.0,
+    constant_work: bool = False,
+) -> NDArray[np.int64]:
+    """Return n indices, int64 of shape (n,), with probability exactly proportional to their weights.
+
+    rate: an Eta, for weights 2^(−η·u) of integer utilities (2Δη|2-DP); or a budget ε in nats, for e^(−ε·u/(2Δ)) of any
+    utilities, floats taken as the rationals that they are. Bits are taken in rounds: a word for every draw, then one
+    more for each draw, in order, that its own do not decide. constant_work weighs every outcome, whatever the data.
+    Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
+    scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
+    weighing = Weighing(vector, np.minimum.reduce(vector), scale)
+    if n == 1:
+        return np.array([_draw_one(weighing, bits, constant_work)], dtype=np.int64)
+    return _draw_many(weighing, bits, n, constant_work)
+
+
+def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
+    word, known = bits.take(bits.word_bits), bits.word_bits
+    outcomes = len(weighing.utilities)
+    look = not constant_work and not SMALL < outcomes <= LARGE
+    positions = that_matter(weighing) if look else None
+    if positions is not None:
+        cells = cells_that_matter(weighing, positions)
+    elif outcomes <= BLOCK:
+        cells = all_cells(weighing)
+    else:
+        cells = cells_of_block(weighing, word / (1 << known))
+    edges, width = cells.edges, cells.total / (1 << known)
+    place = word * width
+    cell = int(edges.searchsorted(place, side="right")) - 1
+    begun = 0 <= cell < len(edges) - 1 and edges.item(cell) + cells.slack <= place
+    if begun and place + width + cells.slack <= edges.item(cell + 1):
+        return cells.outcome(cell)
+    near = cells.nearest(place)
+    exact = Undecided.of(weighing.utilities, weighing.scale.rate)
+    while (decided := exact.cell(word, known, near)) is None:
+        word, known = word << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
+    return decided
+
+
+def _draw_many(weighing: Weighing, bits: BitSource, n: int, constant_work: bool) -> NDArray[np.int64]:
+    positions = None if constant_work else that_matter(weighing)
+    cells = all_cells(weighing) if positions is None else cells_that_matter(weighing, positions)
+    chosen = np.empty(n, dtype=np.int64)
+    judge, known = first_judge(cells, n, bits.word_bits), bits.word_bits
+    left: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = [(np.empty(0, np.int64), np.empty(0, np.uint64))]
+    for start in range(0, n, JUDGED):  # a part at a time, so that it stays in the cache
+        drawn = bits.words(min(JUDGED, n - start))
+        part = chosen[start : start + len(drawn)]
+        judge(drawn, part)
+        undecided = (part < 0).nonzero()[0]
+        left.append((undecided + start, drawn[undecided]))
+    pending, words = (np.concatenate(kept) for kept in zip(*left, strict=True))
+    _settle(weighing, cells, bits, chosen, pending, words, known)
+    return chosen
+
+
+def _settle(
+    weighing: Weighing,
+    cells: Cells,
+    bits: BitSource,
+    chosen: NDArray[np.int64],
+    pending: NDArray[np.int64],
+    drawn: NDArray[Any],
+    known: int,
+) -> None:
+    """Decide the draws that the first round left: by floats while they can, by integers, by more bits, in rounds."""
+    search, exact = search_of(cells, len(pending)), None
+    while len(pending):
+        found = np.full(len(pending), DOUBTFUL)
+        if known <= 64:
+            judge_by_floats(cells, search, drawn, found, known)
+        for at in (found == DOUBTFUL).nonzero()[0].tolist():
+            exact = exact or Undecided.of(weighing.utilities, weighing.scale.rate)
+            near = cells.nearest(int(drawn[at]) / (1 << known) * cells.total)
+            cell = exact.cell(int(drawn[at]), known, near)
+            found[at] = STRADDLES if cell is None else cell
+        chosen[pending] = found
+        still = (found == STRADDLES).nonzero()[0]
+        pending, drawn = pending[still], drawn[still]
+        if len(pending):
+            drawn = _appended(drawn, bits.words(len(pending)), known, bits.word_bits)
+            known += bits.word_bits
+
+
+def _appended(drawn: NDArray[Any], words: NDArray[np.uint64], known: int, word_bits: int) -> NDArray[Any]:
+    """Return the draws with a word more each: Python integers where 64 bits do not hold them."""
+    if known + word_bits > 64:
+        wider: NDArray[Any] = (drawn.astype(object) << word_bits) | words.astype(object)
+        return wider
+    return (drawn << np.uint64(word_bits)) | words
+
+
+def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, precision: int = 128) -> Law[int]:
+    """Return the distribution over indices: exact with an Eta, an enclosure in base e.
+
+    In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8.
+    """
+    if isinstance(rate, Eta):
+        return exponential_base2.law(as_integers(utilities), rate)
+    if precision < 8:
+        raise ValueError(f"precision must be at least 8 bits, got {precision}")
+    vector = as_utilities(utilities)
+    ends = runs_of(vector)
+    values = [Fraction(value) for value in vector[ends - 1].tolist()]
+    best, worst = min(values), max(values)
+    exact_rate = budget_rate(rate, sensitivity)
+    bits = precision + len(vector).bit_length() + ceil((worst - best) * exact_rate * Fraction(3, 2))  # 3/2 > 1/ln 2
+    if bits > LAW_BITS_MAX:
+        raise ValueError(f"utilities from {float(best)} to {float(worst)} need {bits} bits, more than {LAW_BITS_MAX}")
+    bounds = {value: weight_bounds(exact_rate, value - best, bits) for value in set(values)}
+    low, high = ([bounds[value][side] for value in values] for side in (0, 1))
+    counts = np.diff(ends, prepend=0).tolist()
+    least, most = (sum(n * mass for n, mass in zip(counts, side, strict=True)) for side in (low, high))
+    return Law(
+        range(len(vector)),
+        ends,
+        [(mass << bits) // most for mass in low],
+        [-((-mass << bits) // least) for mass in high],
+        1 << bits,
+        Fraction(0),
+    )
+
+
+def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) -> _Member:
+    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
+        return sample(clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
+
+    def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
+        return law(clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
+
+    def trace_law_member(data: Utilities, parameters: ExponentialParameters) -> TraceLaw:
+        return one_word(law_member(data, parameters))
+
+    return Mechanism(
+        name,
+        "exponential",
+        sample_member,
+        claim,
+        law_member,
+        exact=True,
+        trace_law=trace_law_member,
+        trace_claim=_trace_claim,
+    )
+
+
+def _trace_claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
+    """Return the promise for pairs (outcome, Trace): ε, and a δ for what takes more than a word in either world."""
+    straddled = Fraction(parameters.limits.max_outcomes - 1, 1 << 64)
+    return with_failures(claim(parameters, data_in, data_out), straddled)
+
+
+_Member = Mechanism[Utilities, ExponentialParameters, int]
+
+BASE2 = _member("exponential-exact", lambda parameters: selection_eta(parameters.epsilon, parameters.sensitivity))
+BASE_E = _member("exponential-exact-base-e", lambda parameters: parameters.epsilon)

@@ -1,0 +1,118 @@
+"""The family `exponential`: select an outcome by its utility, lower is better.
+
+Data: a vector of utilities. Outcome: the index selected. Base 2 gives index i a weight of 2^(−η·u_i), base e one of
+e^(−ε·u_i/(2Δ)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+
+import numpy as np
+
+from subnormal.mechanisms.core import input_patterns
+from subnormal.mechanisms.core.domain import Domain
+from subnormal.mechanisms.core.input_patterns import Neighbours
+from subnormal.mechanisms.core.mechanism import Family
+from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent
+from subnormal.mechanisms.privacy import Claim, require_positive
+
+WORDS = 1 << 20  # that members which draw one for every outcome take in half a second
+RUNS_MIN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Public bounds, fixed before any data are seen: utilities are clamped to them, longer vectors are refused."""
+
+    utility_min: int
+    utility_max: int
+    max_outcomes: int
+
+    def __post_init__(self) -> None:
+        for name in ("utility_min", "utility_max", "max_outcomes"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"{name} must be an integer, got {value!r}")
+            if name != "max_outcomes" and not -INT64 <= value < INT64:
+                raise ValueError(f"{name} must fit a signed 64-bit integer, got {value}")
+        if self.utility_min > self.utility_max:
+            raise ValueError(f"utility_min = {self.utility_min} must not be above utility_max = {self.utility_max}")
+        if self.max_outcomes < 1:
+            raise ValueError(f"max_outcomes must be at least 1, got {self.max_outcomes}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialParameters:
+    """What is public about a selection: the budget ε (nats), the utilities' sensitivity Δ, and their limits."""
+
+    epsilon: float
+    limits: Limits
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("epsilon", self.epsilon)
+        require_positive("sensitivity", self.sensitivity)
+
+
+def clamped(data: Utilities, parameters: ExponentialParameters) -> Utilities:
+    """Return the utilities within the public limits (Ilvento 2020, Proposition 3.3)."""
+    vector: Utilities = np.clip(data, parameters.limits.utility_min, parameters.limits.utility_max)
+    return vector
+
+
+def runs_of_words(data: Utilities, parameters: ExponentialParameters) -> int:
+    """Return the runs of a member that draws a word for every outcome: 0 where so few would tell nothing."""
+    runs = WORDS // max(1, len(data))
+    return runs if runs >= RUNS_MIN else 0
+
+
+def claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
+    """Return the promise of every member: ε for vectors at most Δ apart."""
+    return Claim(parameters.epsilon)
+
+
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[ExponentialParameters, tuple[Neighbours, ...]]:
+    """Return parameters whose limits are those of the utilities tried, and the usual vectors: see `Family`."""
+    allowed = 1.0 if sensitivity is None else sensitivity
+    begin, step = input_patterns.origin(domain, allowed)
+    limits = Limits(floor(begin), ceil(begin + 2 * step), input_patterns.LENGTH)
+    return ExponentialParameters(epsilon or 1.0, limits, allowed), input_patterns.of_vectors(domain, begin, step)
+
+
+def _outcome(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"an outcome of the family 'exponential' is an index, got {value!r}")
+    return value
+
+
+FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
+    name="exponential",
+    parameters=ExponentialParameters,
+    adjacent=adjacent,
+    to_json=lambda utilities: utilities.tolist(),
+    outcome=_outcome,
+    search=search,
+    members=(
+        "subnormal.mechanisms.exponential.naive:FLOAT64",
+        "subnormal.mechanisms.exponential.naive:FLOAT32",
+        "subnormal.mechanisms.exponential.naive:FLOAT16",
+        "subnormal.mechanisms.exponential.naive:POSITIVE",
+        "subnormal.mechanisms.exponential.naive:SHIFTED",
+        "subnormal.mechanisms.exponential.exact:BASE2",
+        "subnormal.mechanisms.exponential.exact:BASE_E",
+        "subnormal.mechanisms.exponential.base2_side_channels:BASE2",
+        "subnormal.mechanisms.exponential.base2_side_channels:TEN_TRIES",
+        "subnormal.mechanisms.exponential.base2_side_channels:BIT_BY_BIT",
+        "subnormal.mechanisms.exponential.base2_side_channels:EARLY_STOP",
+        "subnormal.mechanisms.exponential.base2_side_channels:ON_DEMAND",
+        "subnormal.mechanisms.exponential.gumbel_max_naive:FLOAT64",
+        "subnormal.mechanisms.exponential.gumbel_max_naive:FLOAT32",
+        "subnormal.mechanisms.exponential.permute_and_flip:BASE2",
+        "subnormal.mechanisms.libraries.opendp:NOISY_MAX",
+        "subnormal.mechanisms.libraries.diffprivlib:EXPONENTIAL",
+    ),
+)

@@ -1,0 +1,219 @@
+"""Report noisy max with Gumbel noise in floats, as people write it: argmax of −ε·u/(2Δ) − ln(−ln U). Not private.
+
+In real numbers this is the exponential mechanism, and its exact twin is `exponential_exact`. In floats U lies on a
+lattice of 2^b points, so noises tie, and numpy's argmax gives every tie to the first of those that share it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, runs_of
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.validation import Utilities, as_utilities
+from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, runs_of_words
+from subnormal.mechanisms.numerics.mpfr import power_bounds
+from subnormal.mechanisms.privacy import require_positive
+from subnormal.mechanisms.samplers.float_uniforms import uniform_bits as default_uniform_bits
+
+Floats = NDArray[np.floating[Any]]
+Integers = NDArray[Any]  # of any size, dtype object
+
+ENUMERATED_BITS = 24  # uniforms whose noises a law can hold, in half a second and 64 MB
+PART = 1 << 18  # uniforms at a time
+TAIL = 36  # nats: maxima that are less likely than e^−36 all together are not told apart
+PRECISION = 128  # bits of an enclosure
+RUNS = 1 << 10  # of a law: within a run probabilities differ by no more than a share of about outcomes·2^−b/RUNS
+WORK_MAX = 1 << 21  # terms times runs of a law: a second
+
+
+def gumbel(index: NDArray[np.integer[Any]], *, float_type: DTypeLike, uniform_bits: int) -> Floats:
+    """Return −ln(−ln U) in the float type for U = index·2^−b, 0 ≤ index < 2^b, shape (indices,). Never decreasing.
+
+    Each logarithm is float64's, rounded to the type: so float32 has the same noise on every processor, but for a last
+    bit now and then. Neighbouring arguments lie 2^−24 apart or more, relative, and so do their logarithms, absolutely:
+    more than 2^20 times what float64's logarithm errs by, for b ≤ 24. U = 0 gives −∞, which hardly ever wins.
+    """
+    uniform = np.ldexp(index.astype(np.float64), -uniform_bits)
+    with np.errstate(divide="ignore"):
+        size = -np.log(uniform).astype(float_type)
+        noise: Floats = -np.log(size.astype(np.float64)).astype(float_type)
+    return noise
+
+
+def weights(
+    utilities: ArrayLike, epsilon: float, *, sensitivity: float = 1.0, float_type: DTypeLike = np.float64
+) -> Floats:
+    """Return −ε·u/(2Δ) in the float type, shape (outcomes,): what the noise is added to."""
+    vector = as_utilities(utilities)
+    require_positive("epsilon", epsilon)
+    require_positive("sensitivity", sensitivity)
+    kind: Any = np.dtype(float_type).type
+    with np.errstate(over="ignore"):
+        scores: Floats = -kind(epsilon / (2 * sensitivity)) * vector.astype(kind)
+    return scores
+
+
+def sample(
+    utilities: ArrayLike,
+    epsilon: float,
+    bits: BitSource,
+    n: int,
+    *,
+    sensitivity: float = 1.0,
+    float_type: DTypeLike = np.float64,
+    uniform_bits: int | None = None,
+) -> NDArray[np.int64]:
+    """Return n indices, int64 of shape (n,). A uniform of 53 (24) bits for every outcome of every draw.
+
+    Leaks: everything that this project is about.
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    scores = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type)
+    width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
+    chosen, step = np.empty(n, dtype=np.int64), max(1, PART // len(scores))
+    for start in range(0, n, step):
+        part = chosen[start : start + step]
+        noise = gumbel(bits.words(len(part) * len(scores), width), float_type=float_type, uniform_bits=width)
+        part[:] = (scores + noise.reshape(len(part), len(scores))).argmax(axis=1)
+    return chosen
+
+
+def law(
+    utilities: ArrayLike,
+    epsilon: float,
+    *,
+    sensitivity: float = 1.0,
+    float_type: DTypeLike = np.float64,
+    uniform_bits: int | None = None,
+) -> Law[int]:
+    """Return certified bounds on the distribution of this code. Raises NoLawError where that would take too long: for
+    more than 24 bits, and for so few outcomes that their maximum may lie anywhere on the lattice.
+
+    Let a score s of outcome i come from a(s) of the 2^b uniforms, and smaller ones from c(s). It wins with s when none
+    before it reaches s and none behind it exceeds s: with F⁻ = c/2^b and F = (c + a)/2^b of each outcome's level,
+    P(i) = Σ_s (F_i − F_i⁻)·Π_{j<i} F_j⁻·Π_{j>i} F_j. Only scores that the maximum reaches are summed; what lies below
+    them is added to every upper bound. Among neighbours on one level the probability falls by the factor F⁻/F of each
+    term from one to the next: so the first and the last of a run bound it.
+    """
+    scores = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type)
+    width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
+    if width > ENUMERATED_BITS:
+        raise NoLawError(f"2^{width} uniforms for every outcome")
+    ends = runs_of(scores)
+    sizes, levels = np.diff(ends, prepend=0).tolist(), scores[ends - 1]
+    distinct, level_of = np.unique(levels, return_inverse=True)
+    counts = np.bincount(level_of, weights=sizes)
+    usual, most = int(counts.argmax()), int(counts.max())
+    lattice = 1 << width
+    reach = min(lattice, ceil(TAIL * lattice / most))
+    length = max(1, ceil(len(scores) / RUNS))  # outcomes of a run
+    if reach * len(distinct) * (len(scores) // length + len(levels)) > WORK_MAX:
+        raise NoLawError(f"{len(scores)} outcomes: the maximum may lie on {reach} points of 2^{width}")
+    noise = _noises(np.dtype(float_type).name, width)
+    least = distinct[usual] + noise[lattice - reach]
+    missed = _powers(np.array([lattice - reach]), most, lattice)[1][0]
+    with_noise = [level + noise for level in distinct]
+    reached = np.unique(np.concatenate([one[one.searchsorted(least) :] for one in with_noise]))
+    below, up_to = ([one.searchsorted(reached, side=side) for one in with_noise] for side in ("left", "right"))
+    before = [_powers(below[level], size, lattice) for level, size in zip(level_of, sizes, strict=True)]
+    behind = [_powers(up_to[level], size, lattice) for level, size in zip(level_of, sizes, strict=True)]
+    one = np.full(len(reached), 1 << PRECISION, dtype=object)
+    leading = list(accumulate(before[:-1], _times, initial=(one, one)))
+    trailing = list(accumulate(behind[:0:-1], _times, initial=(one, one)))[::-1]
+    runs: list[int] = []
+    low: list[int] = []
+    high: list[int] = []
+    for block, size in enumerate(sizes):
+        smaller, not_larger = below[level_of[block]], up_to[level_of[block]]
+        own = not_larger > smaller
+        first = _times(_times(leading[block], trailing[block]), _powers(not_larger, size - 1, lattice))
+        at = tuple((bound * (not_larger - smaller).astype(object))[own] for bound in first)
+        terms = at[0] // lattice, -(-at[1] // lattice)
+        for start, probability in _along(terms, smaller[own], not_larger[own], size, length):
+            runs.append(start)
+            low.append(probability[0])
+            high.append(probability[1] + missed)
+    return Law(range(len(scores)), np.cumsum(runs), low, high, 1 << PRECISION, Fraction(0))
+
+
+_Bounds = tuple[Integers, Integers]
+
+
+@lru_cache(maxsize=1)
+def _noises(float_type: str, uniform_bits: int) -> Floats:
+    """Return the noise of every uniform, ascending."""
+    parts = range(0, 1 << uniform_bits, PART)
+    noise: Floats = np.concatenate(
+        [
+            gumbel(
+                np.arange(start, min(start + PART, 1 << uniform_bits)), float_type=float_type, uniform_bits=uniform_bits
+            )
+            for start in parts
+        ]
+    )
+    noise.flags.writeable = False
+    return noise
+
+
+def _along(
+    terms: _Bounds, smaller: Integers, not_larger: Integers, size: int, length: int
+) -> list[tuple[int, tuple[int, int]]]:
+    """Return how many outcomes each run of a level's neighbours has, and bounds on one's probability.
+
+    terms: bounds on the terms of the first one's; each falls by smaller/not_larger from one outcome to the next.
+    """
+    ratios = [Fraction(int(c), int(d)) for c, d in zip(smaller, not_larger, strict=True)]
+    to_next, to_last = (_ratio_powers(ratios, steps) for steps in (length, length - 1))
+    found = []
+    for start in range(0, size, length):
+        outcomes = min(length, size - start)
+        last = to_last if outcomes == length else _ratio_powers(ratios, outcomes - 1)
+        low, high = _times(terms, last)[0].sum(), terms[1].sum()
+        found.append((outcomes, (int(low), int(high))))
+        terms = _times(terms, to_next)
+    return found
+
+
+def _times(one: _Bounds, other: _Bounds) -> _Bounds:
+    return one[0] * other[0] >> PRECISION, -(-one[1] * other[1] >> PRECISION)
+
+
+def _powers(counts: Integers, exponent: int, lattice: int) -> _Bounds:
+    """Return bounds on (count/lattice)^exponent over 2^PRECISION, shape (counts,)."""
+    return _ratio_powers([Fraction(int(count), lattice) for count in counts], exponent)
+
+
+def _ratio_powers(ratios: list[Fraction], exponent: int) -> _Bounds:
+    none = Fraction(exponent == 0), Fraction(exponent == 0)
+    bounds = [none if ratio == 0 else power_bounds(ratio, exponent, PRECISION) for ratio in ratios]
+    low = np.array([int(bound * (1 << PRECISION)) for bound, _ in bounds], dtype=object)
+    high = np.array([ceil(bound * (1 << PRECISION)) for _, bound in bounds], dtype=object)
+    return low, high
+
+
+def _member(name: str, float_type: DTypeLike, has_law: bool) -> _Member:
+    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
+        options: Any = {"sensitivity": parameters.sensitivity, "float_type": float_type}
+        return sample(data, parameters.epsilon, bits, n, **options)
+
+    def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
+        options: Any = {"sensitivity": parameters.sensitivity, "float_type": float_type}
+        return law(data, parameters.epsilon, **options)
+
+    return Mechanism(name, "exponential", sample_member, claim, law_member if has_law else None, runs=runs_of_words)
+
+
+_Member = Mechanism[Utilities, ExponentialParameters, int]
+
+FLOAT64 = _member("noisy-max-naive-float64", np.float64, has_law=False)
+FLOAT32 = _member("noisy-max-naive-float32", np.float32, has_law=True)

@@ -1,0 +1,130 @@
+"""The exponential mechanism in floating point, as people write it (Ilvento 2020, Figure 1), and two usual "fixes".
+
+Weights e^(−ε·u/(2Δ)), their running sums divided by the total, one uniform, and the first outcome whose running sum
+exceeds it. Sums are sequential in the float type. Not private: that is what it is here for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
+from subnormal.mechanisms.core.validation import Utilities, as_utilities
+from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
+from subnormal.mechanisms.privacy import require_positive
+from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, running_sums, uniform_bits
+
+Variant = Literal["plain", "positive", "shifted"]
+
+WALKED_MAX = 1 << 13  # outcomes up to which 2^11 draws take less than a second
+
+NOT_POSITIVE = Refused("ValueError: a weight is not positive")
+
+
+def weights(
+    utilities: ArrayLike,
+    epsilon: float,
+    *,
+    sensitivity: float = 1.0,
+    float_type: DTypeLike = np.float64,
+    variant: Variant = "plain",
+) -> NDArray[np.floating[Any]]:
+    """Return e^(−ε·u/(2Δ)) in the float type, shape (outcomes,). `shifted` subtracts the best utility first."""
+    vector = as_utilities(utilities)
+    require_positive("epsilon", epsilon)
+    require_positive("sensitivity", sensitivity)
+    kind: Any = np.dtype(float_type).type
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if variant == "shifted":
+            vector = vector - vector.min()
+        rate = kind(epsilon / (2 * sensitivity))
+        result: NDArray[np.floating[Any]] = np.exp(-rate * vector.astype(kind))
+    return result
+
+
+def sample(
+    utilities: ArrayLike,
+    epsilon: float,
+    bits: BitSource,
+    n: int,
+    *,
+    sensitivity: float = 1.0,
+    float_type: DTypeLike = np.float64,
+    variant: Variant = "plain",
+) -> Outcomes:
+    """Return n indices, int64 of shape (n,); where the code raises instead, a list with `Refused` in it.
+
+    Source: Ilvento 2020, Figure 1. Leaks: everything that this project is about.
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    weight = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type, variant=variant)
+    if variant == "positive" and not (weight > 0).all():
+        return [NOT_POSITIVE] * n
+    width = uniform_bits(float_type)
+    uniforms = np.ldexp(bits.words(n, width).astype(np.float64), -width)
+    sums = running_sums(weight).astype(np.float64)  # widening is exact, so the comparisons are those of the type
+    chosen = np.searchsorted(sums, uniforms, side="right")
+    if n and chosen.max() == len(sums):
+        return [FELL_OFF if index == len(sums) else index for index in chosen.tolist()]
+    return chosen
+
+
+def law(
+    utilities: ArrayLike,
+    epsilon: float,
+    *,
+    sensitivity: float = 1.0,
+    float_type: DTypeLike = np.float64,
+    variant: Variant = "plain",
+) -> Law[int]:
+    """Return the exact distribution of this code: how many of the 2^53 (2^24, 2^11) uniforms lead to each index.
+
+    An index gets the uniforms k·2^−bits with sums[i−1] ≤ k·2^−bits < sums[i]; below c there are ⌈c·2^bits⌉ of them.
+    """
+    weight = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type, variant=variant)
+    if variant == "positive" and not (weight > 0).all():
+        return exact_law([NOT_POSITIVE], [1], [1], 1)
+    width = uniform_bits(float_type)
+    below = np.ceil(np.ldexp(running_sums(weight).astype(np.float64), width)).astype(np.int64)
+    atoms: Sequence[int | Refused] = range(len(below))
+    fallen = (1 << width) - int(below[-1])
+    if fallen:
+        atoms, below = [*atoms, FELL_OFF], np.append(below, 1 << width)
+    counts = np.diff(below, prepend=0)
+    ends = runs_of(counts)
+    return exact_law(atoms, ends, counts[ends - 1], 1 << width)
+
+
+def _walk_depth(data: Utilities, parameters: ExponentialParameters) -> int | None:
+    """Every string of a float16's 11 bits, at the price of a draw each."""
+    return uniform_bits(np.float16) if len(data) <= WALKED_MAX else None
+
+
+def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
+    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
+        return sample(data, parameters.epsilon, bits, n, **_options(parameters))
+
+    def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
+        return law(data, parameters.epsilon, **_options(parameters))
+
+    def _options(parameters: ExponentialParameters) -> dict[str, Any]:
+        return {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
+
+    depth = _walk_depth if np.dtype(float_type) == np.float16 else None
+    return Mechanism(name, "exponential", sample_member, claim, law_member, depth=depth)
+
+
+_Member = Mechanism[Utilities, ExponentialParameters, int]
+
+FLOAT64 = _member("exponential-naive-float64", np.float64, "plain")
+FLOAT32 = _member("exponential-naive-float32", np.float32, "plain")
+FLOAT16 = _member("exponential-naive-float16", np.float16, "plain")
+POSITIVE = _member("exponential-naive-positive", np.float64, "positive")
+SHIFTED = _member("exponential-naive-shifted", np.float64, "shifted")

@@ -1,0 +1,189 @@
+"""Discrete Gaussian noise on a grid, clamped to public bounds: exact, at any standard deviation.
+
+The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z) ∝ e^(−z²γ²/(2σ²)); the sum is clamped. It is
+(Δ'/σ)²/2-zCDP, where Δ' = ⌈Δ/γ⌉γ is the sensitivity after rounding: the same as for the continuous Gaussian.
+
+What it leaks. Bits consumed, and passes of its loop: one word and one pass a single draw up to σ = 64γ, but with a
+probability near 2^−50; beyond, candidates are rejected, and how many is independent of what is drawn. Time: the memory
+access of one search; of many draws at once, how many lie near a boundary.
+Source: Canonne, Kamath, Steinke 2020, Section 2 (the discrete Gaussian and its zCDP).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import ceil, isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid, require_few_atoms, trace_law
+from subnormal.mechanisms.additive.family import (
+    Data,
+    GaussianParameters,
+    exact_values,
+    gaussian_claim,
+    require_number,
+    side_by_side,
+)
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, exact_law
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.numerics.grid import Rounding, from_steps, l2_steps_squared
+from subnormal.mechanisms.numerics.mpfr import rational
+from subnormal.mechanisms.privacy import Claim, Zcdp, require_positive, with_failures
+from subnormal.mechanisms.samplers import discrete_gaussian
+
+LAW_STEPS_MAX = 1 << 17  # weights that a law adds up
+ROOT_BITS = 64  # of the standard deviation that off-grid inputs call for
+
+
+def sample(
+    value: float | Fraction,
+    sigma: float | Fraction,
+    bits: BitSource,
+    n: int,
+    *,
+    grid: int = 0,
+    lower: float | Fraction | None = None,
+    upper: float | Fraction | None = None,
+    rounding: Rounding = "half-up",
+) -> NDArray[Any]:
+    """Return n noisy values, shape (n,): int64 where grid ≥ 0, else float64, exact up to 2^53 steps.
+
+    sigma: the σ of the noise, in the units of the value. At a small σ/γ the standard deviation is a little less.
+    lower, upper: bounds to clamp to, rounded to the grid; without them, ±2^61 steps.
+    Raises ValueError for a value that is no finite number.
+
+    >>> from subnormal.mechanisms.bits import seeded_bits
+    >>> sample(3, 10.0, seeded_bits(1), 5).tolist()
+    [-9, -13, 12, 7, -1]
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    center, low, high = on_grid(value, grid, lower, upper, rounding)
+    return clamped(discrete_gaussian.gaussian(variance_of(sigma, grid)), bits, n, grid, center, low, high)
+
+
+@lru_cache(maxsize=64)
+def variance_of(sigma: float | Fraction, grid: int) -> Fraction:
+    units = rational("sigma", sigma)
+    require_positive("sigma", units)
+    return (units / Fraction(2) ** grid) ** 2
+
+
+def claim(sigma: float | Fraction, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Zcdp:
+    """Return what noise of that σ promises for inputs Δ apart in L2 distance, rounding to the grid included.
+
+    >>> claim(2.0, 1.0), claim(2.0, 1.25)
+    (Zcdp(rho=0.125), Zcdp(rho=0.5))
+    """
+    require_positive("sensitivity", sensitivity)
+    return Zcdp.of(l2_steps_squared(sensitivity, grid, coordinates) / (2 * variance_of(sigma, grid)))
+
+
+def law(
+    value: float | Fraction,
+    sigma: float | Fraction,
+    *,
+    grid: int = 0,
+    lower: float | Fraction,
+    upper: float | Fraction,
+    rounding: Rounding = "half-up",
+    precision: int = 128,
+) -> Law[Any]:
+    """Return the distribution of `sample` as enclosures 2^−precision wide, about. The atoms are the values of the grid
+    from lower to upper. Raises NoLawError where more than 2^17 weights would have to be added up.
+    """
+    center, low, high = on_grid(value, grid, lower, upper, rounding)
+    require_few_atoms(low, high, grid)
+    variance = variance_of(sigma, grid)
+    reach = discrete_gaussian.gaussian_reach(variance, precision)
+    last = max(reach, center - low, high - center) + 1
+    if last > LAW_STEPS_MAX:
+        raise NoLawError(f"σ and the bounds reach over {last} steps of 2^{grid}, more than {LAW_STEPS_MAX}")
+    atoms: Any = from_steps(np.arange(low, high + 1), grid)
+    if low == high:
+        return exact_law(atoms, [1], [1], 1)
+    half = [discrete_gaussian.bell(variance, distance, precision) for distance in range(last + 1)]
+    tail = discrete_gaussian.bell_tail(variance, last, half[last][1])
+    sides = []
+    for side, beyond in ((0, 0), (1, tail)):
+        weights = [pair[side] for pair in half]
+        sums = list(accumulate([beyond, *reversed(weights), *weights[1:]]))  # sums[i + 1]: up to z = i − last
+        first, end = low - center + last, high - center + last
+        whole = sums[-1] + beyond
+        masses = [
+            sums[first + 1],
+            *(weights[abs(z)] for z in range(low - center + 1, high - center)),
+            whole - sums[end],
+        ]
+        sides.append((masses, whole))
+    (least, whole_low), (most, whole_high) = sides
+    return Law(
+        atoms,
+        range(1, len(atoms) + 1),
+        [(mass << precision) // whole_high for mass in least],
+        [-((-mass << precision) // whole_low) for mass in most],
+        1 << precision,
+        Fraction(0),
+    )
+
+
+@lru_cache(maxsize=64)
+def member_sigma(parameters: GaussianParameters, coordinates: int = 1) -> Fraction:
+    """Return the σ at which rounding to the grid costs nothing of the promise: σ·Δ'/Δ, rounded up. Public."""
+    steps_squared = l2_steps_squared(parameters.sensitivity, parameters.grid, coordinates)
+    squared = steps_squared * Fraction(4) ** parameters.grid / Fraction(parameters.sensitivity) ** 2
+    return Fraction(parameters.sigma) * _root_up(squared)
+
+
+def _root_up(value: Fraction) -> Fraction:
+    """Return the square root, exactly where it is a rational of 64 fractional bits, else rounded up to one."""
+    scaled = ceil(value * 4**ROOT_BITS)
+    root = isqrt(scaled)
+    return Fraction(root if root * root == scaled else root + 1, 2**ROOT_BITS)
+
+
+def _sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
+    values = exact_values(data, parameters.query)
+    sigma = member_sigma(parameters, len(values))
+    drawn = [sample(value, sigma, bits, n, **parameters.grid_and_bounds()) for value in values]
+    return side_by_side(drawn, data, parameters.query)
+
+
+def _law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
+    require_number(data, parameters.query)
+    value = exact_values(data, parameters.query)[0]
+    return law(value, member_sigma(parameters), **parameters.grid_and_bounds())
+
+
+def _noise(parameters: GaussianParameters, coordinates: int = 1) -> discrete_gaussian.Gaussian:
+    return discrete_gaussian.gaussian(variance_of(member_sigma(parameters, coordinates), parameters.grid))
+
+
+def _trace_law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
+    require_number(data, parameters.query)
+    value = exact_values(data, parameters.query)[0]
+    return trace_law(_noise(parameters), value, **parameters.grid_and_bounds())
+
+
+def _trace_claim_member(parameters: GaussianParameters, data_in: Data, data_out: Data) -> Claim:
+    coordinates = len(exact_values(data_in, parameters.query))
+    promised = gaussian_claim(parameters, data_in, data_out)
+    return with_failures(promised, coordinates * _noise(parameters, coordinates).undecided())
+
+
+EXACT: Mechanism[Data, GaussianParameters, Any] = Mechanism(
+    "gaussian-exact",
+    "gaussian",
+    _sample_member,
+    gaussian_claim,
+    _law_member,
+    exact=True,
+    trace_law=_trace_law_member,
+    trace_claim=_trace_claim_member,
+)

@@ -1,0 +1,244 @@
+"""Laplace noise by the inverse of its distribution function, in floats, as people write it. Not private.
+
+A sign and a uniform U = k·2^−b with 1 ≤ k ≤ 2^b make the noise ±λ·|ln U|, and value + noise is released, each step
+rounded to the float type. A draw takes b + 1 bits, read as one integer, its index i: the sign first, then the uniform,
+ordered so that a greater index never gives a smaller output (`outputs`). Laws, and the attack, invert that map.
+
+float32: b = 24, beside the sign. float64: b = 52, because the usual code draws one double of 53 bits and spends the
+first of them on the sign: λ·sgn(U)·ln(1 − 2|U|) for U in [−½, ½). (numpy's Generator.laplace does so too, but for an
+addition that it rounds.) With 53 bits beside the sign the attack is right less often; `uniform_bits` says how many.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim, require_number
+from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.privacy import require_positive
+
+Floats = NDArray[np.floating[Any]]
+
+UNIFORM_BITS_MAX = 53  # k·2^−b is a float64
+ENUMERATED_BITS = 24  # uniforms that a law can enumerate, in a second
+FEW = 4096  # floats between the extreme outputs, up to which a law is found by bisection
+BLOCK = 1 << 16  # uniforms at a time: what a cache holds
+KEPT = 2  # laws, of 150 MB or so each: those of both worlds
+
+
+def default_uniform_bits(float_type: DTypeLike) -> int:
+    """Return b, the bits of a uniform beside the sign: 52 in float64, and 24 in float32."""
+    digits = int(np.finfo(np.dtype(float_type).type).nmant) + 1
+    return 52 if digits == 53 else digits
+
+
+def noise(count: NDArray[np.int64], scale: float, *, float_type: DTypeLike, uniform_bits: int) -> Floats:
+    """Return λ·|ln U| in the float type for U = count·2^−b, 1 ≤ count ≤ 2^b, shape (counts,). Never increasing.
+
+    The logarithm is float64's, rounded to the type, so that float32 has the same one on every processor. It never
+    decreases where float64's logarithm errs by less than a unit in the last place: neighbouring uniforms are at least
+    2^−53/U apart, and so are their logarithms, which is 1.36 units or more (at U = 1/e). Rounding is monotone.
+    """
+    kind: Any = np.dtype(float_type).type
+    uniform = np.ldexp(count.astype(np.float64), -uniform_bits)
+    with np.errstate(over="ignore", under="ignore"):
+        size: Floats = kind(scale) * np.abs(np.log(uniform).astype(kind))
+    return size
+
+
+def outputs(
+    index: NDArray[np.int64], value: float, scale: float, *, float_type: DTypeLike, uniform_bits: int
+) -> Floats:
+    """Return value + noise in the float type, by index from 0 to 2^(b+1) − 1, shape (indices,): never decreasing.
+
+    The first 2^b indices are those of negative noise, the largest first; then those of positive noise, the least first.
+    """
+    uniforms = np.int64(1) << np.int64(uniform_bits)
+    negative = index < uniforms
+    count = np.where(negative, index + 1, 2 * uniforms - index)
+    size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
+    with np.errstate(over="ignore"):
+        sums: Floats = _value(value, float_type) + np.where(negative, -size, size)
+    return sums
+
+
+def first_reaching(
+    target: Floats,
+    below: NDArray[np.int64],
+    reached: NDArray[np.int64],
+    value: float,
+    scale: float,
+    *,
+    float_type: DTypeLike,
+    uniform_bits: int,
+) -> NDArray[np.int64]:
+    """Return the first index whose output is at least the target, or 2^(b+1) where none is, shape (targets,).
+
+    below, reached: indices known to lie below it (or −1) and not below it (or 2^(b+1)). The search bisects.
+    """
+    while ((reached - below) > 1).any():
+        middle = below + (reached - below) // 2  # below, where the search is over: then −1 is asked as 0, and not used
+        got = outputs(np.maximum(middle, 0), value, scale, float_type=float_type, uniform_bits=uniform_bits) >= target
+        searching = reached - below > 1
+        reached = np.where(searching & got, middle, reached)
+        below = np.where(searching & ~got, middle, below)
+    return reached
+
+
+def sample(
+    value: ArrayLike,
+    scale: float,
+    bits: BitSource,
+    n: int,
+    *,
+    float_type: DTypeLike = np.float64,
+    uniform_bits: int | None = None,
+) -> Floats:
+    """Return n times value + noise in the float type, shape (n,), or (n, coordinates) for a vector.
+
+    Raises ValueError for a scale that is 0 or infinite in the type. Leaks: everything that this project is about.
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    width = _checked(scale, float_type, uniform_bits)
+    vector = np.asarray(value, dtype=float_type)
+    index = bits.words(n * vector.size, width + 1).astype(np.int64)
+    if vector.ndim == 0:
+        return outputs(index, float(vector), scale, float_type=float_type, uniform_bits=width)
+    columns = index.reshape(n, vector.size).T
+    drawn = [
+        outputs(column, coordinate, scale, float_type=float_type, uniform_bits=width)
+        for column, coordinate in zip(columns, vector.tolist(), strict=True)
+    ]
+    return np.array(drawn, dtype=float_type).reshape(vector.size, n).T
+
+
+def law(
+    value: float, scale: float, *, float_type: DTypeLike = np.float64, uniform_bits: int | None = None
+) -> Law[float]:
+    """Return the exact distribution of this code, over 2^(b+1): how many indices lead to each output, ascending.
+
+    Every index is enumerated where b ≤ 24: a second, and 150 MB. Beyond, outputs are found by bisection where the sum
+    absorbs the noise, so that few floats lie between the extreme outputs. Else raises NoLawError.
+    """
+    width = _checked(scale, float_type, uniform_bits)
+    return _law(float(_value(value, float_type)), float(scale), np.dtype(float_type).name, width)
+
+
+@lru_cache(maxsize=KEPT)
+def _law(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float]:
+    found = _by_bisection(value, scale, float_type, uniform_bits)
+    if found is not None:
+        return found
+    if uniform_bits > ENUMERATED_BITS:
+        raise NoLawError(f"2^{uniform_bits + 1} strings of bits, and more than {FEW} floats that they may lead to")
+    return _by_enumeration(value, scale, float_type, uniform_bits)
+
+
+def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float] | None:
+    total = 2 << uniform_bits
+    given: Any = {"value": value, "scale": scale, "float_type": float_type, "uniform_bits": uniform_bits}
+    lowest, highest = (int(_place(outputs(np.array([end]), **given))[0]) for end in (0, total - 1))
+    if highest - lowest >= FEW:
+        return None
+    floats = _at_place(np.arange(lowest, highest + 1), float_type)
+    floats = floats[runs_of(floats) - 1]  # −0.0 and 0.0 are one here, as no output is −0.0
+    begin = first_reaching(floats, np.full(len(floats), -1), np.full(len(floats), total), **given)
+    counts = np.diff(begin, append=total)
+    hit = counts > 0
+    atoms: Any = floats[hit]
+    return exact_law(atoms, np.arange(1, len(atoms) + 1), counts[hit], total)
+
+
+def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float]:
+    """Outputs come in order, so equal ones are neighbours: nothing is sorted."""
+    uniforms = 1 << uniform_bits
+    start, everything = _value(value, float_type), np.empty(2 * uniforms, dtype=float_type)
+    for first in range(0, uniforms, BLOCK):
+        count = np.arange(first + 1, min(first + BLOCK, uniforms) + 1)
+        size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
+        everything[count[0] - 1 : count[-1]] = start + -size
+        everything[2 * uniforms - count[-1] : 2 * uniforms - count[0] + 1] = (start + size)[::-1]
+    last = np.append(everything[1:] != everything[:-1], True)
+    atoms: Any = everything[last]
+    atoms.flags.writeable = False  # the law is kept
+    del everything
+    counts = _distances(last)
+    ends = runs_of(counts)
+    return exact_law(atoms, ends, counts[ends - 1].astype(np.int64), 2 * uniforms)
+
+
+def _distances(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return np.diff(np.flatnonzero(marked), prepend=-1), at a fraction of the memory."""
+    parts, before = [], -1
+    for start in range(0, len(marked), BLOCK):
+        ends = np.flatnonzero(marked[start : start + BLOCK]) + start
+        if len(ends):
+            parts.append(np.diff(ends, prepend=before).astype(np.int32))
+            before = int(ends[-1])
+    return np.concatenate(parts)
+
+
+def _value(value: float, float_type: DTypeLike) -> Any:
+    """Return the value in the float type, −0.0 as 0.0: the sign of a zero is no number's."""
+    kind: Any = np.dtype(float_type).type
+    with np.errstate(over="ignore"):
+        return kind(value) + kind(0)
+
+
+def _place(floats: Floats) -> NDArray[np.int64]:
+    """Return integers in the order of the floats, neighbours differing by 1: their bits, the negative ones reversed."""
+    bits = floats.view(f"i{floats.itemsize}").astype(np.int64)
+    return np.where(bits < 0, bits ^ np.int64((1 << (8 * floats.itemsize - 1)) - 1), bits)
+
+
+def _at_place(places: NDArray[np.int64], float_type: DTypeLike) -> Floats:
+    """Return the floats at these places: the inverse of _place, which is its own."""
+    size = np.dtype(float_type).itemsize
+    bits = np.where(places < 0, places ^ np.int64((1 << (8 * size - 1)) - 1), places)
+    return bits.astype(f"i{size}").view(float_type)
+
+
+def _checked(scale: float, float_type: DTypeLike, uniform_bits: int | None) -> int:
+    kind: Any = np.dtype(float_type).type
+    require_positive("scale", scale)
+    with np.errstate(over="ignore", under="ignore"):
+        if not 0 < kind(scale) * kind(64) < np.inf:  # 64·λ: more than any noise
+            raise ValueError(f"scale must be positive and finite in {kind.__name__}, got {scale}")
+    width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
+    if not 1 <= width <= UNIFORM_BITS_MAX:
+        raise ValueError(f"uniform_bits must be between 1 and {UNIFORM_BITS_MAX}, got {width}")
+    return width
+
+
+def member_scale(parameters: LaplaceParameters, float_type: DTypeLike) -> float:
+    """Return λ = Δ/ε, as the float type divides."""
+    kind: Any = np.dtype(float_type).type
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        return float(kind(parameters.sensitivity) / kind(parameters.epsilon))
+
+
+def _member(name: str, float_type: DTypeLike) -> _Member:
+    def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
+        value = released(data, parameters.query, float_type)
+        return sample(value, member_scale(parameters, float_type), bits, n, float_type=float_type)
+
+    def law_member(data: Data, parameters: LaplaceParameters) -> Law[float]:
+        require_number(data, parameters.query)
+        value = released(data, parameters.query, float_type)
+        return law(float(value), member_scale(parameters, float_type), float_type=float_type)
+
+    return Mechanism(name, "laplace", sample_member, laplace_claim, law_member)
+
+
+_Member = Mechanism[Data, LaplaceParameters, Any]
+
+FLOAT64 = _member("laplace-naive-float64", np.float64)
+FLOAT32 = _member("laplace-naive-float32", np.float32)

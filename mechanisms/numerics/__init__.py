@@ -1,0 +1,1 @@
+"""Arithmetic with directed rounding, and the grids of the float formats."""

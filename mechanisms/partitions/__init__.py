@@ -1,0 +1,1 @@
+"""The mechanism over integer partitions: a whole list of frequencies."""

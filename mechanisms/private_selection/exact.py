@@ -1,0 +1,67 @@
+"""Private selection over exact mechanisms: discrete Laplace scores in base 2, clamped to public bounds.
+
+The number of steps does not depend on the data. Leaks: what a draw of `laplace_exact` does, which is next to nothing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.validation import as_integers
+from subnormal.mechanisms.laplace import exact as laplace_exact
+from subnormal.mechanisms.privacy import Eta, noise_eta
+from subnormal.mechanisms.private_selection import family as private_selection
+from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores, claim
+
+
+def sample(
+    scores: ArrayLike, eta: Eta, bits: BitSource, n: int, *, lower: int, upper: int, stop: Fraction, steps: int
+) -> NDArray[np.int64]:
+    """Return n times (candidate, noisy score), int64 of shape (n, 2), lower scores being better.
+
+    eta: the rate of the noise on each score, which is Δη|2-DP. stop: a dyadic.
+    """
+    values = as_integers(scores).tolist()
+
+    def noisy(candidate: int, draws: int) -> NDArray[np.int64]:
+        drawn: NDArray[np.int64] = laplace_exact.sample(values[candidate], eta, bits, draws, lower=lower, upper=upper)
+        return drawn
+
+    return private_selection.sample(noisy, len(values), bits, n, stop=stop, steps=steps)
+
+
+def law(scores: ArrayLike, eta: Eta, *, lower: int, upper: int, stop: Fraction, steps: int) -> Law[Outcome]:
+    """Return the exact distribution of `sample`."""
+    values = as_integers(scores).tolist()
+    laws = [laplace_exact.law(value, eta, lower=lower, upper=upper) for value in values]
+    return private_selection.law(laws, stop=stop, steps=steps)
+
+
+def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:
+    bounds = {"lower": parameters.lower, "upper": parameters.upper}
+    return sample(data, _eta(parameters), bits, n, **bounds, stop=Fraction(parameters.stop), steps=parameters.steps)
+
+
+def _law_member(data: Scores, parameters: PrivateSelectionParameters) -> Law[Outcome]:
+    bounds = {"lower": parameters.lower, "upper": parameters.upper}
+    return law(data, _eta(parameters), **bounds, stop=Fraction(parameters.stop), steps=parameters.steps)
+
+
+def _eta(parameters: PrivateSelectionParameters) -> Eta:
+    return noise_eta(parameters.score_epsilon, parameters.sensitivity)
+
+
+BASE2: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
+    "private-selection-exact",
+    "private-selection",
+    _sample_member,
+    claim,
+    _law_member,
+    exact=True,
+)

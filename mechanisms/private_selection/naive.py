@@ -1,0 +1,60 @@
+"""Private selection with Laplace scores in float64, as people write it. Not private.
+
+Choosing the candidate and stopping at a dyadic γ are as in the exact twin: there floats do what real numbers do. What
+they spoil is the scores, and with them who is the best.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.validation import as_integers
+from subnormal.mechanisms.laplace import naive as laplace_naive
+from subnormal.mechanisms.private_selection import family as private_selection
+from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores, claim
+
+
+def sample(scores: ArrayLike, scale: float, bits: BitSource, n: int, *, stop: Fraction, steps: int) -> NDArray[Any]:
+    """Return n times (candidate, noisy score), float64 of shape (n, 2), lower scores being better."""
+    values = as_integers(scores).tolist()
+    return private_selection.sample(
+        lambda candidate, draws: laplace_naive.sample(values[candidate], scale, bits, draws),
+        len(values),
+        bits,
+        n,
+        stop=stop,
+        steps=steps,
+    )
+
+
+def law(scores: ArrayLike, scale: float, *, stop: Fraction, steps: int) -> Law[Outcome]:
+    """Return the exact distribution of this code, where the scores have one (`laplace_naive.law`), else NoLawError."""
+    laws = [laplace_naive.law(value, scale) for value in as_integers(scores).tolist()]
+    return private_selection.law(laws, stop=stop, steps=steps)
+
+
+def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:
+    return sample(data, _scale(parameters), bits, n, stop=Fraction(parameters.stop), steps=parameters.steps)
+
+
+def _law_member(data: Scores, parameters: PrivateSelectionParameters) -> Law[Outcome]:
+    return law(data, _scale(parameters), stop=Fraction(parameters.stop), steps=parameters.steps)
+
+
+def _scale(parameters: PrivateSelectionParameters) -> float:
+    return parameters.sensitivity / float(parameters.score_epsilon)
+
+
+FLOAT64: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
+    "private-selection-naive",
+    "private-selection",
+    _sample_member,
+    claim,
+    _law_member,
+)

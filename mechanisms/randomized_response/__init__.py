@@ -1,0 +1,1 @@
+"""Randomized response: each person reports a category, the true one or another."""

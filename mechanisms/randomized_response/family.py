@@ -1,0 +1,101 @@
+"""The family `randomized-response`: each person reports a category, the true one or another at random.
+
+Data: one person's category, an index from 0 to k − 1. Outcome: the category reported. There is no curator (the local
+model), so any two categories are adjacent, and the claim is P[y|x] ≤ e^ε·P[y|x'] for every report y.
+
+With probability e^ε/(e^ε + k − 1) the report is the truth, else one of the other k − 1 categories, all equally likely.
+Every category has the same normaliser e^ε + k − 1, so the largest loss is the ratio of two weights: exactly ε. This is
+the exponential mechanism with utility 0 for the truth and 1 for the others. Its general analysis would say 2ε, because
+it lets the normaliser change with the data.
+
+Sources: Warner 1965 (JASA 60), for k = 2; Kairouz, Bonawitz, Ramage 2016 (ICML, arXiv:1602.07387), for any k, as k-RR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from subnormal.mechanisms.core.domain import Domain
+from subnormal.mechanisms.core.input_patterns import Neighbours, placed
+from subnormal.mechanisms.core.mechanism import Family
+from subnormal.mechanisms.privacy import Claim, require_positive
+
+CATEGORIES = 4  # of a search: with two, no choice among the others is seen
+
+
+@dataclass(frozen=True, slots=True)
+class RandomizedResponseParameters:
+    """What is public: the budget ε (nats) and the number of categories k ≥ 2."""
+
+    epsilon: float
+    categories: int
+
+    def __post_init__(self) -> None:
+        require_positive("epsilon", self.epsilon)
+        require_categories(self.categories)
+
+
+def require_categories(categories: int) -> None:
+    """Raise ValueError unless this is an integer of at least 2."""
+    if not _is_integer(categories) or categories < 2:
+        raise ValueError(f"categories must be an integer of at least 2, got {categories!r}")
+
+
+def require_category(category: int, categories: int) -> None:
+    """Raise ValueError unless the category is an integer from 0 to categories − 1."""
+    require_categories(categories)
+    if not _is_category(category, categories):
+        raise ValueError(f"category must be an integer from 0 to {categories - 1}, got {category!r}")
+
+
+def adjacent(parameters: RandomizedResponseParameters, data_in: int, data_out: int) -> bool:
+    """Return whether both are categories: in the local model any two are adjacent."""
+    return all(_is_category(one, parameters.categories) for one in (data_in, data_out))
+
+
+def claim(parameters: RandomizedResponseParameters, data_in: int, data_out: int) -> Claim:
+    """Return the promise of every member: ε for any two categories."""
+    return Claim(parameters.epsilon)
+
+
+def search(
+    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
+) -> tuple[RandomizedResponseParameters, tuple[Neighbours, ...]]:
+    """Return parameters and pairs of categories: see `Family`. Raises ValueError for a sensitivity: there is none."""
+    if sensitivity is not None:
+        raise ValueError(f"sensitivity = {sensitivity} says nothing of categories: any two are adjacent")
+    pairs = (("first and second", 0, 1), ("first and last", 0, CATEGORIES - 1), ("second and third", 1, 2))
+    return RandomizedResponseParameters(epsilon or 1.0, CATEGORIES), placed(
+        domain, 1, lambda step: [Neighbours(*pair) for pair in pairs]
+    )
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_category(value: object, categories: int) -> bool:
+    return isinstance(value, int) and _is_integer(value) and 0 <= value < categories
+
+
+def _outcome(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"an outcome of the family 'randomized-response' is a category, got {value!r}")
+    return value
+
+
+FAMILY: Family[int, RandomizedResponseParameters, int] = Family(
+    name="randomized-response",
+    parameters=RandomizedResponseParameters,
+    adjacent=adjacent,
+    to_json=lambda category: category,
+    outcome=_outcome,
+    search=search,
+    members=(
+        "subnormal.mechanisms.randomized_response.naive:FLOAT64",
+        "subnormal.mechanisms.randomized_response.naive:FLOAT32",
+        "subnormal.mechanisms.randomized_response.naive:FLOAT16",
+        "subnormal.mechanisms.randomized_response.exact:BASE2",
+        "subnormal.mechanisms.randomized_response.exact:BASE_E",
+    ),
+)

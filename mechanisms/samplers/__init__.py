@@ -1,0 +1,1 @@
+"""Exact sampling from weights and of noise, shared by the families."""

@@ -1,0 +1,131 @@
+"""Normalized sampling without division: an index with probability exactly w_i / Σ w, from exact running sums."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.numerics.mpfr import Real, ceiling_log2, exact, scaled
+
+
+class InsufficientPrecisionError(ArithmeticError):
+    """The random bits of one try do not decide between two outcomes."""
+
+
+def all_bits(sums: Sequence[Real], bits: BitSource, precision: int, n: int, minimum_tries: int = 1) -> list[int]:
+    """Return n indices with probability exactly (sums[i] − sums[i−1]) / sums[-1]. Ilvento 2020, Algorithm 2.
+
+    Each try takes `precision` bits as s, uniform on [0, 2^k), 2^k the least power of two ≥ the total, and is accepted
+    when s lies below the total. At least `minimum_tries` tries are made and the first accepted is kept, so that the
+    number of tries tells on the data with probability at most 2^−minimum_tries (Proposition 3.8).
+    Raises InsufficientPrecisionError when the bits leave more than one index. Leaks: tries.
+    """
+    if minimum_tries < 1:
+        raise ValueError(f"minimum_tries must be at least 1, got {minimum_tries}")
+    with exact(precision):
+        unit = ceiling_log2(sums[-1]) - precision
+        accepted = (_first_accepted(sums[-1], bits, precision, unit, minimum_tries) for _ in range(n))
+        return [_eliminate(sums, drawn, unit) for drawn in accepted]
+
+
+def _first_accepted(total: Real, bits: BitSource, precision: int, unit: int, minimum_tries: int) -> int:
+    accepted, tries = None, 0
+    while accepted is None or tries < minimum_tries:
+        tries += 1
+        bits.tries += 1
+        candidate = bits.take(precision)
+        if accepted is None and scaled(candidate, unit) < total:
+            accepted = candidate
+    return accepted
+
+
+def _eliminate(sums: Sequence[Real], drawn: int, unit: int) -> int:
+    """Return the index whose cell holds [drawn, drawn + 1)·2^unit, by binary search."""
+    index = bisect_right(sums, scaled(drawn, unit))
+    if sums[index] < scaled(drawn + 1, unit):
+        raise InsufficientPrecisionError(f"the bits drawn leave more than one outcome at a unit of 2^{unit}")
+    return index
+
+
+def uniform_below(counts: NDArray[np.int64], width: int, bits: BitSource) -> NDArray[np.int64]:
+    """Return for each count an integer from 0 to count − 1, all equally likely; shape (counts,).
+
+    By rejection: of `width` bits as many as count − 1 has are kept, anew until they lie below it. 2^width is at least
+    the largest count. Leaks: bits consumed.
+    """
+    drawn = np.zeros(len(counts), dtype=np.int64)
+    if width == 0:
+        return drawn
+    lengths = np.array([int(count - 1).bit_length() for count in range(1, int(counts.max(initial=1)) + 1)])
+    masks = (np.int64(1) << lengths[counts - 1]) - 1
+    pending = np.arange(len(counts))
+    while len(pending):
+        drawn[pending] = bits.words(len(pending), width).astype(np.int64) & masks[pending]
+        pending = pending[drawn[pending] >= counts[pending]]
+    return drawn
+
+
+def bit_by_bit(sums: Sequence[Real], bits: BitSource, precision: int, n: int) -> list[int]:
+    """Return n indices with probability exactly (sums[i] − sums[i−1]) / sums[-1]. Ilvento 2020, Algorithm 4.
+
+    A dummy outcome pads the total to a power of two; bits are drawn one at a time until a single outcome is left, and
+    the dummy starts again. Fewer bits than Algorithm 2. Leaks: bits consumed, which tell how concentrated weights are.
+    Raises InsufficientPrecisionError when `precision` bits leave more than one index.
+    """
+    with exact(precision):
+        top = ceiling_log2(sums[-1])
+        draws = _until_accepted(sums, bits, top, precision)
+        return [next(draws) for _ in range(n)]
+
+
+def _until_accepted(sums: Sequence[Real], bits: BitSource, top: int, precision: int) -> Iterator[int]:
+    dummy = len(sums)
+    while True:
+        bits.tries += 1
+        index, _ = _narrowed(sums, lambda step: bits.take(1), top, precision, dummy)
+        if index != dummy:
+            yield index
+
+
+def most_significant_first(
+    sums: Sequence[Real], bits: BitSource, precision: int, n: int, minimum_tries: int = 1
+) -> list[int]:
+    """Return n indices as `all_bits` does, but eliminate as Ilvento 2020, Algorithm 2, line 11 is written.
+
+    Outcomes are dropped bit by bit of the accepted draw, from the most significant, until one is left. Leaks: tries;
+    and steps, the bits that were looked at, which tell how concentrated the weights are, as time does.
+    """
+    if minimum_tries < 1:
+        raise ValueError(f"minimum_tries must be at least 1, got {minimum_tries}")
+    chosen = []
+    with exact(precision):
+        top = ceiling_log2(sums[-1])
+        for _ in range(n):
+            drawn = _first_accepted(sums[-1], bits, precision, top - precision, minimum_tries)
+            read = partial(_bit_of, drawn, precision)
+            index, steps = _narrowed(sums, read, top, precision, len(sums) - 1)
+            bits.steps += steps
+            chosen.append(index)
+    return chosen
+
+
+def _bit_of(drawn: int, precision: int, step: int) -> int:
+    return drawn >> (precision - step) & 1
+
+
+def _narrowed(sums: Sequence[Real], read: Callable[[int], int], top: int, precision: int, last: int) -> tuple[int, int]:
+    """Return the one index up to `last` that bits 1, 2, … of a number below 2^top leave, and how many were read."""
+    first, drawn = 0, 0
+    for step in range(1, precision + 1):
+        drawn = 2 * drawn + read(step)
+        unit = top - step
+        first = bisect_right(sums, scaled(drawn, unit), first, last)
+        last = bisect_left(sums, scaled(drawn + 1, unit), first, last)  # its cell holds the end, or reaches it
+        if first == last:
+            return first, step
+    raise InsufficientPrecisionError(f"{precision} bits leave more than one outcome")

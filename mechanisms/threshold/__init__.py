@@ -1,0 +1,1 @@
+"""Thresholded noise: a histogram whose keys are private."""

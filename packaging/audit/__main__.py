@@ -1,0 +1,3 @@
+from subnormal.audit.__main__ import entry
+
+entry()

@@ -1,0 +1,63 @@
+"""The layout: small folders, one name for each module, members that are where their family says."""
+
+import ast
+import json
+import os
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from subnormal.mechanisms.families import FAMILIES
+from tests.support.paths import ROOT
+from tests.support.processes import run
+
+PACKAGES = ("mechanisms", "attacks", "audit")
+SOURCES = sorted(path for package in (*PACKAGES, "tests", "benchmarks") for path in (ROOT / package).rglob("*.py"))
+FILES_MAX = 20  # of a folder, its __init__.py left out
+
+
+def test_no_folder_is_crowded() -> None:
+    folders = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert {str(folder): files for folder, files in folders.items() if files > FILES_MAX} == {}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_code_imports_itself_by_one_name(path: Path) -> None:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add((node.module or "").partition(".")[0])
+    assert names.isdisjoint(PACKAGES)
+
+
+@pytest.mark.parametrize("command", [["-m", "audit"], ["-c", "from subnormal.audit.__main__ import entry; entry()"]])
+def test_no_module_is_imported_under_two_names(command: list[str], tmp_path: Path) -> None:
+    """At the end of an audit, whoever started it, and in the processes that it started."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, json, os, sys\n"
+        f"names = lambda: [name for name in sys.modules if name.partition('.')[0] in {PACKAGES}]\n"
+        "tell = lambda: open(f'modules-{os.getpid()}', 'w').write(json.dumps(names()))\n"
+        "atexit.register(tell)\n"
+    )
+    asked = ["run", "--attack", "zero-rounding", "--attack", "grid-precision", "--quick", "--jobs", "2"]
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    shown = run([sys.executable, *command, *asked], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})
+    assert shown.returncode == 0, shown.stderr
+    told = [json.loads(path.read_text()) for path in tmp_path.glob("modules-*")]
+    assert told
+    assert {name for names in told for name in names} <= {"audit"}  # which has nothing in it
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_members_are_in_the_folders_that_their_family_may_name(family: object) -> None:
+    """Members are named as strings, so that no import contract sees them. Those of libraries are apart."""
+    for reference in family.members:  # type: ignore[attr-defined]
+        module, _, attribute = reference.partition(":")
+        assert re.fullmatch(r"subnormal\.mechanisms\.\w+\.\w+", module)
+        assert (ROOT / module.removeprefix("subnormal.").replace(".", "/")).with_suffix(".py").is_file()
+        assert attribute.isupper() or attribute == "", reference

@@ -1,0 +1,138 @@
+"""Grid precision: 1 + noise on its grid for every float, the probability off it exactly, and what samples show."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
+from subnormal.attacks.core.events import OffGrid
+from subnormal.audit.evidence import exact, sampled
+from subnormal.audit.model import Verdict
+from subnormal.audit.statistics.binomial import clopper_pearson
+from subnormal.mechanisms.additive.family import LAPLACE
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.laplace import correctly_rounded
+from subnormal.mechanisms.laplace.correctly_rounded import ROUNDED, ROUNDED_FLOAT16, float16_law, noise
+from subnormal.mechanisms.numerics.grid import from_steps
+
+ALPHA = 1e-6  # the false-alarm rate of each statistical test
+RUNS = 100_000
+
+
+def test_one_plus_any_float16_lies_on_the_grid() -> None:
+    every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    every = every[np.isfinite(every)]
+    assert not OffGrid(-11)(np.float16(1) + every).any()
+    assert OffGrid(-12)(np.float16(1) + every).sum() == 0  # what is on a grid is on the finer one
+    assert OffGrid(-10)(np.float16(1) + every).any()
+    assert OffGrid(-11)(every).any()
+
+
+@pytest.mark.parametrize(("float_type", "bits", "grid"), [(np.float32, np.uint32, -24), (np.float64, np.uint64, -53)])
+def test_one_plus_many_floats_lies_on_the_grid(float_type: Any, bits: Any, grid: int) -> None:
+    """Floats of every exponent, and those around −1/2, −1, −3/2 and the first that vanish."""
+    some = seeded_bits(1).words(200_000, np.dtype(bits).itemsize * 8).astype(bits).view(float_type)
+    edges = np.array([-0.5, -1, -1.5, -2, 0.5, 2.0**grid, 2.0 ** (grid - 1), 3 * 2.0 ** (grid - 2)], dtype=float_type)
+    near = np.array([(edges.view(bits) + bits(step)).view(float_type) for step in range(100)]).ravel()
+    under = np.array([(edges.view(bits) - bits(step)).view(float_type) for step in range(100)]).ravel()
+    every = np.concatenate([some, near, under, -near, -under])
+    every = every[np.isfinite(every)]
+    assert not OffGrid(grid)(float_type(1) + every).any()
+
+
+@pytest.mark.parametrize(("epsilon", "figure"), [(1.0, 0.2718), (0.1, 0.0326)])
+def test_the_probability_off_the_grid(epsilon: float, figure: float) -> None:
+    """The figures, and the sum that takes noise as uniform between powers of two: here it is off by less than 1e-15."""
+    scale = 1 / Fraction(epsilon)
+    low, high = off_grid_probability(scale)
+    assert 0 < high - low < Fraction(1, 10**60)
+    assert round(float(low), 4) == figure
+    uniform = sum(
+        (math.exp(-(2.0**e) / float(scale)) - math.exp(-(2.0 ** (e + 1)) / float(scale))) * (1 - 2.0 ** (e + 1))
+        for e in range(-200, -1)
+    )
+    assert uniform == pytest.approx(float(low), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    "scale", [Fraction(1), Fraction(10), Fraction(1, 7), Fraction(1, 3000), Fraction(9000)], ids=str
+)
+def test_the_formula_against_every_float16(scale: Fraction) -> None:
+    """The formula's steps are those of float64; in float16 all the floats can be added up."""
+    law = float16_law(0.0, scale)
+    low, high = (Fraction(mass, law.denominator) for mass in law.measure(OffGrid(-11)(law.atoms)))
+    formula = off_grid_probability(scale, np.float16)
+    assert max(low, formula[0]) <= min(high, formula[1])
+    assert high - low < Fraction(1, 10**45)
+    assert formula[1] - formula[0] < Fraction(1, 10**60)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+@pytest.mark.parametrize("float_type", [np.float64, np.float32, np.float16])
+def test_samples_agree_with_the_formula(epsilon: float, float_type: Any) -> None:
+    """Each fails with probability ALPHA."""
+    attack = grid_precision(epsilon, float_type)
+    assert attack.event is not None
+    scale = attack.parameters.scale
+    drawn = {
+        data: correctly_rounded.sample(np.array(data), scale, seeded_bits(2), RUNS, float_type=float_type)
+        for data in attack.worlds()
+    }
+    assert not attack.event(drawn[1]).any()
+    low, high = off_grid_probability(scale, float_type)
+    interval = clopper_pearson(int(attack.event(drawn[0]).sum()), RUNS, ALPHA / 2)
+    assert interval[0] <= low
+    assert high <= interval[1]
+
+
+def test_noise_that_is_cut_to_the_grid_is_noticed() -> None:
+    """The tester, tested: noise of 53 digits after the point is never off the grid."""
+    cut = np.ldexp(np.rint(np.ldexp(noise(Fraction(1), seeded_bits(2), RUNS), 53)), -53)
+    interval = clopper_pearson(int(OffGrid(-53)(cut).sum()), RUNS, ALPHA / 2)
+    assert off_grid_probability(Fraction(1))[0] > interval[1]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+def test_breaks_rounded_noise(epsilon: float) -> None:
+    """An infinite loss, sampled: ε is refuted with an error of ALPHA."""
+    evidence = sampled.distinguish(ROUNDED, grid_precision(epsilon), runs=RUNS, alpha=ALPHA)
+    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.event_in[0] == 0
+    assert evidence.advantage[0] > 0.26 if epsilon == 1 else evidence.advantage[0] > 0.029
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+def test_breaks_rounded_noise_in_float16_exactly(epsilon: float) -> None:
+    attack = grid_precision(epsilon, np.float16)
+    assert ROUNDED_FLOAT16.law is not None
+    laws = [ROUNDED_FLOAT16.law(data, attack.parameters) for data in attack.worlds()]
+    claim = ROUNDED_FLOAT16.claim(attack.parameters, *attack.worlds())
+    evidence = exact.compare(laws[0], laws[1], claim, attack.event)
+    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.epsilon == math.inf
+    assert evidence.event_in == (0, 0)
+    assert evidence.event_out is not None
+    assert round(evidence.event_out[0], 4) == round(evidence.event_out[1], 4) == {1.0: 0.2718, 0.1: 0.0326}[epsilon]
+
+
+@pytest.mark.parametrize("float_type", [np.float64, np.float32, np.float16])
+def test_the_attack_as_described(float_type: Any) -> None:
+    attack = grid_precision(0.1, float_type)
+    assert attack.worlds() == (1, 0)
+    assert LAPLACE.adjacent(attack.parameters, *attack.worlds())
+    assert attack.event == OffGrid(-1 - np.finfo(float_type).nmant)
+    public = from_steps(np.arange(-256, 257), attack.parameters.grid)
+    assert (public[0], public[-1]) == (attack.parameters.lower, attack.parameters.upper)
+    assert not attack.event(public).any()  # whatever an exact member returns
+
+
+def test_names_and_errors() -> None:
+    assert grid_precision().name == "grid-precision"
+    assert grid_precision(0.1, np.float16).name == "grid-precision-float16@epsilon=0.1"
+    with pytest.raises(ValueError, match="float_type must be one of float64, float32, float16, got int64"):
+        grid_precision(1.0, np.int64)
+    with pytest.raises(ValueError, match="epsilon must be positive and finite, got 0"):
+        grid_precision(0.0)

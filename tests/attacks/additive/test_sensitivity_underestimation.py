@@ -1,0 +1,119 @@
+"""Sums of floats move many times further than their records do. Everything here is deterministic, and exact."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.additive.sensitivity_underestimation import (
+    Worlds,
+    jump,
+    reordering_worlds,
+    repeated_rounding_worlds,
+    rounding_worlds,
+    sensitivity_reordering,
+    sensitivity_repeated_rounding,
+    sensitivity_rounding,
+    wraparound_worlds,
+)
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import exact
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters, exact_values
+from subnormal.mechanisms.additive.float_sums import correctly_rounded, pairwise, sequential, wrapping
+from subnormal.mechanisms.laplace.exact import BASE2
+from subnormal.mechanisms.laplace.naive import FLOAT32
+
+Summation = Callable[[Any], Any]
+SEQUENTIAL, PAIRWISE, CORRECT = (
+    partial(one, float_type=np.float32) for one in (sequential, pairwise, correctly_rounded)
+)
+
+
+def rational(records: Any) -> Any:
+    return exact_values(records, "sum")[0]
+
+
+@pytest.mark.parametrize(
+    ("worlds", "summation", "times"),
+    [
+        (rounding_worlds(), SEQUENTIAL, 2**17),
+        (rounding_worlds(), PAIRWISE, 0),
+        (rounding_worlds(), CORRECT, 2**17),
+        (repeated_rounding_worlds(), SEQUENTIAL, 257),
+        (repeated_rounding_worlds(), PAIRWISE, 1),
+        (repeated_rounding_worlds(), CORRECT, 1),
+        (reordering_worlds(), SEQUENTIAL, 257),
+        (reordering_worlds(), PAIRWISE, 1),
+        (reordering_worlds(), CORRECT, 1),
+        (wraparound_worlds(np.int32), partial(wrapping, integer_type=np.int32), 2**32 - 1),
+        (wraparound_worlds(np.int64), partial(wrapping, integer_type=np.int64), 2**64 - 1),
+        (wraparound_worlds(np.int32), partial(wrapping, integer_type=np.int64), 1),
+        *((worlds, rational, 1) for worlds in (rounding_worlds(), repeated_rounding_worlds(), reordering_worlds())),
+        (wraparound_worlds(), rational, 1),
+    ],
+)
+def test_how_many_times_the_claimed_sensitivity_a_sum_moves(worlds: Worlds, summation: Summation, times: int) -> None:
+    assert jump(summation, worlds) == times
+
+
+def test_2_to_the_17_records_move_a_sum_at_least_250_times_as_far() -> None:
+    for worlds in (rounding_worlds(), repeated_rounding_worlds(), reordering_worlds()):
+        assert 2**17 <= len(worlds.data_out) <= 2**17 + 1
+        assert jump(SEQUENTIAL, worlds) >= 250
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits"), [(np.float32, 20), (np.float64, 17), *((np.float64, p) for p in range(3, 11))]
+)
+def test_one_rounding_moves_the_sum_by_a_unit_in_its_last_place(kind: Any, bits: int) -> None:
+    worlds = rounding_worlds(bits, kind)
+    assert jump(partial(sequential, float_type=kind), worlds) == 2**bits
+    assert jump(partial(correctly_rounded, float_type=kind), worlds) == 2**bits
+
+
+def test_pairwise_sums_do_not_escape_another_number_of_records() -> None:
+    """Without its first record the same attack moves numpy's own sum as far."""
+    data_in, data_out, claimed = rounding_worlds()
+    assert jump(PAIRWISE, Worlds(data_in[1:], data_out[1:], claimed)) == 2**17
+
+
+@pytest.mark.parametrize("make", [rounding_worlds, repeated_rounding_worlds, reordering_worlds, wraparound_worlds])
+def test_the_claimed_sensitivity_is_that_of_the_records(make: Callable[[], Worlds]) -> None:
+    """Replaced within [L, U]: U − L. Added: the largest magnitude. And the worlds are adjacent at no less."""
+    worlds = make()
+    records = np.unique(np.concatenate([worlds.data_in, worlds.data_out])).tolist()
+    replaced = len(worlds.data_in) == len(worlds.data_out)
+    assert worlds.claimed == (records[-1] - records[0] if replaced else max(map(abs, records)))
+    for factor, expected in ((1.0, True), (0.99, False)):
+        parameters = LaplaceParameters(epsilon=1.0, sensitivity=float(worlds.claimed) * factor, query="sum")
+        assert LAPLACE.adjacent(parameters, worlds.data_in, worlds.data_out) is expected
+
+
+@pytest.mark.parametrize("attack", [sensitivity_rounding(), sensitivity_reordering()], ids=lambda attack: attack.name)
+def test_the_naive_member_breaks_and_the_exact_one_holds(attack: Attack[Any, Any, float]) -> None:
+    worlds = attack.worlds()
+    assert LAPLACE.adjacent(attack.parameters, *worlds)
+    for mechanism, verdict in ((FLOAT32, Verdict.VIOLATED), (BASE2, Verdict.HOLDS)):
+        assert mechanism.law is not None
+        law_in, law_out = (mechanism.law(data, attack.parameters) for data in worlds)
+        evidence = exact.compare(law_in, law_out, mechanism.claim(attack.parameters, *worlds), attack.event)
+        assert evidence.verdict is verdict
+        assert evidence.advantage == pytest.approx(float(verdict is Verdict.VIOLATED), abs=1e-9)
+        assert evidence.within == (None if verdict is Verdict.VIOLATED else 0)
+
+
+def test_exact_members_can_afford_the_grid() -> None:
+    for attack in (sensitivity_rounding(), sensitivity_repeated_rounding(), sensitivity_reordering()):
+        parameters = attack.parameters
+        assert (parameters.upper - parameters.lower) / 2.0**parameters.grid <= 4096
+        for records in attack.worlds():
+            assert parameters.lower <= rational(records) <= parameters.upper
+    assert sensitivity_rounding(epsilon=0.5).name == "sensitivity-rounding@epsilon=0.5"
+
+
+def test_a_type_too_small_for_the_records_is_an_error() -> None:
+    with pytest.raises(ValueError, match="bits must lie between 2 and 24 in float32, got 24"):
+        rounding_worlds(24)

@@ -1,0 +1,189 @@
+"""Attacks are descriptions: their worlds are adjacent, and their numbers those of the derivations."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.events import Between, OffGrid, OneOf, Refuses
+from subnormal.attacks.exponential.float_boundaries import last_added, last_normal, last_positive
+from subnormal.attacks.exponential.rounded_addition import rounded_addition
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.mechanisms.additive.family import exact_values
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.exponential import naive as exponential_naive
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.families import absent, family, members
+from subnormal.mechanisms.samplers import float_uniforms
+
+GRID_POINTS = 1024  # an exact law has as many atoms
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, Any, Any]) -> None:
+    data_in, data_out = attack.worlds()
+    parameters = attack.parameters
+    assert family(attack.family).adjacent(parameters, data_in, data_out)
+    for data in (data_in, data_out):
+        if attack.family == "exponential":
+            assert data.dtype == np.int64
+            assert len(data) <= parameters.limits.max_outcomes
+            assert parameters.limits.utility_min <= data.min() <= data.max() <= parameters.limits.utility_max
+        elif attack.family == "sparse-vector":
+            assert all(parameters.lower <= query - parameters.threshold <= parameters.upper for query in data.tolist())
+        elif attack.family == "private-selection":
+            assert data.dtype == np.int64
+            assert parameters.lower <= data.min() <= data.max() <= parameters.upper
+        elif attack.family == "partitions":
+            assert (parameters.lower <= data).all()
+            assert (data <= parameters.upper).all()
+        elif attack.family == "randomized-response":
+            assert type(data) is int
+        elif attack.family == "threshold":
+            assert all(abs(value) <= parameters.sensitivities[2] for value in data.values())
+            assert (parameters.limit - parameters.threshold) * 2.0**-parameters.step <= GRID_POINTS
+        else:
+            values = exact_values(data, parameters.query)
+            assert all(parameters.lower <= value <= parameters.upper for value in values)
+            assert (parameters.upper - parameters.lower) * 2.0**-parameters.grid <= GRID_POINTS or len(values) > 1
+
+
+@pytest.mark.parametrize(
+    ("data_in", "data_out", "expected"),
+    [
+        ([0, 5], [1, 4], True),
+        ([0, 5], [2, 5], False),
+        ([0, 5], [0, 5, 5], False),
+        ([-(2**63), 0], [2**63 - 1, 0], False),
+        ([2**63 - 1], [2**63 - 2], True),
+        ([0.5, 1.0], [1.5, 1.0], True),
+        ([0.5, 1.0], [1.5 + 2**-52, 1.0], False),
+        ([-1.0], [2.0**-80], False),  # in floats the difference is 1
+    ],
+)
+def test_adjacent_vectors_differ_by_at_most_the_sensitivity(
+    data_in: list[float], data_out: list[float], expected: bool
+) -> None:
+    parameters = ExponentialParameters(1.0, Limits(0, 1, 3))
+    assert family("exponential").adjacent(parameters, np.array(data_in), np.array(data_out)) is expected
+
+
+def test_names_are_unique_and_members_exist() -> None:
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    for attack in ATTACKS:
+        assert attack.breaks
+        of = family(attack.family)
+        assert {*attack.breaks, *attack.fixes} <= {mechanism.name for mechanism in (*members(of), *absent(of))}
+
+
+def test_a_name_tells_what_is_not_the_default() -> None:
+    assert zero_rounding().name == "zero-rounding"
+    assert zero_rounding(epsilon=1.0, float_type=np.float32).name == "zero-rounding@epsilon=1.0,float_type=float32"
+    assert named("a", b=(1, 1)) == "a"
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+def test_one_unit_of_utility_makes_every_weight_subnormal(kind: type) -> None:
+    attack = subnormal_time(outcomes=3, float_type=kind)
+    with_alice, without = (
+        exponential_naive.weights(data, attack.parameters.epsilon, float_type=kind) for data in attack.worlds()
+    )
+    assert (without >= np.finfo(kind).tiny).all()
+    assert ((with_alice > 0) & (with_alice < np.finfo(kind).tiny)).all()
+
+
+def test_the_last_utility_with_a_normal_weight() -> None:
+    assert last_normal(1.0, np.float64) == 1416
+    assert [int(data[0]) for data in subnormal_time().worlds()] == [1417, 1416]
+
+
+def test_the_last_utility_with_a_positive_weight() -> None:
+    assert last_positive(0.5, np.float64) == 2980
+    # float32: 2^−150·… rounds to 0 beyond 150·ln 2·2/ε; float16: 25·ln 2·2/ε.
+    assert last_positive(0.5, np.float32) == 415
+    assert last_positive(0.5, np.float16) == 69
+
+
+def test_the_least_utility_that_is_swallowed() -> None:
+    assert last_added(37.0, np.float64) + 1 == 2
+    assert last_added(1.0, np.float64) == 73  # 106·ln 2 = 73.47
+    assert last_added(1.0, np.float32) == 33  # 48·ln 2 = 33.27
+
+
+def test_the_worlds_of_truncated_addition() -> None:
+    data_in, data_out = truncated_addition().worlds()
+    assert (data_in[0], set(data_in[1:].tolist())) == (0, {2})
+    assert set(data_out.tolist()) == {1}
+
+
+@pytest.mark.parametrize(("epsilon", "kind", "expected"), [(0.02, np.float16, 762), (0.001, np.float32, 33271)])
+def test_rounded_addition_straddles_half_a_unit_in_the_last_place(epsilon: float, kind: type, expected: int) -> None:
+    data_in, data_out = rounded_addition(epsilon, 3, kind).worlds()
+    assert (data_in[1], data_out[1]) == (expected + 1, expected)
+    for data, unit in ((data_in, 0.0), (data_out, 2.0 ** (1 - float_uniforms.uniform_bits(kind)))):
+        sums = np.cumsum(exponential_naive.weights(data, epsilon, float_type=kind))
+        assert sums[-1] == 1 + 2 * unit
+
+
+def test_a_float_type_too_coarse_for_epsilon_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"epsilon = 1e-07 has no boundary near utility \d+ in float16"):
+        zero_rounding(epsilon=1e-7, float_type=np.float16)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("epsilon", [*np.geomspace(0.005, 10, 40), 0.0074, 0.014, 0.0181])
+def test_the_boundaries_are_boundaries_at_any_epsilon(epsilon: float, kind: type) -> None:
+    x, g = last_positive(epsilon, kind), last_added(epsilon, kind)
+    positive = exponential_naive.weights([x, x + 1], epsilon, float_type=kind) > 0
+    added = exponential_naive.weights([g, g + 1], epsilon, float_type=kind) + kind(1) > 1
+    assert positive.tolist() == added.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: zero_rounding(epsilon=0.0), "epsilon must be positive and finite, got 0.0"),
+        (lambda: truncated_addition(epsilon=float("nan")), "epsilon must be positive and finite, got nan"),
+        (lambda: zero_rounding(outcomes=1), "outcomes must be at least 2, got 1"),
+        (lambda: rounded_addition(-1.0, 5, np.float32), "epsilon must be positive and finite, got -1.0"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("outcomes", [range(4), np.arange(4), [0, 1, 2, Refused("x")]])
+def test_events_are_vectorised_predicates(outcomes: Any) -> None:
+    assert OneOf((0, 2))(outcomes).tolist() == [True, False, True, False]
+    assert Refuses()(outcomes).tolist() == [False, False, False, isinstance(outcomes, list)]
+
+
+def test_events_are_json_objects() -> None:
+    assert OneOf((0,)).to_json() == {"kind": "one-of", "outcomes": [0], "portable": True}
+    assert Refuses().to_json() == {"kind": "refuses", "portable": True}
+
+
+def test_events_compare_numbers_without_rounding() -> None:
+    large = np.array([2**53, 2**53 + 1, 2**63 - 1, -(2**63)])
+    assert OneOf((2.0**53,))(large).tolist() == [True, False, False, False]
+    assert OneOf((2**53 + 1, "a", 0.5))(large).tolist() == [False, True, False, False]
+    assert OneOf((0.1, 1))(np.array([0.1, 1.0], dtype=np.float32)).tolist() == [False, True]  # no float32 is 0.1
+    assert Between(2.0**53, 2.0**53)(large).tolist() == [True, False, False, False]
+    assert Between(-np.inf, np.inf)(large).all()
+    assert not Between(2.0**64, np.inf)(large).any()
+    assert Between(0, 1)(np.array([0.0, 1.0, 2.0, np.nan])).tolist() == [True, True, False, False]
+    assert OffGrid(1)(large).tolist() == [False, True, True, False]
+    assert OffGrid(1)(np.array([5e-324, 2.0, np.nan, np.inf])).tolist() == [True, False, False, False]
+    assert OffGrid(-53)(np.array([2.0**-53, 3 * 2.0**-54, -(2.0**-54)])).tolist() == [False, True, True]
+
+
+def test_a_vector_is_one_outcome() -> None:
+    vectors = np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert OneOf(((0.0, 0.0),))(vectors).tolist() == [True, False]
+    assert OneOf(((0.0, 0.0),))([(0.0, 0.0), (1.0, 0.0)]).tolist() == [True, False]

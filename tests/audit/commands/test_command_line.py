@@ -1,0 +1,351 @@
+"""The command line as a user meets it: exit codes, streams, and files whole or not at all."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from subnormal.audit.__main__ import main
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.families import family, members
+from tests.support.processes import SUBNORMAL, alive, ended, run, started
+
+FAST = ["--attack", "truncated-addition", "--mechanism", "exponential-naive-float64", "--quick", "--jobs", "1"]
+FEW = [word for name in ("float64", "float32", "shifted") for word in ("--mechanism", f"exponential-naive-{name}")]
+LAPLACE = ("laplace-naive-float64", "laplace-naive-float32", "laplace-rounded", "laplace-base2", "laplace-exact")
+FEW += ["--mechanism", "exponential-base2", "--quick"]
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, [*arguments])
+
+
+def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return run([sys.executable, *arguments], cwd=cwd)
+
+
+def test_a_run_prints_the_table_and_writes_the_report(tmp_path: Path) -> None:
+    result = python("-m", "audit", "run", "--attack", "zero-rounding", *FEW, cwd=tmp_path)
+    assert result.returncode == 0
+    assert "exponential-naive-float64" in result.stdout
+    assert "VIOLATED" in result.stdout
+    assert "NOT REFUTED" in result.stdout
+    assert "…" not in result.stdout  # a pipe has no width: nothing is cut off
+    assert sorted(os.listdir(tmp_path / "reports")) == ["report.html", "report.json", "table.svg"]
+
+
+def test_json_on_standard_output_is_one_document_and_nothing_else(tmp_path: Path) -> None:
+    result = python("-m", "audit", "run", *FAST, "--format", "json", "--out", "here", cwd=tmp_path)
+    document = json.loads(result.stdout)
+    assert document["schema"] == "subnormal/report/1"
+    assert document["rows"][0]["exact"]["epsilon"] == "inf"
+    assert (tmp_path / "here" / "report.json").read_text() == result.stdout
+
+
+def test_html_on_standard_output_is_the_page(tmp_path: Path) -> None:
+    result = call("run", *FAST, "--format", "html", "--out", str(tmp_path))
+    assert result.stdout == (tmp_path / "report.html").read_text()
+
+
+def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_path: Path) -> None:
+    def rows(*arguments: str) -> list[object]:
+        result = call(
+            "run",
+            *arguments,
+            "--runs",
+            "1000",
+            "--jobs",
+            "1",
+            "--format",
+            "json",
+            "--out",
+            str(tmp_path),
+            "--seed",
+            "7",
+        )
+        found: list[object] = json.loads(result.stdout)["rows"]
+        return found
+
+    shifted = "--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted"
+    alone = rows(*shifted, "--alpha", "0.01")
+    among = rows(*shifted, "--mechanism", "exponential-base2", "--alpha", "0.02")  # two rows, 0.01 each
+    assert alone[0] in among
+    assert alone == rows(*shifted, "--alpha", "0.01")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--attack", "zero-roundin"], "unknown attack 'zero-roundin'; did you mean 'zero-rounding'?"),
+        (["run", "--mechanism", "exponential-bas2"], "did you mean 'exponential-base2'?"),
+        (["run", "--family", "exponentail"], "did you mean 'exponential'?"),
+        (["run", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
+        (["run", "--attack", "laplace"], "--attack: 'laplace' is a family"),
+        (["run", "--mechanism", "zero-rounding"], "--mechanism: 'zero-rounding' is an attack"),
+        (["run", "--family", "zero-rounding"], "--family: 'zero-rounding' is an attack"),
+        (["list", "--family", "exponential-exact"], "--family: 'exponential-exact' is a mechanism"),
+        (["list", "--family", "exponentail"], "did you mean 'exponential'?"),
+        (["vectors", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
+        (["compose", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
+        (["run", "--runs", "0"], "0 is not in the range 1<=x<="),
+        (["run", "--alpha", "1"], "1.0 is not in the range 1e-12<=x<1"),
+        (["run", "--out", "/proc/nowhere"], "Error: --out: No such file or directory: /proc/nowhere"),
+        (["run", "--attack", "zero-rounding-refusal", "--mechanism", "exponential-naive-float16"], "--all tries"),
+        (["run", "--alpha", "nan"], "nan is not a number"),
+        (["run", "--out", ""], "the name of the folder is empty"),
+        (["run", "--out", __file__], "is a file"),
+        (["frobnicate"], "No such command 'frobnicate'"),
+    ],
+)
+def test_a_mistake_in_the_call_exits_2_and_names_it(arguments: list[str], message: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_violation_exits_1_only_when_asked(tmp_path: Path) -> None:
+    assert call("run", *FAST, "--out", str(tmp_path)).exit_code == 0
+    assert call("run", *FAST, "--out", str(tmp_path), "--fail-on-violation").exit_code == 1
+    holding = [*FAST[:3], "exponential-base2", *FAST[4:]]
+    assert call("run", *holding, "--out", str(tmp_path), "--fail-on-violation").exit_code == 0
+
+
+def test_a_row_that_fails_exits_3_and_not_1_where_another_is_violated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(exponential_base2, "law", fail)
+    asked = ["run", "--attack", "zero-rounding", "--jobs", "1", "--format", "json", "--fail-on-violation"]
+    for met, code in ((FEW, 3), (FEW[:2], 1)):
+        result = call(*asked, *met, "--quick", "--out", str(tmp_path))
+        rows = json.loads(result.stdout)["rows"]
+        assert any(row["exact"] and row["exact"]["verdict"] == "VIOLATED" for row in rows)
+        assert any(row["error"] for row in rows) == (code == 3)
+        assert result.exit_code == code
+
+
+def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path) -> None:
+    # A sampler that is not installed, planted in the catalogue of the workers through the environment of Python.
+    (tmp_path / "sitecustomize.py").write_text(
+        "from subnormal.mechanisms.exponential import naive\n"
+        "def fail(*args, **kwargs): raise RuntimeError('no such luck [bold]')\n"
+        "naive.law = fail\n"
+    )
+    command = [*SUBNORMAL, "run", "--attack", "zero-rounding", *FEW, "--format", "json"]
+    result = run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert result.returncode == 3
+    rows = {row["mechanism"]: row for row in json.loads(result.stdout)["rows"]}
+    assert rows["exponential-naive-float64"]["error"] == "RuntimeError: no such luck [bold]"
+    assert rows["exponential-naive-float64"]["exact"] is None
+    assert rows["exponential-base2"]["error"] is None
+    assert "no such luck [bold]" in (tmp_path / "reports" / "report.html").read_text()
+
+
+def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
+    result = call(
+        "run",
+        "--attack",
+        "zero-rounding",
+        "--quick",
+        "--all",
+        "--jobs",
+        "1",
+        "--format",
+        "json",
+        "--out",
+        str(tmp_path),
+    )
+    met = [one for one in members(family("exponential")) if not one.variant_of]
+    assert len(json.loads(result.stdout)["rows"]) == len(met)
+
+
+def test_a_quick_look_leaves_out_costly_attacks_unless_they_are_named(tmp_path: Path) -> None:
+    costly = ["--attack", "rounded-addition-float32", "--mechanism", "exponential-naive-float32", "--jobs", "1"]
+    named = call("run", *costly, "--quick", "--format", "json", "--out", str(tmp_path))
+    assert [row["attack"] for row in json.loads(named.stdout)["rows"]] == ["rounded-addition-float32"]
+    result = call("run", "--mechanism", "exponential-naive-float32", "--quick", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "none of these attacks is meant for these mechanisms" in result.stderr
+
+
+def test_a_report_is_three_files_and_touches_no_other(tmp_path: Path) -> None:
+    (tmp_path / "mine.png").write_text("mine")
+    call("run", *FAST, "--out", str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == ["mine.png", "report.html", "report.json", "table.svg"]
+    assert (tmp_path / "mine.png").read_text() == "mine"
+
+
+def workers(parent: int) -> list[int]:
+    """Return the worker processes of an audit, waiting until there are some."""
+    for _ in range(200):
+        found = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        spawned = [int(child) for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        if spawned:
+            return spawned
+        time.sleep(0.1)
+    raise AssertionError("no worker has started")
+
+
+def test_an_interrupted_run_leaves_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "report.json").write_text("before")
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started([*SUBNORMAL, "run"], cwd=tmp_path, start_new_session=True, **piped) as process:
+        if Path("/proc/self/task").exists():
+            workers(process.pid)
+        else:
+            time.sleep(3)
+        os.killpg(process.pid, signal.SIGINT)  # the workers too, as a terminal does
+        _, errors = ended(process)
+    assert process.returncode == 130
+    assert errors.strip() == "interrupted: nothing was written"
+    assert os.listdir(tmp_path / "reports") == ["report.json"]
+    assert (tmp_path / "reports" / "report.json").read_text() == "before"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_audit_however_it_ends(how: signal.Signals, tmp_path: Path) -> None:
+    with started([*SUBNORMAL, "run"], cwd=tmp_path, stderr=subprocess.DEVNULL) as audit:
+        spawned = workers(audit.pid)
+        time.sleep(1)  # until they have begun to work
+        audit.send_signal(how)
+        ended(audit)
+        for _ in range(300):
+            if not any(alive(worker) for worker in spawned):
+                break
+            time.sleep(0.1)
+        assert not any(alive(worker) for worker in spawned)
+    assert set(os.listdir(tmp_path / "reports")) <= {"checkpoint.json", ".checkpoint.json.new"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
+def test_a_worker_that_dies_costs_nothing(tmp_path: Path) -> None:
+    attacks = "least-significant-bits", "grid-precision", "grid-precision@epsilon=0.1"
+    asked = ["run", *(word for name in attacks for word in ("--attack", name)), "--quick", "--format", "json"]
+    asked += [word for name in LAPLACE for word in ("--mechanism", name)]
+    expected = call(*asked, "--jobs", "1", "--out", str(tmp_path / "expected"))
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with started([*SUBNORMAL, *asked, "--jobs", "2"], cwd=tmp_path, **quiet) as audit:
+        os.kill(workers(audit.pid)[0], signal.SIGKILL)
+        printed, _ = ended(audit)
+    assert audit.returncode == 0
+    whole, again = (json.loads(text)["rows"] for text in (expected.stdout, printed))
+    assert len(whole) > 10
+    assert {row["reproducible"] for row in whole} == {True}  # others' libraries have a randomness of their own
+    assert again == whole
+
+
+def test_list_names_every_member_and_attack() -> None:
+    result = call("list")
+    assert result.exit_code == 0
+    assert "exponential-base2 (exact)" in result.stdout
+    assert "rounded-addition-float32" in result.stdout
+
+
+def test_list_shows_one_family_alone() -> None:
+    result = call("list", "--family", "gaussian")
+    assert result.stdout in call("list").stdout
+    assert result.stdout.startswith("family gaussian\n")
+    assert result.stdout.count("family ") == 1
+    assert "gaussian-exact" in result.stdout
+    assert "laplace-exact" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import subnormal.audit",
+        "from subnormal.audit.__main__ import main",
+        "import runpy, sys; sys.argv[1:] = ['--version']",
+    ],
+)
+def test_imports_are_lazy(statement: str, tmp_path: Path) -> None:
+    probe = (
+        f"{statement}\nimport sys\nprint([name for name in ('scipy', 'matplotlib', 'gmpy2') if name in sys.modules])"
+    )
+    assert python("-c", probe, cwd=tmp_path).stdout.strip() == "[]"
+
+
+def test_the_version_is_the_distributions(tmp_path: Path) -> None:
+    result = python("-m", "audit", "--version", cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stdout.startswith("subnormal, version ")
+
+
+@pytest.mark.parametrize("command", [(), ("run",), ("list",), ("compare",)])
+def test_help_helps(command: tuple[str, ...]) -> None:
+    result = call(*command, "--help")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Usage: ")
+
+
+def test_runs_until_decided_stop_early_and_convict_by_themselves(tmp_path: Path) -> None:
+    asked = [
+        "--jobs",
+        "1",
+        "--attack",
+        "grid-precision",
+        "--mechanism",
+        "laplace-rounded",
+        "--mechanism",
+        "laplace-exact",
+    ]
+    result = call("run", *asked, "--until-decided", "--runs", "20000", "--format", "json", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    broken, exact = (row for row in json.loads(result.stdout)["rows"])
+    assert broken["sampled"] is None
+    assert broken["sequential"]["verdict"] == "VIOLATED"
+    assert broken["sequential"]["runs"] < 2_000
+    assert broken["sequential"]["looks"][-1] == [broken["sequential"]["runs"], broken["sequential"]["log_e_value"]]
+    assert exact["sequential"]["verdict"] == "NOT REFUTED"
+    assert exact["sequential"]["runs"] == 20_000
+    convicted = call("run", *asked, "--until-decided", "--fail-on-violation", "--out", str(tmp_path))
+    assert convicted.exit_code == 1
+    acquitting = [*asked[:4], *asked[6:], "--until-decided", "--runs", "2000", "--fail-on-violation"]
+    assert call("run", *acquitting, "--out", str(tmp_path)).exit_code == 0
+    assert "sequential" in convicted.stdout
+
+
+@pytest.mark.parametrize(("written", "runs"), [("2e1", 20), ("1.5E1", 15), ("1_0", 10)])
+def test_many_runs_may_be_written_short(written: str, runs: int, tmp_path: Path) -> None:
+    found = call("run", "--attack", "zero-rounding", "--mechanism", "exponential-exact", "--jobs", "1",
+                 "--runs", written, "--format", "json", "--out", str(tmp_path))  # fmt: skip
+    assert json.loads(found.stdout)["runs"] == runs
+
+
+@pytest.mark.parametrize("written", ["1.55e1", "1e99", "e", "-1e3", "nan"])
+def test_what_is_no_number_of_runs_is_refused(written: str) -> None:
+    assert call("run", "--runs", written).exit_code == 2
+
+
+def test_a_terminal_sees_runs_a_second_the_time_left_and_the_bound(tmp_path: Path) -> None:
+    """In a pipe nothing moves; on a terminal the last line tells how far the audit is: 80 columns have room for it."""
+    shown, terminal = pty.openpty()
+    command = [*SUBNORMAL, "run", "--attack", "zero-rounding", "--runs", "3000000", "--jobs", "1"]
+    command += ["--mechanism", "exponential-naive-float64", "--mechanism", "exponential-exact"]
+    environment = os.environ | {"COLUMNS": "80", "TERM": "xterm"}
+    with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal, env=environment) as audit:
+        os.close(terminal)
+        seen = b""
+        with contextlib.suppress(OSError):  # the terminal is gone when the audit is
+            while part := os.read(shown, 1 << 16):
+                seen += part
+        ended(audit)
+    os.close(shown)
+    assert audit.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    assert re.search(r"0 of 2 rows \S+ +\d+% [\d,]+ runs/s, 0:00:\d\d left ε ≥ 1[\d.]+ of 0.5:", text)
+    assert "2 of 2 rows" in text

@@ -1,0 +1,231 @@
+"""audit compose: tables, pictures, and mistakes that are named."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from scipy import stats
+
+from subnormal.attacks.catalogue import attack
+from subnormal.audit.__main__ import main
+from subnormal.audit.commands.composed import recorded
+from subnormal.audit.composition import leak_growth
+from subnormal.audit.composition.composition import counted
+from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
+
+PNG = b"\x89PNG"
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["compose", *arguments])
+
+
+def rows(output: str) -> list[list[str]]:
+    """The lines of the tables that begin with a number, in cells."""
+    return [line.split() for line in output.splitlines() if line.strip()[:1].isdigit()]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--gaussian", "10"),
+        ("--gaussian", "1", "--sampling", "0.01"),
+        ("--laplace", "200", "--truncation", "2500"),
+        ("--response", "0.1"),
+        ("--attack", "zero-rounding", "--mechanism", "exponential-base2"),
+    ],
+)
+def test_a_mechanism_is_told_and_drawn(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    result = call(*arguments, "--runs", "12", "--buckets", "1000", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert sorted(os.listdir(tmp_path)) == ["compose-delta.png", "compose-epsilon.png"]
+    assert all((tmp_path / name).read_bytes().startswith(PNG) for name in os.listdir(tmp_path))
+    found = rows(result.stdout)
+    assert [row[0] for row in found[-5:]] == ["1", "2", "4", "8", "12"]
+    for row in found:
+        low, up, *others = (float(cell.replace("∞", "inf")) for cell in row[1:])
+        assert low <= up
+        assert all(other >= low * (1 - 1e-3) for other in others)
+
+
+def of_file(pair: object, folder: Path, *arguments: str) -> Result:
+    path = folder / "pair.json"
+    path.write_text(json.dumps(pair))
+    return call("--file", str(path), "--buckets", "1000", "--out", str(folder / "out"), *arguments)
+
+
+def bounds(result: Result) -> tuple[float, float]:
+    """What is told of δ(0), the first line of the first table."""
+    assert result.exit_code == 0, result.output
+    low, up = rows(result.stdout)[0][1:3]
+    return float(low), float(up)
+
+
+def test_a_recorded_pair_of_probabilities(tmp_path: Path) -> None:
+    low, up = bounds(of_file({"in": [0.6, 0.3, 0.1], "out": [0.3, 0.5, 0.2]}, tmp_path, "--runs", "8"))
+    assert low <= 0.6322253 <= up < low + 1e-4
+
+
+def test_counts_are_bounds_at_a_stated_confidence(tmp_path: Path) -> None:
+    """The more runs were counted, the nearer to the probabilities that they are shares of."""
+    path, gaps = tmp_path / "pair.json", []
+    for runs in (10**4, 10**8, 10**12):
+        path.write_text(json.dumps({"in": [6 * runs, 3 * runs, runs], "out": [3 * runs, 5 * runs, 2 * runs]}))
+        subject = recorded(path, 0.001, 1_000)
+        assert subject.name == "pair.json, counts, at confidence 0.999"
+        low, up = subject.delta(8, 0.0)
+        assert low <= 0.6322253 <= up
+        gaps.append(up - low)
+    assert gaps[0] > 0.1 > 10 * gaps[1]
+    assert gaps[2] < 1e-3
+    assert recorded(path, None, 1_000).name == "pair.json, counts, at confidence 0.95"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        {"in": [5_102, 4_898], "out": [4_951, 5_049]},
+        {"in": [49, 51], "out": [60, 40]},
+        {"in": [5_000, 5_000, 1], "out": [5_000, 5_001, 0]},
+        {"in": [1, 0], "out": [0, 2]},
+    ],
+)
+def test_noise_of_counts_is_no_loss(pair: dict[str, list[int]], tmp_path: Path) -> None:
+    """Two samples of one coin, and a stray count: nothing is proved, however many runs are composed."""
+    result = of_file(pair, tmp_path, "--runs", "64", "--alpha", "0.01")
+    assert bounds(result)[0] == 0
+    assert "pair.json, counts, at confidence 0.99: 64 runs" in " ".join(result.stdout.split())
+    for row in rows(result.stdout):
+        assert float(row[1]) == 0
+    assert rows(result.stdout)[-1][2] == "∞"
+
+
+def test_counts_that_differ_by_more_than_noise_are_a_loss(tmp_path: Path) -> None:
+    result = of_file({"in": [9_000, 1_000, 0], "out": [1_000, 8_900, 100]}, tmp_path, "--runs", "4")
+    assert bounds(result)[0] > 0.85  # of 0.96
+    assert float(rows(result.stdout)[-1][1]) > 1
+
+
+def test_bounds_of_counts_hold_together() -> None:
+    """At α = 1/2 both worlds' bounds fail in at most half of 200 samples, and each atom's in far fewer."""
+    probabilities, random = np.array([0.5, 0.3, 0.15, 0.05]), np.random.default_rng(1)
+    wrong = 0
+    for _ in range(200):
+        found = counted("'in'", random.multinomial(500, probabilities).tolist(), 0.5)
+        wrong += bool(((found.low > [*probabilities, 0]) | ([*probabilities, 0] > found.high)).any())
+    assert 0 < wrong <= stats.binom.ppf(1 - 1e-6, 200, 0.5)
+    assert len(found.low) == 5  # whatever never came up
+    assert (found.low[4], found.high[4]) == (0, pytest.approx(1 - 0.05 ** (1 / 500)))
+
+
+@pytest.mark.parametrize("arguments", [(), ("--gaussian", "1e300"), ("--laplace", "1e300"), ("--response", "1e-300")])
+@pytest.mark.parametrize("pair", [[[1, 1], [1, 1]], [[0, 1], [1, 0]]])
+def test_worlds_that_nothing_or_everything_tells_apart_are_drawn(
+    arguments: tuple[str, ...], pair: list[list[int]], tmp_path: Path
+) -> None:
+    path = tmp_path / "pair.json"
+    path.write_text(json.dumps(dict(zip(("in", "out"), pair, strict=True))))
+    result = call(
+        *(arguments or ("--file", str(path))), "--runs", "2", "--buckets", "40", "--out", str(tmp_path / "out")
+    )
+    assert result.exit_code == 0, result.output
+    assert len(os.listdir(tmp_path / "out")) == 2
+
+
+def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
+    result = call("--attack", "rounded-addition-float16", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert os.listdir(tmp_path) == ["compose-leaks.png"]
+    broken, twin = leak_growth.compounded([attack("rounded-addition-float16")])
+    assert (broken.exact, twin.exact) == (False, True)
+    for runs, (low, _) in zip(leak_growth.RUNS, broken.beyond, strict=True):
+        assert low == pytest.approx(1 - 0.5**runs, rel=1e-9)
+    assert max(up for _, up in twin.beyond) < 1e-12
+    for runs, (low, _), (_, up) in zip(leak_growth.RUNS, broken.advantage, twin.advantage, strict=True):
+        allowed = kairouz_oh_viswanath(0.02, 0.0, runs, 0.0)
+        assert up <= allowed + 1e-4
+        assert low > allowed or allowed > 0.99
+    assert broken.mechanism in result.stdout
+    assert twin.mechanism in result.stdout
+
+
+def test_what_tries_tell_compounds_of_a_member_whose_outcomes_are_exact() -> None:
+    broken, twin = leak_growth.compounded([attack("rejection-tries")])
+    assert (broken.mechanism, broken.exact, twin.exact) == ("exponential-base2", False, True)
+    for runs, (low, _) in zip(leak_growth.RUNS, broken.advantage, strict=True):
+        assert low >= 1 - (257 / 512) ** runs - 1e-9
+    assert max(up for _, up in twin.beyond) < 1e-9
+
+
+def test_more_runs_make_no_less_certain() -> None:
+    for row in leak_growth.compounded([attack("selection-absorption")]):
+        assert sorted(low for low, _ in row.advantage) == [low for low, _ in row.advantage]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--gaussian", "0"), "Invalid value for '--gaussian': 0.0 is not in the range x>0"),
+        (("--gaussian", "1e-200"), "sigma must be at least 0.03125"),
+        (("--laplace", "1e-3", "--truncation", "1"), "scale must be at least 0.03125"),
+        (("--response", "1e300"), "epsilon must be at most 700 nats"),
+        (("--gaussian", "nan"), "nan is not a finite number"),
+        (("--gaussian", "1", "--laplace", "1"), "--gaussian and --laplace exclude each other"),
+        (("--sampling", "0.1"), "--sampling needs --gaussian"),
+        (("--truncation", "5"), "--truncation needs --laplace"),
+        (("--alpha", "0.01"), "--alpha needs --file"),
+        (("--mechanism", "laplace-exact"), "--mechanism laplace-exact needs one --attack"),
+        (("--attack", "absorption", "--gaussian", "1"), "--gaussian excludes --attack"),
+        (("--attack", "absorptoin"), "did you mean 'absorption'?"),
+        (("--attack", "zero-rounding", "--mechanism", "laplace-exact"), "laplace-exact is of the family laplace"),
+        (("--attack", "absorption", "--mechanism", "laplace-exakt"), "did you mean 'laplace-exact'?"),
+        (("--attack", "box-muller-inversion", "--mechanism", "gaussian-naive-float64"), "has no exact law"),
+        (("--file", "nowhere.json"), "File 'nowhere.json' does not exist"),
+        (("--runs", "0"), "0 is not in the range 1<=x<="),
+        (("--buckets", "7"), "7 is not in the range 8<=x<="),
+        (("--runs", "5"), "--runs needs a mechanism"),
+        (("--attack", "absorption", "--delta", "0.1"), "--delta needs a mechanism"),
+    ],
+)
+def test_mistakes_exit_2_and_name_the_argument(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = call(*arguments, "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no json", "Expecting value"),
+        ('{"in": [1]}', "no 'out'"),
+        ('{"in": [0.5, 0.6], "out": [0.5, 0.5]}', "'in' must hold probabilities that sum up to 1, got [0.5, 0.6]"),
+        ('{"in": [0.5, 0.5], "out": [1.0]}', "'in' and 'out' must be over the same atoms, got 2 and 1"),
+        ('{"in": 3, "out": [3]}', "'in' must be a list of numbers, got 3"),
+        ('{"in": [true, false], "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
+        ('{"in": ["0.5", "0.5"], "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
+        ('{"in": {"0.5": 1, "0.50": 2}, "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
+        ('{"in": [NaN, 0.5], "out": [0.5, 0.5]}', "'in' must hold probabilities"),
+        ('{"in": [3, -1], "out": [1, 1]}', "'in' must hold counts of 0 or more, from 1 to 2^53 in all, got [3, -1]"),
+        (
+            '{"in": [1' + "0" * 400 + ', 0.5], "out": [0.5, 0.5]}',
+            "'in' must hold probabilities that sum up to 1, got [1000",
+        ),
+        ("[" * 100_000, "recursion"),
+        ("[[0.5, 0.5], [0.5, 0.5]]", 'no \'in\': a pair is {"in": […], "out": […]}'),
+        ('{"in": [0.5, 0.5], "out": [3, 4]}', "'out' must hold probabilities that sum up to 1, got [3, 4]"),
+        ('{"in": [1, 1], "out": [0, 0]}', "'out' must hold counts of 0 or more, from 1 to 2^53 in all, got [0, 0]"),
+        ('{"in": [1, 9007199254740992], "out": [1, 1]}', "'in' must hold counts of 0 or more, from 1 to 2^53 in all"),
+        ('{"in": [1, 1, 1], "out": [1, 2]}', "'in' and 'out' must be over the same atoms, got 3 and 2"),
+        ('{"in": [], "out": []}', "'in' must hold probabilities"),
+    ],
+)
+def test_a_file_that_holds_no_pair_is_named(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "pair.json"
+    path.write_text(text)
+    result = call("--file", str(path), "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert str(path) in result.stderr

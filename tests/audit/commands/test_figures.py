@@ -1,0 +1,173 @@
+"""The timing figures: the fit, the numbers and the files. No test judges how fast anything is."""
+
+import json
+import os
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from numpy.typing import NDArray
+
+from subnormal.audit.__main__ import main
+from subnormal.audit.evidence import exhaustive
+from subnormal.audit.figures import curves, figures
+from subnormal.audit.figures.curves import PLANS
+from subnormal.audit.figures.figures import Plan, Series, Timings
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential.family import Limits
+
+PNG = b"\x89PNG"
+
+
+def tiny(plan: Plan) -> Plan:
+    """The plan with three sizes a curve."""
+    last = round(plan.first * plan.ratio**2)
+    return replace(plan, curves=tuple(replace(curve, last=last) for curve in plan.curves))
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["figures", *arguments])
+
+
+@pytest.fixture(scope="module")
+def measured() -> list[Timings]:
+    return [figures.measure(tiny(plan), rounds=3, seed=1) for plan in PLANS]
+
+
+@pytest.mark.parametrize("exponent", [-0.5, 0.0, 0.93, 2.0])
+def test_the_fit_finds_the_exponent_of_a_power_law(exponent: float) -> None:
+    at = (16, 32, 64, 128, 256)
+    assert figures.fitted_exponent(at, [3e-6 * size**exponent for size in at]) == pytest.approx(exponent)
+
+
+def test_two_sizes_are_enough() -> None:
+    assert figures.fitted_exponent((10, 100), [1.0, 100.0]) == pytest.approx(2)
+
+
+def test_the_fit_looks_at_the_larger_sizes_only() -> None:
+    at = (1, 10, 100, 1000, 10000)
+    assert figures.fitted_exponent(at, [1.0, 1.0, 1.0, 10.0, 100.0]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("at", [(), (16,)])
+def test_one_size_is_no_power_law(at: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="at least two sizes"):
+        figures.fitted_exponent(at, [1.0] * len(at))
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+@pytest.mark.parametrize("quick", [False, True])
+def test_curves_share_one_grid_and_have_enough_sizes_to_fit(plan: Plan, quick: bool) -> None:
+    grids = [figures.sizes(plan.first, curve.last, plan.ratio, quick=quick) for curve in plan.curves]
+    longest = max(grids, key=len)
+    assert all(grid == longest[: len(grid)] and len(grid) >= 3 for grid in grids)
+    if not quick:
+        assert [grid[-1] for grid in grids] == [curve.last for curve in plan.curves]
+
+
+def test_a_size_below_the_first_is_no_size() -> None:
+    assert figures.sizes(16, 15, 2) == ()
+
+
+def test_the_settings_are_the_papers() -> None:
+    assert curves.outcomes(4).tolist() == [0, 1, 2, 3]
+    wide = curves.wide(30)
+    assert len(np.unique(wide)) == 1_000
+    assert (wide[0], wide[1], wide[-1]) == (0, 31, 1029)
+
+
+def test_every_member_is_timed_at_every_size_of_its_own(measured: list[Timings]) -> None:
+    for plan, timings in zip(PLANS, measured, strict=True):
+        assert [series.name for series in timings.series] == [curve.name for curve in plan.curves]
+        for series in timings.series:
+            assert series.sizes == figures.sizes(plan.first, series.sizes[-1], plan.ratio)
+            rows = np.array([series.low, series.median, series.high])
+            assert rows.shape == (3, len(series.sizes))
+            assert (rows > 0).all()
+            assert (np.diff(rows, axis=0) >= 0).all()
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_what_is_timed_is_one_draw(plan: Plan) -> None:
+    for curve in plan.curves:
+        drawn = curve.call(plan.first)()
+        assert isinstance(drawn, int) if curve.name == "precision search, once" else len(drawn) == 1  # type: ignore[arg-type]
+
+
+def test_ratios_compare_at_the_largest_size_that_all_share() -> None:
+    short = Series("short", (16, 32), (2.0, 4.0), (2.0, 4.0), (2.0, 4.0), 1.0)
+    long = Series("long", (16, 32, 64), (1.0, 1.0, 9.0), (1.0, 1.0, 9.0), (1.0, 1.0, 9.0), 0.0)
+    timings = Timings("name", "title", "axis", 1, (short, long))
+    assert timings.common_size == 32
+    assert timings.ratios() == {"short": 1.0, "long": 0.25}
+
+
+def test_a_picture_can_be_made_again_from_its_numbers(measured: list[Timings]) -> None:
+    again = figures.from_json(figures.to_json(measured, seed=1))
+    assert again == measured
+    assert figures.to_png(again[0]).startswith(PNG)
+
+
+@pytest.mark.parametrize("minimum", [1, 2])
+def test_the_advantage_of_counting_bits_is_that_of_every_string_of_bits(minimum: int) -> None:
+    limits = Limits(0, 1, 2)
+    size = exponential_base2.working_precision(curves.ETA, limits)
+
+    def draw(data: NDArray[np.int64], bits: BitSource) -> object:
+        return exponential_base2.sample(data, curves.ETA, bits, 1, limits=limits, minimum_tries=minimum)
+
+    law_in, law_out = (
+        exhaustive.bits_consumed(partial(draw, data), depth=minimum * size)
+        for data in (np.array([0, 1]), np.array([1, 1]))
+    )
+    assert law_out.probability(minimum * size) == (1, 1)
+    assert law_in.rest == curves.tries_advantage(minimum, outcomes=2)
+
+
+def test_the_advantages_of_figure_9() -> None:
+    assert curves.tries_advantage(1) == Fraction(255, 512)
+    assert curves.tries_advantage(9) > Fraction(1, 1000) > curves.tries_advantage(10)
+    plan = next(plan for plan in PLANS if plan.advantage is not None)
+    assert plan.name == "figure-9-tries"
+    timings = figures.measure(tiny(plan), rounds=1, seed=1)
+    assert timings.advantage == tuple(0.498046875**minimum for minimum in range(1, 5))
+    assert figures.to_png(timings).startswith(PNG)
+
+
+def test_the_command_writes_pictures_and_numbers_and_prints_exponents(tmp_path: Path) -> None:
+    (tmp_path / "figure-4-outcomes.png").write_text("of an earlier run")
+    result = call("--quick", "--rounds", "1", "--figure", "figure-6-range", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    assert sorted(os.listdir(tmp_path)) == ["figure-6-range.png", "figures.json"]
+    assert (tmp_path / "figure-6-range.png").read_bytes().startswith(PNG)
+    document = json.loads((tmp_path / "figures.json").read_text())
+    assert document["schema"] == "subnormal/figures/1"
+    assert [figure["name"] for figure in document["figures"]] == ["figure-6-range"]
+    for series in document["figures"][0]["series"]:
+        assert series["name"] in result.stdout
+        assert f"n^{series['exponent']:z.2f}" in result.stdout
+
+
+def test_an_unknown_figure_exits_2_and_names_the_nearest(tmp_path: Path) -> None:
+    result = call("--figure", "figure-5-precison", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "unknown figure 'figure-5-precison'; did you mean 'figure-5-precision'?" in result.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_exits_2(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = call("--quick", "--out", str(tmp_path / "file" / "reports"))
+    assert result.exit_code == 2
+    assert "Error: --out: " in result.stderr
+
+
+def test_help_names_every_figure() -> None:
+    result = call("--help")
+    assert result.exit_code == 0
+    assert all(plan.name in result.stdout for plan in PLANS)

@@ -1,0 +1,298 @@
+"""Tasks on real Dask processes: the same to the byte, whoever dies, and whoever comes with other versions."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Future, as_completed
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import distributed
+import pytest
+
+from subnormal.audit.engine import dask_cluster as clusters
+from subnormal.audit.engine import fingerprint
+from subnormal.audit.engine.dask_cluster import ClusterError, cluster
+from subnormal.audit.engine.dask_workers import Crew
+from tests.support.clusters import (
+    PATIENCE,
+    counts,
+    kill,
+    slow_counts,
+    started_scheduler,
+    started_worker,
+    wait_until,
+)
+from tests.support.paths import ROOT
+
+BATCHES = [
+    (attack, mechanism, batch, 4_000)
+    for attack, mechanism in (
+        ("zero-rounding", "exponential-naive-float64"),
+        ("zero-rounding", "exponential-naive-float16"),
+        ("zero-rounding", "exponential-exact"),
+        ("least-significant-bits", "laplace-naive-float64"),
+        ("least-significant-bits", "laplace-exact-base-e"),
+        ("box-muller-inversion", "gaussian-naive-float32"),
+    )
+    for batch in range(3)
+]
+OLDER = (
+    "import importlib.metadata as m; v = m.version; m.version = lambda name: '2.3.1' if name == 'numpy' else v(name)"
+)
+WITHOUT = "import sys; sys.modules['subnormal.audit'] = None"
+
+
+def nobody_is_refused(line: str) -> None:
+    raise AssertionError(line)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cluster")
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """A scheduler with two workers."""
+    with (
+        started_scheduler(folder) as (_, address),
+        started_worker(address, "first", folder),
+        started_worker(address, "second", folder),
+    ):
+        yield address
+
+
+def other_python(folder: Path, code: str) -> str:
+    """Return a PYTHONPATH with which every interpreter begins with this code."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(code)
+    return f"{folder}{os.pathsep}{ROOT}"
+
+
+def test_counts_are_those_of_this_process_to_the_byte(address: str) -> None:
+    with cluster(address, nobody_is_refused) as workers:
+        assert workers.slots == 2
+        futures = [workers.submit(counts, *batch) for batch in BATCHES]
+        assert [future.result(PATIENCE) for future in futures] == [counts(*batch) for batch in BATCHES]
+
+
+def test_an_error_of_a_task_is_its_own(address: str) -> None:
+    with cluster(address, nobody_is_refused) as workers:
+        assert isinstance(workers.submit(counts, "zero-roundin", "", 0, 1).exception(PATIENCE), LookupError)
+        assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])
+
+
+def test_a_worker_that_is_killed_half_way_changes_nothing(address: str, tmp_path: Path) -> None:
+    with started_worker(address, "doomed", tmp_path) as doomed, cluster(address, nobody_is_refused) as workers:
+        assert workers.slots == 3
+        futures = [workers.submit(slow_counts, batch, 0.1) for batch in range(30)]
+        for future in as_completed(futures, PATIENCE):
+            if future.result(PATIENCE)[0] == doomed.pid:
+                kill(doomed)  # with another of them at work, and more in its queue
+                break
+        found = [future.result(PATIENCE) for future in futures]
+        assert [one for _, one in found] == [slow_counts(batch, 0)[1] for batch in range(30)]
+        assert len({process for process, _ in found}) == 3
+        wait_until(lambda: workers.slots == 2, "the loss of a worker")
+
+
+def test_who_joins_in_another_environment_is_refused_by_name(address: str, tmp_path: Path) -> None:
+    told: list[str] = []
+    with ExitStack() as held:
+        workers = held.enter_context(cluster(address, told.append))
+        older = other_python(tmp_path / "older", OLDER)
+        without = other_python(tmp_path / "without", WITHOUT)
+        stranger = held.enter_context(started_worker(address, "stranger", tmp_path, PYTHONPATH=older))
+        held.enter_context(started_worker(address, "empty", tmp_path, PYTHONPATH=without))
+        wait_until(lambda: len(told) == 2, "two refusals")
+        found = [workers.submit(slow_counts, batch, 0.01) for batch in range(20)]
+        assert stranger.pid not in {future.result(PATIENCE)[0] for future in found}
+        assert workers.slots == 2
+    by_name = {line.partition("(")[2].partition(")")[0]: line for line in told}
+    numpy = fingerprint.fingerprint()["numpy"]
+    assert by_name["stranger"].endswith(f"(stranger) is refused: numpy {numpy} here, 2.3.1 there")
+    assert "is refused: it cannot run subnormal: ModuleNotFoundError" in by_name["empty"]
+    assert all(line.startswith("worker tcp://127.0.0.1:") for line in told)
+
+
+def test_who_takes_the_address_of_another_is_asked_again(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(clusters, "LOOK", 1e3)  # only the tasks themselves can tell
+    with ExitStack() as held:
+        sound = held.enter_context(started_worker(address, "sound", tmp_path))
+        workers = held.enter_context(cluster(address, told.append))
+        assert workers.slots == 3
+        kill(sound)
+        listening = ("--worker-port", address_of(tmp_path / "sound").rpartition(":")[2])
+        older = other_python(tmp_path / "older", OLDER)
+        stranger = held.enter_context(started_worker(address, "heir", tmp_path, *listening, PYTHONPATH=older))
+        found = [workers.submit(slow_counts, batch, 0.05) for batch in range(20)]
+        processes = {future.result(PATIENCE)[0] for future in found}
+        assert stranger.pid not in processes
+        assert len(processes) == 2
+    assert len(told) == 1
+    assert "2.3.1 there" in told[0]
+    assert address_of(tmp_path / "heir") in told[0]
+
+
+def address_of(folder: Path) -> str:
+    """Return the address of a worker, from its log."""
+    return (folder / "log").read_text().partition("Start worker at:")[2].split()[0]
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make this process a machine with other exponentials."""
+    monkeypatch.setattr(fingerprint, "exponentials", lambda: "0123456789abcdef")
+    for cached in (fingerprint.fingerprint, fingerprint.digest):
+        cached.cache_clear()
+    yield
+    for cached in (fingerprint.fingerprint, fingerprint.digest):
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_when_all_workers_are_refused_there_is_no_audit(address: str) -> None:
+    told: list[str] = []
+    with pytest.raises(ClusterError, match=rf"^{address}: all its workers are refused$"), cluster(address, told.append):
+        pass
+    assert len(told) == 2
+    assert all(line.endswith("the table of exponentials differs: another processor or math library") for line in told)
+
+
+@pytest.fixture
+def said() -> Iterator[list[str]]:
+    """What Dask tells its loggers, in a list."""
+    records: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    yield records
+    for logger in loggers:
+        logger.removeHandler(handler)
+
+
+@pytest.mark.parametrize("absent", ["tcp://127.0.0.1:1", "127.0.0.1:1", "nonsense://127.0.0.1", "127.0.0.1:port", ""])
+def test_a_scheduler_that_is_not_there_is_one_line(
+    absent: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clusters, "PATIENCE", 1.0)
+    begun = time.monotonic()
+    with pytest.raises(ClusterError, match=r"^no Dask scheduler at ") as caught, cluster(absent, nobody_is_refused):
+        pass
+    assert time.monotonic() - begun < 5
+    assert repr(absent) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert said == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_who_opens_and_says_nothing_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "PATIENCE", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent_address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(ClusterError, match=rf"'{silent_address}': no answer in 1 s$"),
+            cluster(silent_address, print),
+        ):
+            pass
+
+
+class Ending:
+    """A client whose scheduler ends while it is asked, before the client notices."""
+
+    status = "running"
+
+    @property
+    def scheduler(self) -> "Ending":
+        return self
+
+    async def identity(self) -> None:
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+
+def test_a_scheduler_that_ends_while_it_is_asked_is_gone() -> None:
+    with pytest.raises(ClusterError, match=r"^tcp://127\.0\.0\.1:1: the scheduler is gone$"):
+        asyncio.run(Crew(Ending(), "tcp://127.0.0.1:1", nobody_is_refused).look())
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install '.\[cluster\]'"), cluster("", nobody_is_refused):
+        pass
+
+
+def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
+    futures: list[Future[Any]] = []
+
+    def interrupted() -> None:
+        with cluster(address, nobody_is_refused) as workers:
+            futures.extend(workers.submit(slow_counts, batch, 0.5) for batch in range(40))
+            futures[0].result(PATIENCE)
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                begun.append(time.monotonic())
+        raise AssertionError("not reached")
+
+    begun: list[float] = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - begun[0] < 5
+    assert sum(future.cancelled() for future in futures) > 30
+    with distributed.Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        wait_until(lambda: not client.run_on_scheduler(tasks_left), "a scheduler without tasks")
+    with cluster(address, nobody_is_refused) as workers:
+        assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])
+
+
+def tasks_left(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
+
+
+def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_scheduler(
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clusters, "LOSSES", 2)
+    levels = {
+        name: logging.getLogger(name).level for name in ("distributed", "distributed.client", "tornado", "asyncio")
+    }
+    with started_scheduler(tmp_path) as (scheduler, address):
+        with monkeypatch.context() as hasty:
+            hasty.setattr(clusters, "PATIENCE", 1.0)
+            with (
+                pytest.raises(ClusterError, match=rf"^{address}: the scheduler has no workers$"),
+                cluster(address, print),
+            ):
+                pass
+        with (
+            started_worker(address, "again and again", tmp_path, "--nanny"),
+            cluster(address, nobody_is_refused) as workers,
+        ):
+            fatal = workers.submit(os._exit, 1)
+            assert isinstance(fatal.exception(PATIENCE), BrokenExecutor)
+            assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])
+            waiting = workers.submit(time.sleep, 60)
+            kill(scheduler)
+            for future in (waiting, workers.submit(time.sleep, 60)):
+                error = future.exception(5)
+                assert isinstance(error, ClusterError)
+                assert str(error) == f"{address}: the scheduler is gone"
+    assert said == []
+    assert capfd.readouterr() == ("", "")
+    assert levels == {name: logging.getLogger(name).level for name in levels}

@@ -1,0 +1,123 @@
+"""Rows: what may be examined at all, and what goes wrong in one row only."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.core.attack import index_statistic
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.audit.engine.pairs import AnyAttack, Crossing, crossings, resisting
+from subnormal.audit.engine.row import examine
+from subnormal.audit.engine.scheduler import Standings, examine_all
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.families import exact_members, family, member
+
+BASE2 = member("exponential-base2")
+
+
+def test_worlds_that_are_not_adjacent_convict_nobody() -> None:
+    apart = dataclasses.replace(zero_rounding(), worlds=lambda: (np.array([0, 0]), np.array([0, 6])))
+    row = examine(Crossing(apart, BASE2), seed=1, runs=1_000, alpha=0.05)
+    assert row.error == "ValueError: the attack's worlds are not adjacent: no claim covers them"
+    assert not row.violated
+
+
+def test_a_row_says_what_its_worlds_are() -> None:
+    row = examine(Crossing(zero_rounding(), BASE2), seed=1, runs=10, alpha=0.05)
+    assert row.worlds == ("np.repeat(np.array([2980, 2981]), [1, 99])", "np.full(100, 2980)")
+
+    def broken_worlds() -> tuple[object, object]:
+        raise ValueError("no worlds")
+
+    for worlds in (broken_worlds, lambda: (object(), object())):
+        odd = dataclasses.replace(zero_rounding(), worlds=worlds)
+        assert examine(Crossing(odd, BASE2), seed=1, runs=10, alpha=0.05).worlds is None
+
+
+def test_attacks_that_are_not_in_the_catalogue_are_examined_too() -> None:
+    met = [Crossing(zero_rounding(epsilon=epsilon), BASE2) for epsilon in (0.7, 0.8)]
+    told: list[Standings] = []
+    report = examine_all(met, seed=1, runs=100, alpha=0.05, told=told.append)
+    assert [row.parameters["epsilon"] for row in report.rows] == [0.7, 0.8]
+    assert all(row.exact is not None and row.exact.verdict is Verdict.HOLDS for row in report.rows)
+    assert (told[-1].rows_done, told[-1].rows, told[-1].runs_done, told[-1].runs) == (2, 2, 200, 200)
+
+
+def test_an_attack_under_a_name_of_the_catalogue_is_still_its_own() -> None:
+    impostor = dataclasses.replace(truncated_addition(outcomes=10), name="truncated-addition")
+    report = examine_all([Crossing(impostor, BASE2)] * 2, seed=1, runs=100, alpha=0.05)
+    assert report.rows[0].parameters["limits"]["max_outcomes"] == 10
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_an_attack_meets_one_exact_member_the_first_that_must_resist(attack: AnyAttack) -> None:
+    """The others where they are asked for, by name or with all."""
+    exact = resisting(attack)
+    assert exact
+    assert exact[0] is next(one for one in exact_members(family(attack.family)) if one.name not in attack.breaks)
+    met = [one.mechanism for one in crossings([attack])]
+    if met:  # what the attack breaks is installed
+        assert [one for one in exact if one in met and one.name not in attack.fixes][1:] == []
+        assert exact[0] in met
+    everyone = [one.mechanism for one in crossings([attack], everything=True)]
+    for one in exact:
+        if attack.channel != "time":  # some are too slow to be timed
+            assert one in everyone
+            assert [each.mechanism for each in crossings([attack], mechanisms=[one.name])] == ([one] if met else [])
+
+
+def test_a_misspelt_member_is_an_error_and_no_missing_row() -> None:
+    misspelt = dataclasses.replace(zero_rounding(), breaks=("exponential-naive-flaot64",))
+    with pytest.raises(LookupError, match="did you mean 'exponential-naive-float64'"):
+        crossings([misspelt])
+
+
+def test_a_walk_over_all_bits_stays_affordable() -> None:
+    walk = member("exponential-naive-float16").depth
+    assert walk is not None
+    attack = truncated_addition()
+    assert walk(attack.worlds()[0], attack.parameters) == 11
+    assert walk(np.zeros(1 << 20, dtype=np.int64), attack.parameters) is None
+
+
+def test_the_sketch_shows_each_world_as_it_is_and_the_curve_beyond_the_claim() -> None:
+    row = examine(Crossing(zero_rounding(), member("exponential-naive-float64")), seed=1, runs=2_000, alpha=0.05)
+    assert row.sketch is not None
+    assert row.sketch.law is not None
+    assert row.sketch.sampled is not None
+    assert row.sketch.curve is not None
+    assert row.sketch.law[0][0] == row.sketch.sampled[0][0] == 1
+    assert row.sketch.law[1][0] < 0.02
+    assert row.sketch.curve[0][0] == 0
+    assert row.sketch.curve[0][-1] == 1.0
+    assert row.reproducible
+    unseeded = dataclasses.replace(BASE2, seeded=False)
+    assert not examine(Crossing(zero_rounding(), unseeded), seed=1, runs=10, alpha=0.05).reproducible
+
+
+def test_worlds_that_cannot_be_built_are_the_error_of_their_row() -> None:
+    def worlds() -> tuple[object, object]:
+        raise RuntimeError("no data")
+
+    broken = dataclasses.replace(zero_rounding(), worlds=worlds)
+    report = examine_all([Crossing(broken, BASE2), Crossing(zero_rounding(), BASE2)], seed=1, runs=10, alpha=0.05)
+    assert [row.error for row in report.rows] == ["RuntimeError: no data", None]
+
+
+def test_a_refusal_has_a_place_of_its_own() -> None:
+    assert index_statistic([0, Refused("x"), 2]).tolist() == [0, -1, 2]
+
+
+def test_an_attack_without_an_event_learns_one_and_the_row_says_which() -> None:
+    attack = dataclasses.replace(zero_rounding(), name="zero-rounding-unnamed", event=None)
+    row = examine(Crossing(attack, member("exponential-naive-float64")), seed=1, runs=4_000, alpha=0.01)
+    assert row.error is None
+    assert row.event is not None
+    assert row.sampled is not None
+    assert row.exact is not None
+    assert (row.sampled.verdict, row.exact.verdict) == (Verdict.VIOLATED, Verdict.VIOLATED)
+    assert (row.exact.advantage or 0) > 0.9

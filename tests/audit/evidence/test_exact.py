@@ -1,0 +1,320 @@
+"""Two laws prove what they prove: certified bounds, both directions, no tolerance."""
+
+import itertools
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.core.events import OneOf, Refuses
+from subnormal.audit.evidence import exact
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.core.law import Law, Powers, exact_law
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_ratio
+from subnormal.mechanisms.privacy import Claim
+
+
+def weights(*values: int) -> Law[int]:
+    return exact_law(range(len(values)), range(1, len(values) + 1), values, sum(values))
+
+
+def hockey_stick(p: list[Fraction], q: list[Fraction], factor: Fraction) -> Fraction:
+    """By brute force over all events."""
+    events = itertools.product((0, 1), repeat=len(p))
+    return max(
+        sum((e * (a - factor * b) for e, a, b in zip(event, p, q, strict=True)), Fraction(0)) for event in events
+    )
+
+
+def test_delta_is_the_best_event_of_all() -> None:
+    rng = random.Random(1)
+    for _ in range(60):
+        p, q = ([rng.randrange(4) for _ in range(5)] for _ in range(2))
+        if not (sum(p) and sum(q)):
+            continue
+        law_in, law_out = weights(*p), weights(*q)
+        share_in, share_out = ([law.probability(i)[0] for i in range(5)] for law in (law_in, law_out))
+        evidence = exact.compare(law_in, law_out, Claim(0.5))
+        factor = Fraction(math.exp(0.5))
+        expected = max(hockey_stick(share_in, share_out, factor), hockey_stick(share_out, share_in, factor))
+        assert evidence.delta == pytest.approx(float(expected), abs=1e-15)
+        assert evidence.total_variation == pytest.approx(
+            float(hockey_stick(share_in, share_out, Fraction(1))), abs=1e-15
+        )
+        assert (evidence.verdict is Verdict.VIOLATED) == (expected > 0)
+
+
+def test_an_event_is_judged_by_its_own_probabilities() -> None:
+    """By all events of small laws, in rationals, on either side of e^ε: the pair may break what the event does not."""
+    rng, seen = random.Random(2), set()
+    for _ in range(40):
+        p, q = ([rng.randrange(6) for _ in range(3)] + [1] for _ in range(2))
+        law_in, law_out = weights(*p), weights(*q)
+        delta = rng.choice([0.0, 0.125])
+        low, high = exp_bounds(Fraction(1, 2))
+        for chosen in itertools.chain.from_iterable(itertools.combinations(range(4), size) for size in range(5)):
+            evidence = exact.compare(law_in, law_out, Claim(0.5, delta), OneOf(chosen))
+            share_in, share_out = (Fraction(sum(w[i] for i in chosen), sum(w)) for w in (p, q))
+            pairs = [(share_in, share_out), (share_out, share_in)]
+            pairs += [(1 - one, 1 - other) for one, other in pairs]
+            leaves = any(one > high * other + Fraction(delta) for one, other in pairs)
+            stays = all(one <= low * other + Fraction(delta) for one, other in pairs)
+            assert leaves != stays
+            assert evidence.event_verdict is (Verdict.VIOLATED if leaves else Verdict.HOLDS)
+            seen.add((evidence.verdict, evidence.event_verdict))
+    assert seen == {
+        (Verdict.VIOLATED, Verdict.VIOLATED),
+        (Verdict.VIOLATED, Verdict.HOLDS),
+        (Verdict.HOLDS, Verdict.HOLDS),
+    }
+
+
+def test_an_event_that_bounds_leave_open_is_unresolved() -> None:
+    loose = Law(range(3), [1, 2, 3], [4, 2, 2], [6, 2, 2], 10, Fraction(0))
+    verdicts = [exact.compare(loose, weights(5, 5, 0), Claim(0.1), OneOf((one,))).event_verdict for one in range(3)]
+    assert verdicts == [Verdict.UNRESOLVED, Verdict.VIOLATED, Verdict.VIOLATED]
+    assert exact.compare(loose, weights(5, 5, 0), Claim(0.1)).event_verdict is None
+    rest = Law(range(2), [1, 2], [4, 4], [4, 4], 10, Fraction(1, 5))  # the mass outside the atoms is in no event
+    assert exact.compare(rest, weights(4, 6), Claim(0.1), OneOf((0,))).event_verdict is Verdict.UNRESOLVED
+
+
+def test_the_loss_is_exact_and_infinite_where_only_one_world_can_land() -> None:
+    assert exact.compare(weights(3, 1), weights(1, 1), Claim(1.0)).epsilon == pytest.approx(math.log(2), rel=1e-15)
+    assert exact.compare(weights(1, 1), weights(1, 0), Claim(1.0)).epsilon == math.inf
+    assert exact.compare(weights(1, 0), weights(1, 1), Claim(1.0)).epsilon == math.inf
+    assert exact.compare(weights(1, 2), weights(1, 2), Claim(1.0)).epsilon == 0
+
+
+def test_a_claim_is_decided_at_the_last_bit() -> None:
+    # e^ε is between two rationals 2^-60 apart: the ratio just below holds, just above violates.
+    near = Fraction(math.exp(0.5)).limit_denominator(10**6)
+    for step, verdict in ((Fraction(-1, 10**9), Verdict.HOLDS), (Fraction(1, 10**9), Verdict.VIOLATED)):
+        ratio = near + step
+        p = ratio / (1 + ratio)
+        law_in, law_out = weights(p.numerator, p.denominator - p.numerator), weights(1, 1)
+        loss = max(2 * p, 1 / (2 * (1 - p)))
+        epsilon = float(log_ratio(loss.numerator, loss.denominator)) - float(step)
+        assert exact.compare(law_in, law_out, Claim(epsilon)).verdict is verdict
+
+
+def test_a_delta_of_the_claim_is_allowed_for() -> None:
+    law_in, law_out = weights(9, 1), weights(10, 0)
+    assert exact.compare(law_in, law_out, Claim(0.2, 0.1)).verdict is Verdict.HOLDS
+    assert exact.compare(law_in, law_out, Claim(0.2, 0.0999)).verdict is Verdict.VIOLATED
+
+
+def test_bounds_that_do_not_decide_are_unresolved() -> None:
+    loose = Law(range(2), [1, 2], [4, 4], [6, 6], 10, Fraction(0))
+    evidence = exact.compare(loose, weights(1, 1), Claim(0.1))
+    assert evidence.verdict is Verdict.UNRESOLVED
+    assert evidence.within == pytest.approx(2 * (0.5 - 0.4 * math.exp(0.1)), rel=1e-12)
+
+
+def test_a_rest_is_counted_once_and_never_forgotten() -> None:
+    # Ten atoms of 1/20 that the other law does not name, and which share its rest of 1/5: at e^ε = 2 the event "one of
+    # them" proves 10/20 − 2·1/5. Taken atom by atom it would prove nothing; without the rest, too much.
+    named = weights(10, *[1] * 10)
+    vague: Law[int] = Law(range(1), [1], [4], [4], 5, Fraction(1, 5))
+    evidence = exact.compare(named, vague, Claim(math.log(2)))
+    assert evidence.delta == pytest.approx(0.1, rel=1e-12)
+    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.epsilon == pytest.approx(math.log(2.5))
+    evidence = exact.compare(named, vague, Claim(1.0))
+    assert evidence.delta == 0
+    assert evidence.verdict is Verdict.UNRESOLVED  # the rest may lie elsewhere altogether
+
+
+def test_unlike_outcomes_are_kept_apart() -> None:
+    refused: Law[int] = exact_law([Refused("ValueError: no")], [1], [1], 1)
+    evidence = exact.compare(refused, weights(1, 1), Claim(1.0), Refuses())
+    assert (evidence.epsilon, evidence.delta, evidence.advantage) == (math.inf, 1.0, 1.0)
+    assert (evidence.event_in, evidence.event_out) == ((1.0, 1.0), (0.0, 0.0))
+
+
+def test_the_event_is_measured_in_both_worlds() -> None:
+    evidence = exact.compare(weights(1, 3), weights(3, 1), Claim(2.0), OneOf((0,)))
+    assert (evidence.event_in, evidence.event_out, evidence.advantage) == ((0.25, 0.25), (0.75, 0.75), 0.5)
+    assert exact.compare(weights(1, 3), weights(3, 1), Claim(2.0)).advantage is None
+
+
+def test_the_curve_falls_from_the_total_variation_to_zero_at_the_loss() -> None:
+    law_in, law_out = weights(3, 1), weights(1, 1)
+    lower, upper = exact.curve(law_in, law_out, [0.0, 0.3, math.log(2) + 1e-12])
+    assert lower[0] == 0.25
+    assert (np.diff(lower) < 0).all()
+    assert lower[2] == upper[2] == 0
+    assert (lower <= upper).all()
+    assert (upper - lower < 1e-30).all()
+
+
+def loosened(rng: random.Random, masses: list[Fraction], hidden: int) -> Law[int]:
+    """A law whose bounds and rest contain the masses: some atoms widened, the last `hidden` ones left to the rest."""
+    named = len(masses) - hidden
+    low, high = [], []
+    for mass in masses[:named]:
+        slack = Fraction(rng.choice([0, 0, 1, 3]), 400)
+        low.append(max(Fraction(0), mass - slack))
+        high.append(min(Fraction(1), mass + slack))
+    order = rng.sample(range(named), named)
+    common = math.lcm(*(bound.denominator for bound in (*low, *high))) * rng.choice([1, 7])
+    least, most = ([int(side[i] * common) for i in order] for side in (low, high))
+    return Law(
+        order, range(1, named + 1), least, most, common, sum(masses[named:], Fraction(rng.choice([0, 0, 1]), 50))
+    )
+
+
+def by_definition(law: Law[int], other: Law[int], factor: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Bounds on the hockey stick and on the likelihood ratio, in rationals, no shortcuts: the better of those atom by
+    atom, and of those for which all that the lower bounds leave open is one mass."""
+    least, alone, most = Fraction(0), Fraction(0), law.rest
+    ratio = Fraction(1)
+    lows = [(law.probability(atom)[0], other.probability(atom)[0]) for atom in law.atoms]
+    left = 1 - sum((low for low, _ in lows), Fraction(0))
+    other_left = 1 - sum((other.probability(atom)[0] for atom in other.atoms), Fraction(0))
+    at_once = sum((max(Fraction(0), low - factor * other_low) for low, other_low in lows), Fraction(0))
+    for some in itertools.chain.from_iterable(itertools.combinations(lows, size) for size in range(len(lows) + 1)):
+        mass, other_mass = (sum((pair[world] for pair in some), Fraction(0)) for world in (0, 1))
+        if mass:
+            ratio = max(ratio, mass / (other_mass + other_left) if other_mass + other_left else Fraction(10**30))
+    for atom in law.atoms:
+        low, high = law.probability(atom)
+        if atom in other.atoms:
+            other_low, other_high = other.probability(atom)
+            least += max(Fraction(0), low - factor * other_high)
+            ratio = max(ratio, low / other_high if other_high else Fraction(10**30) if low else Fraction(1))
+        else:
+            other_low = Fraction(0)
+            alone += low
+        most += max(Fraction(0), high - factor * other_low)
+    least += max(Fraction(0), alone - factor * other.rest)
+    if alone:
+        ratio = max(ratio, alone / other.rest if other.rest else Fraction(10**30))
+    return max(least, at_once - factor * other_left), min(most, at_once + left), ratio
+
+
+def test_bounds_rests_and_missing_atoms_are_weighed_as_defined() -> None:
+    rng = random.Random(7)
+    seen = set()
+    for _ in range(600):
+        worlds = []
+        for _ in range(2):
+            weights = [rng.choice([0, 1, 2, 5, 9]) for _ in range(5)]
+            weights[rng.randrange(5)] += 1
+            worlds.append([Fraction(weight, sum(weights)) for weight in weights])
+        law_in, law_out = (loosened(rng, masses, rng.choice([0, 0, 1, 2])) for masses in worlds)
+        claim = Claim(rng.choice([0.0, 0.3, 1.0, 2.0]), rng.choice([0.0, 0.0, 0.1, 0.4]))
+        evidence = exact.compare(law_in, law_out, claim, OneOf((0, 3)))
+        factor = Fraction(math.exp(claim.epsilon))
+        forth, back = by_definition(law_in, law_out, factor), by_definition(law_out, law_in, factor)
+        least, most, ratio = (max(pair) for pair in zip(forth, back, strict=True))
+        assert evidence.delta == pytest.approx(float(least), abs=1e-12)
+        assert math.exp(min(evidence.epsilon, 60)) == pytest.approx(min(float(ratio), math.exp(60)), rel=1e-9)
+        assert (evidence.verdict is Verdict.VIOLATED) == (least > Fraction(claim.delta) + Fraction(1, 10**13))
+        if evidence.verdict is Verdict.VIOLATED:
+            assert evidence.within is None
+        else:
+            assert evidence.within is not None
+            assert evidence.within == pytest.approx(float(max(Fraction(0), most - Fraction(claim.delta))), abs=1e-12)
+            assert (evidence.verdict is Verdict.HOLDS) == (evidence.within <= 1e-12)
+        events = [_event(law, (0, 3)) for law in (law_in, law_out)]
+        assert evidence.event_in == pytest.approx(events[0], abs=1e-12)
+        assert evidence.event_out == pytest.approx(events[1], abs=1e-12)
+        gap = max(0.0, events[0][0] - events[1][1], events[1][0] - events[0][1])
+        assert evidence.advantage == pytest.approx(gap, abs=1e-12)
+        total = max(by_definition(*pair, Fraction(1))[0] for pair in ((law_in, law_out), (law_out, law_in)))
+        assert evidence.total_variation == pytest.approx(float(total), abs=1e-12)
+        seen.add(evidence.verdict)
+    assert seen == {Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED}
+
+
+def _event(law: Law[int], wanted: tuple[int, ...]) -> tuple[float, float]:
+    low = sum((law.probability(atom)[0] for atom in wanted if atom in law.atoms), Fraction(0))
+    high = sum((law.probability(atom)[1] for atom in wanted if atom in law.atoms), law.rest)
+    others = sum((law.probability(atom)[0] for atom in law.atoms if atom not in wanted), Fraction(0))
+    return float(low), float(min(1 - others, high))
+
+
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 2), Fraction(1)])
+def test_what_lies_between_the_first_bounds_of_e_to_the_epsilon_is_decided_by_narrower_ones(share: Fraction) -> None:
+    low, high = exp_bounds(Fraction(1, 2))
+    ratio = low + share * (high - low)
+    p = ratio / (1 + ratio)
+    rest = p.denominator - p.numerator
+    law_in, law_out = weights(p.numerator, rest), weights(rest, p.numerator)
+    evidence = exact.compare(law_in, law_out, Claim(0.5), OneOf((0,)))
+    verdict = Verdict.VIOLATED if ratio > exp_bounds(Fraction(1, 2), 512)[1] else Verdict.HOLDS
+    assert (evidence.verdict, evidence.event_verdict) == (verdict, verdict)
+    assert (evidence.delta > 0) == (verdict is Verdict.VIOLATED)
+    assert evidence.within == (None if verdict is Verdict.VIOLATED else 0)
+
+
+@pytest.mark.parametrize("power", [139, 600, 1_060])
+def test_a_loss_of_next_to_nothing_is_compared_with_a_budget_of_less(power: int) -> None:
+    unit = 1 << power
+    law_in, law_out = weights(unit + 1, unit - 1), weights(1, 1)
+    loss = math.ldexp(1.0, -power)  # −ln(1 − 2^−power), to the nearest float
+    for epsilon, verdict in (
+        (0.0, Verdict.VIOLATED),
+        (5e-324, Verdict.VIOLATED),
+        (loss, Verdict.VIOLATED),
+        (math.nextafter(loss, 1.0), Verdict.HOLDS),
+    ):
+        evidence = exact.compare(law_in, law_out, Claim(epsilon), OneOf((1,)))
+        assert (evidence.verdict, evidence.event_verdict, evidence.epsilon) == (verdict, verdict, loss)
+        assert evidence.within == (None if verdict is Verdict.VIOLATED else 0)
+    # δ(0) = 2^−(power + 1): a claimed δ is met with equality, where no precision of e^ε can tell and none is needed
+    tight = Claim(0.0, loss / 2)
+    assert exact.compare(law_in, law_out, tight).verdict is Verdict.HOLDS
+    assert exact.compare(weights(unit + 1, unit - 1, 0), weights(unit, unit - 1, 1), tight).verdict is Verdict.HOLDS
+
+
+def test_bounds_that_never_meet_are_not_narrowed_for_ever() -> None:
+    low, high = exp_bounds(Fraction(1, 2))
+    unit = 1 << 200
+    ends = [int(end / (1 + end) * unit) for end in (low, high)]
+    wide: Law[int] = Law(range(2), [1, 2], [ends[0], unit - ends[1]], [ends[1], unit - ends[0]], unit, Fraction(0))
+    other: Law[int] = Law(range(2), [1, 2], [unit - ends[1], ends[0]], [unit - ends[0], ends[1]], unit, Fraction(0))
+    evidence = exact.compare(wide, other, Claim(0.5))
+    assert evidence.verdict is Verdict.HOLDS  # within far less than what counts
+    assert 0 < (evidence.within or 0) < 1e-37
+
+
+def test_a_loss_known_by_its_exponent_convicts_where_enclosures_do_not() -> None:
+    """Probabilities constant·e^(−rate·|x − c|) within 2^−64: the loss is the rate, and the claim is the float below."""
+
+    def law(center: int) -> Law[int]:
+        exponents = np.abs(np.arange(3) - center)
+        powers = Powers(Fraction(1, 1 << 80), exponents, np.zeros(3, dtype=np.int64))
+        third = (1 << 64) // 3
+        return Law(range(3), [1, 2, 3], [third - 1] * 3, [third + 2] * 3, 1 << 64, Fraction(0), powers)
+
+    rate = math.ldexp(1.0, -80)
+    assert exact.compare(law(0), law(1), Claim(rate)).verdict is Verdict.HOLDS
+    below = exact.compare(law(0), law(1), Claim(math.nextafter(rate, 0.0)))
+    assert (below.verdict, below.epsilon) == (Verdict.VIOLATED, rate)
+
+
+def test_a_tiny_excess_over_a_tiny_delta_does_not_hold() -> None:
+    loose: Law[int] = Law(range(2), [1, 2], [5 * 10**13 - 5] * 2, [5 * 10**13 + 5] * 2, 10**14, Fraction(0))
+    assert exact.compare(loose, weights(1, 1), Claim(0.0)).verdict is Verdict.HOLDS  # within 1e-13
+    assert exact.compare(loose, weights(1, 1), Claim(0.0, 1e-14)).verdict is Verdict.UNRESOLVED  # beyond 1 % of δ
+    looser: Law[int] = Law(range(2), [1, 2], [5 * 10**13 - 500] * 2, [5 * 10**13 + 500] * 2, 10**14, Fraction(0))
+    assert exact.compare(looser, weights(1, 1), Claim(0.0)).verdict is Verdict.UNRESOLVED
+
+
+@pytest.mark.parametrize(("one", "other"), [(-0.0, 0.0), (1, True), (1, 1.0), ((0.0,), (-0.0,)), (0, None), ("1", 1)])
+def test_outcomes_that_an_attacker_can_tell_apart_are_not_the_same(one: object, other: object) -> None:
+    law_in: Law[Any] = exact_law([one], [1], [1], 1)
+    law_out: Law[Any] = exact_law([other], [1], [1], 1)
+    assert exact.compare(law_in, law_out, Claim(1.0)).delta == 1
+
+
+def test_every_nan_is_one_outcome() -> None:
+    first: Law[Any] = exact_law([float("nan")], [1], [1], 1)
+    second: Law[Any] = exact_law([np.float64(np.nan)], [1], [1], 1)
+    assert exact.compare(first, second, Claim(1.0)).verdict is Verdict.HOLDS
+    assert first.probability(-np.nan) == second.probability(np.nan) == (1, 1)

@@ -1,0 +1,169 @@
+"""Runs -> evidence: reproducible, fixed beforehand, and never more than a sample can show."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from subnormal.attacks.exponential.truncated_addition import truncated_addition
+from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.audit.evidence import batches as counting
+from subnormal.audit.evidence import sampled
+from subnormal.audit.model import Verdict
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Claim
+from tests.support.synthetic import attack_on_one_bit, randomized_response
+
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
+NAIVE = member("exponential-naive-float64")
+
+
+def test_the_same_seed_gives_the_same_evidence() -> None:
+    first, again, other = (
+        sampled.distinguish(NAIVE, zero_rounding(), seed=seed, runs=5_000, alpha=0.05) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_intervals_contain_the_exact_probabilities() -> None:
+    # Each world's interval errs with probability at most 1e-6 / 2.
+    evidence = sampled.distinguish(NAIVE, zero_rounding(), seed=3, runs=100_000, alpha=1e-6)
+    assert evidence.event_in[0] <= 1 <= evidence.event_in[1]
+    assert evidence.event_out[0] <= 0.01 <= evidence.event_out[1]
+    assert evidence.advantage[0] <= 0.99 <= evidence.advantage[1]
+    assert evidence.ks.statistic == pytest.approx(0.99, abs=evidence.ks.margin)
+    assert evidence.verdict is Verdict.VIOLATED
+
+
+def test_what_no_sample_can_refute_is_underpowered() -> None:
+    evidence = sampled.distinguish(NAIVE, truncated_addition(), seed=1, runs=20_000, alpha=0.05)
+    assert evidence.verdict is Verdict.UNDERPOWERED
+    assert 8 < evidence.epsilon_lower < 37
+
+
+def test_a_sound_mechanism_is_not_refuted_rather_than_private() -> None:
+    mechanism = randomized_response("sound", 0.5, Claim(1.0))
+    assert sampled.distinguish(mechanism, attack_on_one_bit(), runs=5_000).verdict is Verdict.NOT_REFUTED
+
+
+def test_the_law_without_samples_and_the_samples_without_law_agree() -> None:
+    evidence = sampled.distinguish(randomized_response("lawless", 0.5, Claim(1.0)), attack_on_one_bit(), runs=5_000)
+    assert evidence.fit is None
+    assert evidence.ks.statistic == pytest.approx(np.tanh(0.25), abs=evidence.ks.margin)
+
+
+def test_cells_are_at_most_4096_whatever_the_outcomes() -> None:
+    attack = zero_rounding(outcomes=10_000)
+    worlds = attack.worlds()
+    assert NAIVE.law is not None
+    laws = NAIVE.law(worlds[0], attack.parameters), NAIVE.law(worlds[1], attack.parameters)
+    edges = sampled.cell_edges(NAIVE, attack, worlds, laws, 1, 0)
+    assert len(edges) == sampled.CELLS
+    masses = sampled.cell_masses(laws[1], attack, edges)
+    assert masses.sum() == pytest.approx(1)
+    assert masses.max() <= 3.1 / 10_000
+
+
+def test_batches_are_pure_functions_of_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "BATCH", 1_000)
+    attack = attack_on_one_bit()
+    mechanism = randomized_response("batched", 0.5, Claim(1.0))
+    edges = np.array([0.0, np.inf])
+    whole, _ = sampled.observe(mechanism, attack, (1, 0), edges, seed=5, runs=2_500)
+    parts = [
+        counting.count_batch(mechanism, attack, "in", 1, edges, 5, number, size)
+        for number, size in ((2, 500), (0, 1_000), (1, 1_000))
+    ]
+    assert whole.runs == 2_500
+    assert whole.event == sum(part.event for part in parts)
+    assert len({part.event / part.runs for part in parts}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"runs": 0}, "runs must be at least 1, got 0"), ({"alpha": 1.0}, "alpha must be between 0 and 1, got 1.0")],
+)
+def test_bad_input_is_named_with_its_value(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sampled.distinguish(NAIVE, zero_rounding(outcomes=3), **options)  # type: ignore[arg-type]
+
+
+def observed(events: tuple[int, int], runs: int) -> tuple[counting.Counts, counting.Counts]:
+    first, second = (counting.Counts(event, np.array([runs - event, event])) for event in events)
+    return first, second
+
+
+def test_event_and_distance_have_half_of_alpha_each_and_the_event_a_quarter_of_its_half_in_each_tail() -> None:
+    evidence = sampled.judge(observed((300, 100), 1_000), Claim(5.0), 0.04, None, 1)
+    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.005)
+    assert evidence.event_out == statistics.clopper_pearson(100, 1_000, 0.005)
+    assert evidence.ks.margin == statistics.dkw_margin(1_000, 0.02)
+    assert evidence.ks.statistic == pytest.approx(0.2)
+
+
+def test_one_cell_has_no_distance_and_leaves_all_of_alpha_to_the_event() -> None:
+    first, second = (counting.Counts(event, np.array([1_000])) for event in (300, 100))
+    evidence = sampled.judge((first, second), Claim(5.0), 0.04, None, 1)
+    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.01)
+    assert (evidence.ks.statistic, evidence.ks.margin) == (0, 0)
+    unlike = counting.Counts(1_000, np.array([1_000])), counting.Counts(0, np.array([1_000]))
+    assert sampled.judge(unlike, Claim(1.0), 0.04, None, 1).convicted_by == "event"
+
+
+def test_disjoint_worlds_are_convicted_by_their_distance_where_the_event_misses() -> None:
+    missed = counting.Counts(0, np.array([1_000, 0])), counting.Counts(0, np.array([0, 1_000]))
+    evidence = sampled.judge(missed, Claim(1.0), 0.05, None, 1)
+    assert (evidence.verdict, evidence.convicted_by, evidence.ks.statistic) == (Verdict.VIOLATED, "distance", 1)
+    assert 1 < evidence.epsilon_lower == Claim(1.0).budget_of(1 - evidence.ks.margin)
+    both = counting.Counts(1_000, np.array([1_000, 0])), counting.Counts(0, np.array([0, 1_000]))
+    assert sampled.judge(both, Claim(1.0), 0.05, None, 1).convicted_by == "event"
+    alike = sampled.judge((missed[0], missed[0]), Claim(1.0), 0.05, None, 1)
+    assert (alike.verdict, alike.convicted_by, alike.epsilon_lower) == (Verdict.NOT_REFUTED, None, 0)
+
+
+def test_a_distance_convicts_from_the_margin_above_what_the_claim_allows() -> None:
+    claim, margin = Claim(1.0, 0.1), statistics.dkw_margin(10_000, 0.025)
+    for beyond, convicted in ((-1, None), (2, "distance")):
+        shift = int(10_000 * (claim.advantage_allowed + margin)) + beyond
+        moved = counting.Counts(5, np.array([0, 10_000])), counting.Counts(5, np.array([shift, 10_000 - shift]))
+        assert sampled.judge(moved, claim, 0.05, None, 1).convicted_by == convicted
+
+
+def test_the_advantage_does_not_depend_on_the_direction() -> None:
+    forth, back = (
+        sampled.judge(observed(events, 1_000), Claim(5.0), 0.05, None, 1) for events in ((300, 100), (100, 300))
+    )
+    assert forth.advantage == back.advantage
+    assert forth.epsilon_lower == back.epsilon_lower
+    assert 0.1 < forth.advantage[0] < 0.2 < forth.advantage[1] < 0.3
+
+
+def test_a_delta_is_taken_off_before_the_ratio() -> None:
+    with_delta = sampled.judge(observed((300, 100), 1_000), Claim(0.5, 0.1), 0.05, None, 1)
+    low, high = with_delta.event_in[0], with_delta.event_out[1]
+    assert with_delta.epsilon_lower == pytest.approx(np.log((low - 0.1) / high))
+    # A perfect distinguisher of 1,000 runs shows more than ε = 5 at δ = 0, and nothing at δ = 0.999.
+    assert sampled.judge(observed((1, 1), 1_000), Claim(5.0), 0.05, None, 1).verdict is Verdict.NOT_REFUTED
+    assert sampled.judge(observed((1, 1), 1_000), Claim(5.0, 0.999), 0.05, None, 1).verdict is Verdict.UNDERPOWERED
+
+
+def test_worlds_pilots_and_fits_never_share_their_bits() -> None:
+    words: dict[tuple[int, int], list[int]] = {}
+
+    def sample(data: int, parameters: None, bits: BitSource, n: int) -> NDArray[np.int64]:
+        drawn = bits.words(n)
+        words[data, len(words)] = drawn[:8].tolist()
+        return (drawn >> np.uint64(63)).astype(np.int64)
+
+    recording: Mechanism[int, None, int] = Mechanism("recording", "synthetic", sample, lambda *worlds: Claim(1.0))
+    sampled.distinguish(recording, attack_on_one_bit(), runs=100)
+    firsts = [tuple(first) for first in words.values()]
+    assert len(firsts) == 4  # two pilots, two worlds
+    assert len(set(firsts)) == 4
+    other: Mechanism[int, None, int] = Mechanism("other", "synthetic", sample, lambda *worlds: Claim(1.0))
+    seeds = {sampled.row_seed(1, attack_on_one_bit(), mechanism) for mechanism in (recording, other)}
+    assert len(seeds) == 2

@@ -1,0 +1,248 @@
+"""The e-process: fair by exhaustion, never fooled by looking, quick where the claim is broken, blind to workers.
+
+False-alarm rate of the tests on sound code: at most ALPHA, the tail beyond the binomial quantile used.
+"""
+
+import dataclasses
+import itertools
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import sampled, sequential
+from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.statistics import e_process
+from subnormal.audit.statistics.e_process import PairCounts, State
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Claim
+from tests.support.synthetic import attack_on_one_bit, leaking, randomized_response
+from tests.support.textbook import BROKEN, IGNORING
+
+pytestmark = pytest.mark.usefixtures("families_of_tests")
+
+ALPHA = 1e-6
+SEEDS = 200
+
+AnyMechanism = Mechanism[Any, Any, Any]
+
+
+def run(mechanism: AnyMechanism, seed: int = 1, runs_max: int = 20_000, alpha: float = 0.05, **options: Any) -> Any:
+    return sequential.until_decided(
+        mechanism, attack_on_one_bit(), seed=seed, runs_max=runs_max, alpha=alpha, **options
+    )
+
+
+def truth(epsilon: float) -> float:
+    return math.exp(epsilon) / (1 + math.exp(epsilon))
+
+
+def counts_of(pairs: list[tuple[int, int]]) -> PairCounts:
+    return PairCounts(*(pairs.count(pair) for pair in ((1, 1), (1, 0), (0, 1), (0, 0))))
+
+
+@pytest.mark.parametrize(
+    ("claim", "shares"),
+    [
+        (Claim(1.0), (truth(1.0), 1 - truth(1.0))),
+        (Claim(0.1), (0.3, 0.3)),
+        (Claim(0.0, 0.25), (0.25, 0.0)),
+        (Claim(0.5, 0.1), (0.1 + 0.3 * math.exp(0.5), 0.3)),
+        (Claim(800.0), (1.0, 0.0)),
+    ],
+)
+def test_no_bet_has_an_expectation_above_one_under_the_claim(claim: Claim, shares: tuple[float, float]) -> None:
+    """Every outcome of four batches of two pairs, with the bets that the earlier batches lead to: 10^4 histories."""
+    batches: dict[PairCounts, float] = {}
+    for pairs in itertools.product(((1, 1), (1, 0), (0, 1), (0, 0)), repeat=2):
+        chance = math.prod(
+            share if happened else 1 - share for pair in pairs for happened, share in zip(pair, shares, strict=True)
+        )
+        counted = counts_of(list(pairs))
+        batches[counted] = batches.get(counted, 0.0) + chance
+    histories = [(1.0, State(claim))]
+    for _ in range(4):
+        histories = [
+            (chance * more, e_process.update(state, counted))
+            for chance, state in histories
+            for counted, more in batches.items()
+            if chance * more > 0
+        ]
+    for bet in range(4):
+        assert sum(chance * math.exp(state.log_wealth[bet]) for chance, state in histories) <= 1 + 1e-12
+    assert sum(chance for chance, _ in histories) == pytest.approx(1)
+
+
+def test_wealth_is_the_product_over_the_pairs_in_any_order() -> None:
+    claim = Claim(0.7, 0.05)
+    first, rng = PairCounts(30, 25, 4, 11), random.Random(1)
+    state = e_process.update(State(claim), first)
+    assert state.log_wealth == (0, 0, 0, 0)  # nothing was known when it was bet upon
+    pairs = [(rng.randrange(2), rng.randrange(2)) for _ in range(100)]
+    after = e_process.update(state, counts_of(pairs))
+    cost = math.exp(claim.epsilon)
+    for bet, flip, swap in ((0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1)):
+        wealth = 1.0
+        for pair in pairs:
+            one, other = (happened ^ flip for happened in (reversed(pair) if swap else pair))
+            wealth *= 1 + state.bets[bet] * (one - cost * other - claim.delta)
+        assert math.exp(after.log_wealth[bet]) == pytest.approx(wealth, rel=1e-9)
+        assert 0 <= after.bets[bet] < 1 / (cost + claim.delta)
+    mean = sum(map(math.exp, after.log_wealth)) / 4
+    assert after.log_e_value == pytest.approx(math.log(mean))
+
+
+def test_the_bet_is_the_one_that_would_have_grown_the_most() -> None:
+    state = e_process.update(State(Claim(1.0)), PairCounts(10, 60, 5, 25))
+    smoothed = (10.5, 60.5, 5.5, 25.5)
+    gains = (1 - math.e, 1.0, -math.e, 0.0)
+
+    def growth(bet: float) -> float:
+        return sum(count * math.log1p(bet * gain) for count, gain in zip(smoothed, gains, strict=True))
+
+    grid = np.linspace(0, 1 / math.e, 10_000, endpoint=False)
+    assert state.bets[0] == pytest.approx(grid[np.argmax([growth(bet) for bet in grid])], abs=1e-4)
+    assert state.bets[0] > 0
+    assert state.bets[1] == 0
+
+
+def paths(shares: tuple[float, float], claim: Claim, seed: int) -> bool:
+    """Return whether wealth ever reached 1/α = 20 in looks at every batch of runs of two independent worlds."""
+    rng, state = np.random.default_rng(seed), State(claim)
+    in_, out = shares
+    chances = [in_ * out, in_ * (1 - out), (1 - in_) * out, (1 - in_) * (1 - out)]
+    for size in sequential.batches(2_000, 100):
+        state = e_process.update(state, PairCounts(*rng.multinomial(size, chances).tolist()))
+        if state.log_e_value >= math.log(20):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("claim", "shares"),
+    [
+        (Claim(1.0), (truth(1.0), 1 - truth(1.0))),
+        (Claim(0.0), (0.5, 0.5)),
+        (Claim(0.1), (0.02 * math.exp(0.1), 0.02)),
+        (Claim(0.0, 0.01), (0.01, 0.0)),
+    ],
+)
+def test_looking_all_the_time_accuses_tight_claims_no_more_often_than_alpha(
+    claim: Claim, shares: tuple[float, float]
+) -> None:
+    accused = sum(paths(shares, claim, seed) for seed in range(SEEDS))
+    assert accused <= stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
+
+
+def test_the_calibration_would_notice_bets_that_know_the_batch_they_are_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    fair = e_process.update
+    monkeypatch.setattr(
+        e_process,
+        "update",
+        lambda state, counts: fair(dataclasses.replace(state, bets=fair(State(state.claim), counts).bets), counts),
+    )
+    accused = sum(paths((0.5, 0.5), Claim(0.0), seed) for seed in range(SEEDS))
+    assert accused > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [randomized_response("half-again", 1.5, Claim(1.0)), leaking("ten-times-delta", 0.1, Claim(0.0, 0.01))],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_broken_mechanisms_stop_long_before_a_test_of_fixed_size_would(mechanism: AnyMechanism) -> None:
+    """Every seed is decided, and most stop at a hundredth of the default number of runs."""
+    found = [run(mechanism, seed, runs_max=100_000, batch=256) for seed in range(30)]
+    assert all(evidence.verdict is Verdict.VIOLATED for evidence in found)
+    assert sorted(evidence.runs for evidence in found)[15] <= 1_000
+    assert all(evidence.log_e_value >= math.log(20) for evidence in found)
+
+
+def test_a_sound_mechanism_is_not_refuted_and_uses_every_run() -> None:
+    evidence = run(randomized_response("sound", 0.5, Claim(1.0)))
+    assert evidence.verdict is Verdict.NOT_REFUTED
+    assert evidence.runs == evidence.runs_max == 20_000
+    assert evidence.training == 0
+
+
+def test_too_few_runs_are_underpowered() -> None:
+    """With λ at its end a run of a perfect distinguisher at ε = 1 multiplies wealth by 1 + 1/e; two of four bets win.
+
+    ln 20 + ln 2 = 3.69 are needed, and a run gives 0.313: 12 runs, after the first 64.
+    """
+    perfect = randomized_response("perfect", 50.0, Claim(1.0))
+    assert run(randomized_response("sound", 0.5, Claim(1.0)), runs_max=64 + 11).verdict is Verdict.UNDERPOWERED
+    assert run(randomized_response("sound", 0.5, Claim(1.0)), runs_max=64 + 12).verdict is Verdict.NOT_REFUTED
+    assert run(perfect, runs_max=64 + 16).verdict is Verdict.VIOLATED
+    assert run(randomized_response("vast", 0.5, Claim(900.0))).verdict is Verdict.UNDERPOWERED
+    assert run(randomized_response("all", 0.5, Claim(0.0, 1.0))).verdict is Verdict.UNDERPOWERED
+
+
+def test_the_result_does_not_depend_on_who_counted_which_batch_first() -> None:
+    mechanism, attack = randomized_response("half-again", 1.2, Claim(1.0)), attack_on_one_bit()
+    evidence = run(mechanism, runs_max=3_000, batch=500, alpha=1e-300)
+    sizes = list(enumerate(sequential.batches(3_000, 500)))
+    random.Random(1).shuffle(sizes)
+    counted = {number: sequential.count_pairs(mechanism, attack, 1, number, size) for number, size in sizes}
+    state = State(Claim(1.0))
+    for number in sorted(counted):
+        state = e_process.update(state, counted[number])
+    assert state.log_e_value == evidence.log_e_value
+    assert state.seen.runs == evidence.runs == 3_000
+
+
+def test_the_running_value_is_shown_after_every_batch() -> None:
+    shown: list[SequentialEvidence] = []
+    evidence = run(randomized_response("sound", 0.5, Claim(1.0)), runs_max=1_000, batch=256, look=shown.append)
+    assert [one.runs for one in shown] == [64, 128, 256, 512, 768, 1_000]
+    assert evidence == shown[-1]
+    assert evidence.looks == ((0, 0.0), *((one.runs, one.log_e_value) for one in shown))
+    assert evidence.event_in + evidence.event_out > 0
+
+
+def test_the_same_seed_gives_the_same_evidence() -> None:
+    mechanism = randomized_response("again", 1.2, Claim(1.0))
+    assert run(mechanism) == run(mechanism)
+    assert run(mechanism) != run(mechanism, seed=2)
+
+
+@pytest.mark.parametrize("mechanism", [BROKEN[0], BROKEN[4]], ids=lambda mechanism: mechanism.name)
+def test_an_event_is_learned_on_runs_of_its_own(mechanism: AnyMechanism) -> None:
+    worlds = np.array([1]), np.array([], dtype=np.int64)
+    one_bit: Attack[Any, None, Any] = attack_on_one_bit()
+    attack = dataclasses.replace(one_bit, family="textbook", event=None, worlds=lambda: worlds)
+    evidence = sequential.until_decided(mechanism, attack, seed=1, runs_max=40_000, alpha=1e-6)
+    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.training == 5_000
+    assert evidence.runs < 10_000
+    ignored = sequential.until_decided(IGNORING, attack, seed=1, runs_max=8_000, alpha=0.05)
+    assert ignored.verdict is Verdict.NOT_REFUTED
+    assert ignored.runs + ignored.training == 8_000
+
+
+def test_a_catalogued_attack_is_decided_within_a_few_hundred_runs() -> None:
+    from subnormal.attacks.exponential.zero_rounding import zero_rounding
+
+    naive = member("exponential-naive-float64")
+    evidence = sequential.until_decided(naive, zero_rounding(), seed=1, runs_max=100_000, alpha=1e-9)
+    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.runs <= 256
+    assert sampled.distinguish(naive, zero_rounding(), runs=256, alpha=1e-9).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be between 0 and 1, got 0.0"),
+        ({"batch": 0}, "batch must be at least 1, got 0"),
+        ({"runs_max": 0}, "runs_max must be at least 1, got 0"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        run(randomized_response("sound", 0.5, Claim(1.0)), **options)

@@ -1,0 +1,157 @@
+"""Rows that a clock decides: where they stand, what they say, and that they say it of whatever the clock showed."""
+
+import dataclasses
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.attacks.side_channels.rejection_time import rejection_time
+from subnormal.attacks.side_channels.rejection_tries import rejection_tries
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.audit.engine.pairs import AnyAttack, Crossing, crossings
+from subnormal.audit.engine.row import examine
+from subnormal.audit.engine.scheduler import examine_all
+from subnormal.audit.evidence import timing
+from subnormal.audit.evidence.timing import Times
+from subnormal.audit.model import Report, Row, Verdict
+from subnormal.audit.report import row_charts, to_html
+from subnormal.audit.report import table as render
+from subnormal.mechanisms.families import member
+from tests.support.synthetic import clocked
+
+NAIVE = member("exponential-naive-float64")
+SMALL = subnormal_time(outcomes=50)
+
+
+@pytest.fixture(scope="module")
+def row() -> Row:
+    return examine(Crossing(SMALL, NAIVE), seed=1, runs=100, alpha=0.05)
+
+
+def reported(*of: Row) -> Report:
+    return Report("0", 1, 100, 0.05, 0.05, {}, of)
+
+
+def leaking(row: Row, times: Times) -> Row:
+    """The row, had the clock shown these times."""
+    assert row.claim is not None
+    return dataclasses.replace(row, timing=timing.judge(times, row.claim, 0.05, seed=1), sketch=timing.sketch(times))
+
+
+def test_a_row_of_time_has_no_other_evidence_and_cannot_be_reproduced(row: Row) -> None:
+    assert row.error is None
+    assert row.timing is not None
+    assert row.timing.measurements == 100
+    assert row.timing.median_in > 0
+    assert (row.exact, row.exhaustive, row.sampled, row.sequential) == (None, None, None, None)
+    assert (row.channel, row.event, row.reproducible) == ("time", None, False)
+
+
+def test_the_sketch_holds_every_measurement(row: Row) -> None:
+    assert row.sketch is not None
+    assert row.sketch.sampled is not None
+    assert [shares.sum() for shares in row.sketch.sampled] == [pytest.approx(1), pytest.approx(1)]
+    assert [panel.title for panel in row_charts.of(row)] == ["Times", "The event"]
+
+
+def test_no_fewer_measurements_than_can_be_judged() -> None:
+    found = examine(Crossing(SMALL, NAIVE), seed=1, runs=1, alpha=0.05).timing
+    assert found is not None
+    assert found.measurements == timing.LEAST
+
+
+def test_worlds_that_are_not_adjacent_are_not_timed() -> None:
+    apart = dataclasses.replace(SMALL, worlds=lambda: (np.array([0]), np.array([9])))
+    found = examine(Crossing(apart, NAIVE), seed=1, runs=100, alpha=0.05)
+    assert found.error == "ValueError: the attack's worlds are not adjacent: no claim covers them"
+
+
+def test_a_member_too_slow_to_be_timed_is_not_met() -> None:
+    met = {(one.attack.name, one.mechanism.name) for one in crossings([subnormal_time(), rejection_time()])}
+    assert ("subnormal-time", "exponential-base2") not in met
+    assert {("subnormal-time", NAIVE.name), ("rejection-time", "exponential-base2")} < met
+
+
+def test_rows_of_time_share_their_seconds_and_run_here_when_the_others_are_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[tuple[str, float, int]] = []
+
+    def observe(mechanism: object, attack: AnyAttack, *, seconds: float, **given: object) -> Times:
+        order.append((attack.name, seconds, os.getpid()))
+        return clocked(1, 100)
+
+    monkeypatch.setattr(timing, "observe", observe)
+    met = crossings([SMALL, zero_rounding(), rejection_time()], mechanisms=[NAIVE.name, "exponential-exact"])
+    report = examine_all(met, seed=1, runs=100, alpha=0.05)
+    clocked_rows = [one.attack for one in report.rows if one.channel == "time"]
+    assert [one.attack for one in report.rows[-len(clocked_rows) :]] == clocked_rows
+    part = timing.SECONDS / 4  # the naive member is to be broken, and takes two of them
+    assert order == [
+        (SMALL.name, 2 * part, os.getpid()),
+        (SMALL.name, part, os.getpid()),
+        ("rejection-time", part, os.getpid()),
+    ]
+    assert report.alpha_per_row == pytest.approx(0.05 / len(report.rows))
+
+
+def test_a_leak_is_a_violation_and_a_difference_is_not(row: Row) -> None:
+    large, small = leaking(row, clocked(1, 1_000, extra=2.0)), leaking(row, clocked(1, 4_000, extra=0.1))
+    assert large.violated
+    assert not small.violated
+    cells = [render.columns(one) for one in (large, small)]
+    assert [one["sampled"] for one in cells] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
+    assert all(one["worlds differ"].startswith("yes, p = ") for one in cells)
+    assert cells[0]["time in/out"].startswith(("2.9", "3"))
+    assert cells[1]["runs"] == "4,000"
+    assert " to " in cells[0]["needed"]
+
+
+def test_what_was_not_seen_is_not_called_absent(row: Row) -> None:
+    cells = render.columns(leaking(row, clocked(1, 1_000)))
+    assert cells["worlds differ"].startswith("not seen, p = ")
+    assert cells["needed"].startswith("over ")
+
+
+def test_every_rendering_shows_it(row: Row) -> None:
+    shown = leaking(row, clocked(1, 1_000, extra=2.0))
+    report = reported(shown)
+    assert "VIOLATED" in render.to_markdown(report.rows)
+    assert "shared by 1 sampled row" in render.closing(report)
+    assert "worlds differ" in to_html.to_html(report)
+    told = json.loads(to_html.to_json(report))["rows"][0]["timing"]
+    assert shown.timing is not None
+    assert told == json.loads(json.dumps(dataclasses.asdict(shown.timing)))
+    assert told["verdict"] == "VIOLATED"
+
+
+def test_a_clock_of_one_tick_is_still_json(row: Row) -> None:
+    still = leaking(row, Times(np.zeros(100, dtype=np.int64), np.arange(100) % 3 == 0))
+    told = json.loads(to_html.to_json(reported(still)))["rows"][0]["timing"]
+    assert told["needed"] == ["inf", "inf"]
+    steady = leaking(row, Times(np.where(np.arange(100) % 3 == 0, 5, 9), np.arange(100) % 3 == 0))
+    assert steady.timing is not None
+    assert steady.timing.welch_t == -math.inf
+    assert json.loads(to_html.to_json(reported(steady)))["rows"][0]["timing"]["welch_t"] == "-inf"
+
+
+def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
+    base2 = member("exponential-base2")
+    counted = [
+        examine(Crossing(one, base2), seed=1, runs=100, alpha=0.05) for one in (zero_rounding(), rejection_tries())
+    ]
+    page = to_html.to_html(reported(*counted, row))
+    _, table, sections = page.replace("</table>", "<table").split("<table")
+    assert [table.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
+    counts, times, outcomes = (one.split("</article>")[0] for one in sections.split("<article")[1:])
+    assert [name in counts for name in ("visible below ε", "worlds differ")] == [True, False]
+    assert "worlds differ" in times
+    assert not any(name in outcomes for name in ("<dt>visible below ε", "<dt>worlds differ"))
+
+
+def test_a_page_of_no_rows_is_a_page() -> None:
+    assert "No row could be examined: nothing is known of any claim" in to_html.to_html(reported())

@@ -1,0 +1,63 @@
+"""No claim is tried on worlds that it does not cover, whoever is asked to try it."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from subnormal.attacks.additive.absorption import absorption
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.audit import vectors
+from subnormal.audit.composition import leak_growth
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.evidence import sampled, sequential, timing, worlds
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.privacy import Claim
+from tests.support.synthetic import attack_on_one_bit, randomized_response
+
+FAR = dataclasses.replace(absorption(), worlds=lambda: (0.0, 9.0))
+
+
+def refused(attack: Any, mechanism: Any, *, until_decided: bool = False) -> None:
+    """Raise what the row says went wrong."""
+    made = examine(Crossing(attack, mechanism), seed=1, runs=1_000, alpha=0.05, until_decided=until_decided)
+    assert not made.violated
+    raise ValueError(made.error)
+
+
+CONVICT: dict[str, Callable[[Any, Any], object]] = {
+    "sampled": lambda attack, mechanism: sampled.distinguish(mechanism, attack, runs=1_000),
+    "learned": lambda attack, mechanism: sampled.distinguish(mechanism, dataclasses.replace(attack, event=None)),
+    "sequential": lambda attack, mechanism: sequential.until_decided(
+        mechanism, attack, seed=1, runs_max=1_000, alpha=0.05
+    ),
+    "timing": lambda attack, mechanism: timing.distinguish(mechanism, attack, measurements=100),
+    "row": refused,
+    "sequential row": lambda attack, mechanism: refused(attack, mechanism, until_decided=True),
+    "timed row": lambda attack, mechanism: refused(dataclasses.replace(attack, channel="time"), mechanism),
+    "composed": lambda attack, mechanism: leak_growth.both_directions("far", mechanism, attack),
+    "compounded": lambda attack, mechanism: leak_growth.compounded([attack]),
+    "a file": lambda attack, mechanism: vectors.vector(attack),
+}
+
+
+@pytest.mark.parametrize("name", CONVICT)
+def test_worlds_nine_apart_are_refused_before_the_first_run(name: str) -> None:
+    exact = dataclasses.replace(member("laplace-exact-base-e"), sample=lambda *given: pytest.fail("has been run"))
+    with pytest.raises(ValueError, match="the attack's worlds are not adjacent: no claim covers them"):
+        CONVICT[name](FAR, exact)
+
+
+def test_worlds_that_a_claim_covers_are_tried() -> None:
+    near = dataclasses.replace(FAR, worlds=lambda: (0.0, 1.0))
+    exact = member("laplace-exact-base-e")
+    assert worlds.claimed(near, exact) == ((0.0, 1.0), Claim(near.parameters.epsilon))
+    assert worlds.covered(subnormal_time())
+    assert vectors.vector(near)
+
+
+def test_nothing_is_adjacent_in_a_family_that_nobody_knows() -> None:
+    with pytest.raises(LookupError, match="unknown family 'synthetic'"):
+        sampled.distinguish(randomized_response("any", 0.5, Claim(1.0)), attack_on_one_bit(), runs=100)

@@ -1,0 +1,462 @@
+"""report.html in a real browser: what a stranger sees first, sort, filter, links; dark and light, without scripts too.
+
+The browser is a Chromium named by the environment variable CHROMIUM, or on the PATH.
+"""
+
+import dataclasses
+import io
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from subnormal.attacks.catalogue import attack
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.model import Report, Row
+from subnormal.audit.report import sentences, to_html
+from subnormal.audit.report.finding import finding
+from subnormal.mechanisms.families import member
+
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no browser: set CHROMIUM, or put chromium, chromium-browser or google-chrome on the PATH"
+)
+SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS"]
+ANSWERS = ["What is claimed", "What was found", "How sure", "What to do next"]
+WIDE, HIGH, NARROW = 1440, 900, 400
+TIMED = subnormal_time(outcomes=50)
+
+CONTRASTS = """() => {
+  const channels = text => text.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = node => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = channels(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+  };
+  return [...document.body.querySelectorAll("*")]
+    .filter(node => !node.closest("script") && [...node.childNodes].some(one => one.nodeType === 3 && one.data.trim()))
+    .map(node => {
+      const style = getComputedStyle(node);
+      const ink = luminance(channels(node.closest("svg") ? style.fill : style.color)), paper = luminance(behind(node));
+      return [node.textContent.trim().slice(0, 40), (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05)];
+    });
+}"""
+
+
+def row(name: str, mechanism: str, runs: int = 500, **options: Any) -> Row:
+    return examine(Crossing(attack(name), member(mechanism)), seed=1, runs=runs, alpha=0.05, **options)
+
+
+@pytest.fixture(scope="module")
+def small() -> Report:
+    """A row of every verdict but UNRESOLVED, and of every kind of evidence that is drawn."""
+
+    def broken_worlds() -> tuple[Any, Any]:
+        raise ValueError("<no> worlds")
+
+    failed = dataclasses.replace(attack("zero-rounding"), worlds=broken_worlds)
+    rows = [
+        row("zero-rounding", "exponential-naive-float64"),
+        row("zero-rounding", "exponential-exact"),
+        row("truncated-addition", "exponential-naive-float64"),
+        row("grid-precision", "laplace-naive-float64", 2_000, until_decided=True),
+        row("grid-precision", "laplace-rounded", 5),
+        row("grid-precision@epsilon=0.1", "laplace-exact"),
+        row("least-significant-bits", "laplace-naive-float64"),
+        row("uniform-floor", "threshold-naive-float32"),
+        examine(Crossing(failed, member("exponential-base2")), seed=1, runs=10, alpha=0.05),
+        row("rejection-tries", "exponential-base2"),
+        examine(Crossing(TIMED, member("exponential-exact")), seed=1, runs=100, alpha=0.05),
+    ]
+    return Report("0", 1, 500, 0.05, 0.05 / len(rows), {"numpy": np.__version__}, tuple(rows))
+
+
+@pytest.fixture(scope="module")
+def pages(small: Report, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The addresses of the page of this report, and of one with ten times as many."""
+    many = [
+        dataclasses.replace(one, mechanism=f"{one.mechanism}-with-a-longer-name-{number}")
+        for number in range(10)
+        for one in small.rows
+    ]
+    folder = tmp_path_factory.mktemp("pages")
+    for name, report in (("small", small), ("many", dataclasses.replace(small, rows=tuple(many)))):
+        (folder / f"{name}.html").write_text(to_html.to_html(report), encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in ("small", "many")}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Chromium's own sandbox needs what a container does not give; the only page that it opens is ours.
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """A page and what its console said."""
+
+    def __init__(self, browser: Any, address: str, **options: Any) -> None:
+        settings = {"viewport": {"width": WIDE, "height": HIGH}} | options
+        self.page = browser.new_context(**settings).new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked(request.url))
+        self.page.goto(address)
+
+    def asked(self, address: str) -> None:
+        if not address.startswith(("file:", "data:")):
+            self.complaints.append(f"asked for {address}")
+
+
+@pytest.fixture
+def opened(browser: Any, pages: dict[str, str], request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The small page, wide and light unless the test says otherwise. Nobody complains, whatever a test does."""
+    shown = Opened(browser, pages["small"], **getattr(request, "param", {}))
+    yield shown.page
+    assert shown.complaints == []
+    shown.page.context.close()
+
+
+EVERY_WAY = pytest.mark.parametrize(
+    "opened",
+    [
+        {"color_scheme": scheme, "java_script_enabled": scripts, "viewport": {"width": width, "height": HIGH}}
+        for scheme in ("light", "dark")
+        for scripts in (True, False)
+        for width in (WIDE, NARROW)
+    ],
+    indirect=True,
+    ids=lambda way: (
+        f"{way['color_scheme']}-{way['viewport']['width']}{'' if way['java_script_enabled'] else '-no-scripts'}"
+    ),
+)
+
+
+def unfold(page: Any) -> None:
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+
+FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("width", [320, 704, 720, 1000, 1100])
+def test_nothing_is_wider_than_a_screen_of_any_width(browser: Any, pages: dict[str, str], width: int) -> None:
+    shown = Opened(browser, pages["many"], viewport={"width": width, "height": HIGH})
+    assert shown.page.evaluate(FITS)
+    unfold(shown.page)
+    assert shown.page.evaluate(FITS)
+
+
+@EVERY_WAY
+def test_nothing_is_wider_than_the_screen_and_every_picture_is_within_its_section(opened: Any, small: Report) -> None:
+    unfold(opened)
+    assert opened.evaluate(FITS)
+    places = opened.evaluate(
+        """[...document.querySelectorAll("figure")].map(figure => {
+          const inner = figure.querySelector("svg").getBoundingClientRect();
+          const outer = figure.closest("article").getBoundingClientRect();
+          return [inner.left - outer.left, inner.top - outer.top, outer.right - inner.right,
+                  outer.bottom - inner.bottom, inner.width - 200, inner.height - 100];
+        })"""
+    )
+    assert len(places) > 3 * len(small.rows) - 6
+    assert np.min(places) >= 0
+
+
+@EVERY_WAY
+def test_text_can_be_read(opened: Any) -> None:
+    contrasts = opened.evaluate(CONTRASTS)
+    assert len(contrasts) > 500
+    assert [one for one in contrasts if one[1] < 4.5] == []
+
+
+@pytest.mark.parametrize("name", ["small", "many"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_stranger_sees_four_answers_in_order_and_the_table_begin(
+    browser: Any, pages: dict[str, str], name: str, scheme: str
+) -> None:
+    shown = Opened(browser, pages[name], color_scheme=scheme)
+    boxes = [
+        shown.page.get_by_role("heading", name=answer, exact=True).locator("..").bounding_box() for answer in ANSWERS
+    ]
+    assert all(box["y"] + box["height"] <= HIGH for box in boxes)
+    places = [(box["y"], box["x"]) for box in boxes]
+    assert places == sorted(places)
+    third = shown.page.locator("#rows tbody tr").nth(2).bounding_box()
+    assert max(box["y"] + box["height"] for box in boxes) < third["y"]
+    assert third["y"] + third["height"] <= HIGH
+    assert shown.complaints == []
+
+
+def test_the_answers_are_those_of_the_report(opened: Any, small: Report) -> None:
+    found = opened.locator("#found").inner_text()
+    assert all(verdict in found for verdict in SEVERITY if verdict != "UNRESOLVED")
+    broken = [row.mechanism for row in small.rows if row.violated]
+    assert f"{len(broken)}\u00a0VIOLATED" in found
+    assert [link.text_content() for link in opened.locator("#found a").all()] == list(dict.fromkeys(broken))
+    assert "No verdict says that a mechanism is private." in opened.locator("#sure").inner_text()
+    assert "--fail-on-violation" in opened.locator("#next").inner_text()
+    assert "--runs" in opened.locator("#next").inner_text()
+
+
+def pixels(picture: bytes) -> Any:
+    return imread(io.BytesIO(picture))[..., :3]
+
+
+def test_dark_is_dark_and_light_is_light_in_the_pictures_too(browser: Any, pages: dict[str, str]) -> None:
+    taken = {}
+    for scheme in ("light", "dark"):
+        page = Opened(browser, pages["small"], color_scheme=scheme).page
+        unfold(page)
+        taken[scheme] = [pixels(shot) for shot in (page.screenshot(), page.locator("figure svg").first.screenshot())]
+    for light, dark in zip(taken["light"], taken["dark"], strict=True):
+        assert light.shape == dark.shape
+        assert light.mean() > 0.8
+        assert dark.mean() < 0.35
+        assert min(light.std(), dark.std()) > 0.02  # something is on it
+
+
+@pytest.mark.parametrize("opened", [{}, {"java_script_enabled": False}], indirect=True, ids=["scripts", "none"])
+def test_every_row_of_the_table_links_to_its_section_which_opens_and_back(opened: Any, small: Report) -> None:
+    links = opened.locator("#rows tbody a")
+    assert links.count() == len(small.rows)
+    for number, one in enumerate(by_severity(small)):
+        link = links.nth(number)
+        section = opened.locator(f"[id='{link.get_attribute('href')[1:]}']")
+        assert section.count() == 1
+        assert one.mechanism in section.locator("xpath=ancestor::article").locator("h3").inner_text()
+        back = section.locator("a.up")
+        assert back.get_attribute("aria-label") == "to its row of the table"
+        assert opened.locator(f"[id='{back.get_attribute('href')[1:]}'] a").get_attribute("href") == link.get_attribute(
+            "href"
+        )
+    section = opened.locator(f"[id='{links.nth(4).get_attribute('href')[1:]}']")
+    assert not section.is_visible()  # it is folded
+    links.nth(4).click()
+    assert section.is_visible()
+    assert 0 <= section.bounding_box()["y"] < HIGH / 4
+    section.locator("a.up").click()
+    table_row = opened.locator("#rows tbody tr").nth(4).bounding_box()
+    head = opened.locator("#rows thead").bounding_box()
+    assert head["y"] + head["height"] <= table_row["y"] < HIGH / 2  # nothing lies over it
+
+
+def test_sections_are_folded_and_each_says_what_was_claimed_and_found(opened: Any, small: Report) -> None:
+    articles = opened.locator("article")
+    assert articles.count() == len(small.rows)
+    assert opened.locator("article figure:visible").count() == 0
+    told = [one.inner_text() for one in articles.locator("summary:visible").all() if "VIOLATED" in one.inner_text()]
+    pairs = [str(finding(row)) for row in small.rows if row.violated]
+    assert sorted(one.split("claims")[1].strip() for one in told) == sorted(pair[len("claims ") :] for pair in pairs)
+    articles.first.locator("summary").first.click()
+    assert articles.first.locator("figure").first.is_visible()
+
+
+def by_severity(report: Report) -> list[Row]:
+    return sorted(report.rows, key=lambda row: SEVERITY.index(sentences.verdict(row)))
+
+
+def test_the_filter_shows_one_verdict_and_one_family_in_the_table_and_below_it(opened: Any, small: Report) -> None:
+    def visible() -> tuple[int, int]:
+        return opened.locator("#rows tbody tr:visible").count(), opened.locator("article:visible").count()
+
+    counted = Counter(sentences.verdict(row) for row in small.rows)
+    for verdict in (*counted, ""):
+        opened.get_by_label("Verdict").select_option(verdict)
+        expected = counted[verdict] if verdict else len(small.rows)
+        assert visible() == (expected, expected)
+        assert len(set(column(opened, 2, ":not([hidden])"))) == (1 if verdict else len(counted))
+        rows = f"{len(small.rows)} rows"
+        assert opened.locator("#shown").inner_text() == (f"{expected} of {rows}" if verdict else rows)
+    opened.get_by_label("Family").select_option("laplace")
+    opened.get_by_label("Verdict").select_option("VIOLATED")
+    laplace = sum(row.family == "laplace" and row.violated for row in small.rows)
+    assert 0 < laplace < counted["VIOLATED"]
+    assert visible() == (laplace, laplace)
+    assert opened.locator(".attacked:visible").count() == laplace
+
+
+def test_a_link_to_a_row_that_is_filtered_out_shows_it(opened: Any) -> None:
+    opened.get_by_label("Verdict").select_option("HOLDS")
+    link = opened.locator("#found a").first
+    section = opened.locator(f"[id='{link.get_attribute('href')[1:]}']")
+    assert not section.is_visible()
+    link.click()
+    assert section.is_visible()
+    assert 0 <= section.bounding_box()["y"] < HIGH / 2
+    assert opened.get_by_label("Verdict").input_value() == ""
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_header_stays_while_the_table_is_read(browser: Any, pages: dict[str, str], width: int) -> None:
+    page = Opened(browser, pages["many"], viewport={"width": width, "height": HIGH}).page
+    rows = page.locator("#rows tbody tr")
+    rows.nth(rows.count() // 2).evaluate("row => row.scrollIntoView({block: 'center'})")
+    head = page.locator("#rows thead").bounding_box()
+    assert abs(head["y"]) < 2
+    assert head["height"] < HIGH / 6
+    assert page.get_by_label("Verdict").is_visible()
+    over = "([x, y]) => document.elementFromPoint(x, y).closest('thead') !== null"
+    assert page.evaluate(over, [width / 2, head["height"] / 2])
+
+
+@pytest.mark.parametrize("opened", [{"viewport": {"width": NARROW, "height": HIGH}}], indirect=True)
+def test_the_claim_and_the_finding_are_within_a_screen_of_400_pixels(opened: Any, small: Report) -> None:
+    rows = opened.locator("#rows tbody tr")
+    for number, one in enumerate(by_severity(small)):
+        for name in ("claims", "found", "verdict"):
+            cell = rows.nth(number).locator(f"td.{name}")
+            box = cell.bounding_box()
+            assert 0 <= box["x"] < box["x"] + box["width"] <= NARROW
+        pair = finding(one)
+        assert rows.nth(number).locator("td.claims").inner_text() == pair.claimed
+        assert rows.nth(number).locator("td.found").inner_text() == ("–" if one.error else pair.found)
+
+
+def test_what_is_pasted_makes_the_worlds_of_the_row(opened: Any, small: Report) -> None:
+    for one in small.rows:
+        if one.error is not None:
+            continue
+        pasted = opened.locator(".attacked", has=opened.locator("h2", has_text=re.compile(f"^{re.escape(one.attack)}")))
+        names: dict[str, Any] = {}
+        made = TIMED if one.attack == TIMED.name else attack(one.attack)
+        exec(pasted.first.locator("pre").inner_text(), names)
+        for name, data in zip(("data_in", "data_out"), made.worlds(), strict=True):
+            np.testing.assert_array_equal(names[name], data, strict=True)
+
+
+WORDS = ("side channel", "law", "twin", "advantage", "allowed")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_the_field_is_explained_where_it_first_stands(opened: Any, word: str) -> None:
+    unfold(opened)
+    first = opened.evaluate(
+        """word => {
+          const within = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+          while (within.nextNode()) {
+            const node = within.currentNode;
+            if (new RegExp(`\\\\b${word}s?\\\\b`, "i").test(node.data)) return node.parentElement.tagName;
+          }
+        }""",
+        word,
+    )
+    assert first == "DFN"
+
+
+def test_headings_go_down_one_step_at_a_time_and_no_name_is_given_twice(opened: Any) -> None:
+    levels = opened.evaluate('[...document.querySelectorAll("h1, h2, h3")].map(one => Number(one.tagName[1]))')
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert max(np.diff(levels)) <= 1
+    names = opened.evaluate('[...document.querySelectorAll("[id]")].map(one => one.id)')
+    assert len(names) == len(set(names))
+    assert opened.evaluate("document.documentElement.lang") == "en"
+
+
+def column(page: Any, place: int, which: str = "") -> list[str]:
+    cells: list[str] = page.evaluate(
+        """([place, which]) => [...document.querySelectorAll(`#rows tbody tr${which}`)]
+          .map(row => row.cells[place].textContent.trim())""",
+        [place, which],
+    )
+    return cells
+
+
+def keys(page: Any, place: int) -> list[float | None]:
+    """What the cells of a column are sorted by; None where there is no number."""
+    found: list[str] = page.evaluate(
+        "place => [...document.querySelectorAll('#rows tbody tr')].map(row => row.cells[place].dataset.key)", place
+    )
+    return [float(key) if key else None for key in found]
+
+
+def number(cell: str) -> float:
+    told = cell.removeprefix("≥ ").replace(",", "", 0 if "δ" in cell else -1).split(",")[0]
+    if told.startswith("1−"):
+        return 1 - float(told[2:])
+    return np.inf if told == "∞" else float(told)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 5, 6, 7, 8])
+def test_a_heading_sorts_the_table_and_again_the_other_way(opened: Any, place: int) -> None:
+    head = opened.locator("#rows .heads th").nth(place)
+    given = column(opened, place)
+    key: Any = str if place in (0, 1, 5) else SEVERITY.index if place == 2 else number
+    known = [cell for cell in given if cell != "–" or place == 5]
+    missing = ["–"] * (len(given) - len(known))
+    ascending = sorted(map(key, known))
+    assert len(set(ascending)) > 1
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    shown = column(opened, place)
+    assert [key(cell) for cell in shown[: len(known)]] == ascending
+    assert shown[len(known) :] == missing
+    head.get_by_role("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    shown = column(opened, place)
+    assert [key(cell) for cell in shown[: len(known)]] == ascending[::-1]
+    assert shown[len(known) :] == missing
+    opened.locator("#rows .heads th").nth((place + 1) % 9).get_by_role("button").click()
+    assert head.get_attribute("aria-sort") is None
+
+
+@pytest.mark.parametrize("place", [3, 4])
+def test_claims_sort_by_budget_and_findings_by_how_far_they_lie_above_the_claim(
+    opened: Any, small: Report, place: int
+) -> None:
+    rows = by_severity(small)
+    expected = [finding(row).excess for row in rows]
+    if place == 3:
+        expected = [None if row.claim is None else row.claim.epsilon for row in rows]
+    assert keys(opened, place) == expected
+    known = sorted(key for key in expected if key is not None)
+    missing = [None] * (len(rows) - len(known))
+    button = opened.locator("#rows .heads th").nth(place).get_by_role("button")
+    for ordered in (known, known[::-1]):
+        button.click()
+        assert keys(opened, place) == ordered + missing
+
+
+@pytest.mark.parametrize("opened", [{"java_script_enabled": False}], indirect=True)
+def test_without_scripts_violations_come_first_and_nothing_promises_a_sort_or_a_filter(
+    opened: Any, small: Report
+) -> None:
+    assert column(opened, 1) == [row.mechanism for row in by_severity(small)]
+    assert opened.get_by_role("button").count() == 0
+    assert opened.get_by_role("combobox").count() == 0
+    assert "sorts" not in opened.locator("#verdicts").inner_text()
+    broken = [one for one in opened.locator("article").all() if "VIOLATED" in one.locator("h3").inner_text()]
+    assert len(broken) == sum(row.violated for row in small.rows)
+    for one in broken:
+        one.locator("summary").first.click()
+        assert one.locator("figure svg").first.is_visible()
+
+
+def test_on_paper_it_is_black_on_white_whatever_the_screen(browser: Any, pages: dict[str, str], tmp_path: Path) -> None:
+    page = Opened(browser, pages["small"], color_scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert pixels(page.locator("figure svg").first.screenshot()).mean() > 0.8
+    page.pdf(path=tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,187 @@
+"""docs/report.schema.json against real reports: all of them are of it, and what is nearly one is not."""
+
+import copy
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+from subnormal.audit.__main__ import main
+from subnormal.audit.model import Report
+from subnormal.audit.report import to_html
+from subnormal.mechanisms.privacy import Claim
+from tests.support.paths import MISBEHAVING_TARGET, ROOT
+
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+OPEN = ("environment", "parameters", "event")  # forms that are not this project's
+TARGETS = {
+    "a warning": f"cmd: sh {ROOT / 'docs' / 'examples' / 'laplace_target.sh'} %g",
+    "an error": f"cmd: {sys.executable} -I -S {MISBEHAVING_TARGET} crashes",
+}
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """A document with rows of every kind, from the command line."""
+    asked = {
+        "laws": ["--attack", "rounded-addition-float16", "--mechanism", "exponential-naive-float16"],
+        "a bet": ["--attack", "grid-precision", "--mechanism", "laplace-rounded", "--until-decided"],
+        "a clock": ["--attack", "rejection-time", "--mechanism", "exponential-exact"],
+        "a count": ["--attack", "rejection-tries", "--mechanism", "exponential-base2"],
+        **{name: ["--attack", "grid-precision", "--target", target] for name, target in TARGETS.items()},
+    }
+    found = []
+    for name, arguments in asked.items():
+        out = str(tmp_path_factory.mktemp("report"))
+        result = CliRunner().invoke(main, ["run", *arguments, "--quick", "--format", "json", "--out", out])
+        assert result.exit_code == (3 if name == "an error" else 0), result.stderr
+        document: Json = json.loads(result.stdout)
+        VALIDATOR.validate(document)
+        found += document["rows"]
+    return document | {"rows": found}
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_form_is_closed_and_asks_for_all_its_keys() -> None:
+    forms = [form for form in _objects(SCHEMA) if form.get("additionalProperties") is False]
+    assert (
+        len(forms) == 10
+    )  # the report, a row, its worlds, its claim, proved, sampled with ks and fit, sequential, timing
+    assert all(form["required"] == list(form["properties"]) for form in forms)
+
+
+def test_the_keys_are_those_that_are_written_in_their_order(report: Report) -> None:
+    document = json.loads(to_html.to_json(report))
+    assert list(document) == SCHEMA["required"]
+    assert list(document["rows"][0]) == SCHEMA["$defs"]["row"]["required"]
+
+
+def test_the_whole_report_is_of_the_schema(report: Report) -> None:
+    VALIDATOR.validate(json.loads(to_html.to_json(report)))
+
+
+def test_rows_of_every_kind_are_of_the_schema(rows: Json) -> None:
+    VALIDATOR.validate(rows)
+    shown = [
+        [kind for kind in ("exact", "exhaustive", "sampled", "sequential", "timing") if row[kind]]
+        for row in rows["rows"]
+    ]
+    assert shown == [
+        ["exact", "exhaustive", "sampled"],
+        ["sequential"],
+        ["timing"],
+        ["exact", "sampled"],
+        ["sampled"],
+        [],
+    ]
+    assert rows["rows"][3]["visible_below"] is not None
+    assert all(row["worlds"] for row in rows["rows"])
+    assert rows["rows"][4]["warnings"]
+    assert rows["rows"][5]["error"]
+
+
+def test_a_missing_key_is_refused(rows: Json) -> None:
+    removed = 0
+    for form in _forms(rows):
+        for key in list(form):
+            value = form.pop(key)
+            assert not VALIDATOR.is_valid(rows), key
+            form[key] = value
+            removed += 1
+    assert removed > 200
+    VALIDATOR.validate(rows)
+
+
+def test_an_unknown_key_is_refused(rows: Json) -> None:
+    for form in _forms(rows):
+        form["unknown"] = None
+        assert not VALIDATOR.is_valid(rows)
+        del form["unknown"]
+    VALIDATOR.validate(rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "path", "value"),
+    [
+        (0, "exact.verdict", "NOT REFUTED"),
+        (0, "exhaustive.verdict", "PRIVATE"),
+        (0, "sampled.verdict", "HOLDS"),
+        (1, "sequential.verdict", "UNRESOLVED"),
+        (2, "timing.verdict", "HOLDS"),
+        (0, "exact.delta", 1.5),
+        (0, "exact.delta", -0.1),
+        (0, "exact.epsilon", "Infinity"),
+        (0, "exact.epsilon", None),
+        (0, "exact.event_in", [0.5]),
+        (0, "sampled.event_in", [0.5, 1.5]),
+        (0, "sampled.confidence", 95),
+        (0, "sampled.convicted_by", "both"),
+        (0, "exact.event_verdict", "NOT REFUTED"),
+        (0, "sampled.runs", 0),
+        (0, "sampled.runs", 10.5),
+        (0, "sampled.ks.statistic", 1.01),
+        (0, "claim.epsilon", "inf"),
+        (0, "claim.delta", 2),
+        (0, "channel", "power"),
+        (0, "reproducible", "yes"),
+        (0, "event", {"portable": True}),
+        (1, "sequential.looks", [[64]]),
+        (1, "sequential.event", None),
+        (2, "timing.sign_p", 1.1),
+        (2, "timing.needed", [1, "never"]),
+        (4, "warnings", "all outcomes"),
+        (5, "error", ["TargetError"]),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(row: int, path: str, value: Any, rows: Json) -> None:
+    mutated = copy.deepcopy(rows)
+    *into, last = path.split(".")
+    part = mutated["rows"][row]
+    for key in into:
+        part = part[key]
+    assert last in part
+    part[last] = value
+    assert not VALIDATOR.is_valid(mutated)
+
+
+@pytest.mark.parametrize("name", ["schema", "alpha", "seed", "environment"])
+def test_what_stands_above_the_rows_is_checked_too(name: str, rows: Json) -> None:
+    wrong = {"schema": "subnormal/report/2", "alpha": 0, "seed": -1, "environment": {"python": 3}}
+    assert not VALIDATOR.is_valid(rows | {name: wrong[name]})
+
+
+def test_no_claim_allows_more_than_everything() -> None:
+    """1 − 2(1−δ)/(1+e^ε) is 1 at δ = 1, and its floats would not all be."""
+    assert {Claim(epsilon / 64, 1.0).advantage_allowed for epsilon in range(2_000)} <= {1.0, 1 - 2**-53}
+
+
+def _objects(schema: Any) -> Iterator[Json]:
+    if isinstance(schema, dict):
+        if schema.get("type") == "object" and "properties" in schema:
+            yield schema
+        for part in schema.values():
+            yield from _objects(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _objects(part)
+
+
+def _forms(part: Any) -> Iterator[Json]:
+    """Give every object of a document whose form is this project's."""
+    if isinstance(part, dict):
+        yield part
+        for key, value in part.items():
+            if key not in OPEN:
+                yield from _forms(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _forms(value)

@@ -1,0 +1,209 @@
+"""The whole curve δ(ε) from runs: sound for all ε at once, on (ε, δ) and on zCDP claims.
+
+False-alarm rate of the tests on sound code: at most ALPHA, the tail beyond the binomial quantile used.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from subnormal.audit.model import Verdict
+from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import curve_band
+from subnormal.mechanisms.privacy import Claim, Zcdp
+
+ALPHA = 1e-6
+SEEDS = 200
+POINTS = np.linspace(0, 3, 13)
+
+Masses = NDArray[np.float64]
+
+
+def gaussian(centre: float, sigma: float, cells: int = 41) -> Masses:
+    """The Gaussian's masses over cells: rounding is post-processing, so zCDP with ρ = distance²/(2σ²) holds."""
+    ends = np.linspace(-5, 6, cells - 1)
+    return np.diff(stats.norm.cdf(ends, centre, sigma), prepend=0.0, append=1.0)
+
+
+def true_curve(first: Masses, second: Masses) -> Masses:
+    return np.array(
+        [
+            max(
+                np.maximum(0, one - math.exp(epsilon) * other).sum()
+                for one, other in ((first, second), (second, first))
+            )
+            for epsilon in POINTS
+        ]
+    )
+
+
+def drawn(masses: tuple[Masses, Masses], runs: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(runs, masses[0]), rng.multinomial(runs, masses[1])
+
+
+def merged(found: NDArray[np.int64], masses: Masses) -> Masses:
+    return np.bincount(found, weights=masses).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    "masses",
+    [
+        (gaussian(0, 1), gaussian(1, 1)),
+        (np.array([0.75, 0.25]), np.array([0.25, 0.75])),
+        (np.array([0.01, 0.99, 0.0]), np.array([0.0, 0.98, 0.02])),
+    ],
+    ids=["gaussian", "one-bit", "rare"],
+)
+def test_the_band_errs_anywhere_no_more_often_than_alpha(masses: tuple[Masses, Masses]) -> None:
+    truth, wrong = true_curve(*masses), 0
+    for seed in range(SEEDS):
+        order = curve_band.likelihood_ratio_order(drawn(masses, 500, 1_000 + seed))
+        shown = curve_band.band(drawn(masses, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, order)
+        wrong += bool((shown.lower > truth).any() or (shown.upper < truth).any())
+        assert (shown.lower <= shown.observed + 1e-12).all()
+    assert wrong <= stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
+
+
+def test_with_many_runs_the_lower_end_comes_close() -> None:
+    masses = gaussian(0, 1), gaussian(1, 1)
+    order = curve_band.likelihood_ratio_order(drawn(masses, 100_000, 2))
+    shown = curve_band.band(drawn(masses, 1_000_000, 1), Zcdp(0.5), POINTS.tolist(), 0.05, order)
+    assert shown.lower == pytest.approx(true_curve(*masses), abs=0.01)
+    assert shown.verdict is Verdict.NOT_REFUTED
+
+
+def test_zcdp_is_refuted_through_the_claims_that_it_implies() -> None:
+    """Noise as for ρ = 1/2, which attains no implied claim with equality; half as much noise is found at once."""
+    sound, broken = (
+        curve_band.band(drawn((gaussian(0, sigma), gaussian(1, sigma)), 100_000, 1), Zcdp(0.5), POINTS.tolist(), 1e-6)
+        for sigma in (1.0, 0.5)
+    )
+    assert sound.verdict is Verdict.NOT_REFUTED
+    assert broken.verdict is Verdict.VIOLATED
+    assert broken.promised.tolist() == [Zcdp(0.5).delta(epsilon) for epsilon in POINTS.tolist()]
+    at = POINTS.tolist().index(broken.at)
+    assert broken.lower[at] > broken.promised[at]
+
+
+def test_a_claim_of_one_point_is_judged_on_the_whole_curve() -> None:
+    """The pair has δ(0) = 0.6 and δ(1) = 0.8 − 0.2·e = 0.256; (1, 0.3) allows 0.624 at 0, and (1, 0.1) only 0.516."""
+    counts = drawn((np.array([0.8, 0.2]), np.array([0.2, 0.8])), 20_000, 1)
+    stands, falls = (curve_band.band(counts, Claim(1.0, delta), [0.0, 1.0], 1e-6) for delta in (0.3, 0.1))
+    assert stands.promised == pytest.approx([1 - 2 * 0.7 / (1 + math.e), 0.3])
+    assert stands.verdict is Verdict.NOT_REFUTED
+    assert falls.verdict is Verdict.VIOLATED
+    assert (falls.lower > falls.promised).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0])
+def test_the_implied_curve_is_that_of_the_worst_pair(epsilon: float) -> None:
+    """δ₀ of certain loss, else randomized response at ε₀: the pair that attains the claim everywhere."""
+    truth = math.exp(1) / (1 + math.e)
+    first, second = (0.1, 0.9 * truth, 0.9 * (1 - truth), 0.0), (0.0, 0.9 * (1 - truth), 0.9 * truth, 0.1)
+    expected = sum(max(0.0, one - math.exp(epsilon) * other) for one, other in zip(first, second, strict=True))
+    assert statistics.implied_delta(Claim(1.0, 0.1), epsilon) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_reversed_order_shows_as_much_and_a_scrambled_one_no_more_than_is_true() -> None:
+    masses = gaussian(0, 1), gaussian(1, 1)
+    counts, order = drawn(masses, 50_000, 1), np.arange(41)
+    forth, back, scrambled = (
+        curve_band.band(counts, Claim(1.0), POINTS.tolist(), 0.05, one)
+        for one in (order, order[::-1], np.random.default_rng(1).permutation(41))
+    )
+    assert forth.lower.tolist() == pytest.approx(back.lower.tolist())
+    assert (scrambled.lower <= forth.lower + 0.01).all()
+    assert forth.observed == pytest.approx(scrambled.observed)
+
+
+def test_too_few_runs_are_underpowered() -> None:
+    few = curve_band.band((np.array([5, 0]), np.array([0, 5])), Claim(1.0), POINTS.tolist(), 0.05)
+    assert few.verdict is Verdict.UNDERPOWERED
+    one_cell = curve_band.band((np.array([500]), np.array([500])), Claim(1.0), POINTS.tolist(), 0.05)
+    assert one_cell.verdict is Verdict.UNDERPOWERED
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": 1.0}, "alpha must be between 0 and 1, got 1.0"),
+        ({"epsilons": []}, "epsilons must be finite and not negative"),
+        ({"epsilons": [-1.0]}, "epsilons must be finite and not negative"),
+        ({"cells": (np.array([1, 2]), np.array([1, 1]))}, "as many runs and cells in each world, got 3 and 2 runs"),
+        ({"cells": (np.array([0]), np.array([0]))}, "runs must be at least 1, got 0"),
+        ({"order": np.array([0, 0])}, "order must name each of the 2 cells once"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(change: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {
+        "cells": (np.array([1, 2]), np.array([2, 1])),
+        "claim": Claim(1.0),
+        "epsilons": [1.0],
+        "alpha": 0.05,
+    }
+    with pytest.raises(ValueError, match=message):
+        curve_band.band(**given | change)
+
+
+def test_merged_cells_are_ordered_by_the_law_and_keep_apart_what_one_world_alone_can_show() -> None:
+    rng = np.random.default_rng(1)
+    law = rng.dirichlet(np.ones(1_000)), rng.dirichlet(np.ones(1_000))
+    law[0][:3], law[1][500:502], law[0][999], law[1][999] = 0.0, 0.0, 0.0, 0.0
+    found = curve_band.groups(1_000, law)
+    assert sorted(set(found.tolist())) == list(range(found.max() + 1))
+    assert found.max() < curve_band.GROUPS
+    assert np.flatnonzero(found == 0).tolist() == [0, 1, 2]
+    assert np.flatnonzero(found == found.max()).tolist() == [500, 501]
+    possible = np.arange(3, 999)
+    order = possible[np.argsort(np.log(law[0][possible] / np.maximum(law[1][possible], 1e-300)))]
+    assert (np.diff(found[order]) >= 0).all()
+
+
+def test_few_likelihood_ratios_lose_nothing_by_merging() -> None:
+    """A hundred cells of two ratios are two groups, whose curve is that of the cells."""
+    first, second = np.repeat([0.002, 0.018], 50), np.repeat([0.004, 0.016], 50)
+    first, second = first / first.sum(), second / second.sum()
+    found = curve_band.groups(100, (first, second))
+    assert found.max() == 1
+    assert true_curve(merged(found, first), merged(found, second)) == pytest.approx(true_curve(first, second))
+
+
+def test_without_a_law_cells_keep_their_order() -> None:
+    assert curve_band.groups(5, None).tolist() == [0, 1, 2, 3, 4]
+    found = curve_band.groups(1_000, None)
+    assert (found.min(), found.max()) == (0, curve_band.GROUPS - 1)
+    assert set(np.diff(found).tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("lawful", [True, False])
+def test_a_drawn_band_errs_no_more_often_than_alpha(lawful: bool) -> None:
+    rng = np.random.default_rng(2)
+    law = rng.dirichlet(np.ones(300)), rng.dirichlet(np.ones(300))
+    truth, found, wrong = true_curve(*law), curve_band.groups(300, law if lawful else None), 0
+    coarse = true_curve(merged(found, law[0]), merged(found, law[1]))
+    for seed in range(SEEDS):
+        band = curve_band.drawn(drawn(law, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, law if lawful else None)
+        wrong += bool((band.lower > truth).any() or (band.upper < coarse).any())
+    assert wrong <= stats.binom.isf(ALPHA, SEEDS, 0.05)
+    assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these cells does not
+
+
+def test_the_bounds_of_all_half_lines_share_alpha() -> None:
+    """64 cells: 63 half-lines, four bounds each, and half of α for all of them."""
+    random, cells, runs = np.random.default_rng(1), 64, 20_000
+    first = random.multinomial(runs, np.full(cells, 1 / cells))
+    second = random.multinomial(runs, np.linspace(0.5, 1.5, cells) / cells)
+    shown = curve_band.band((first, second), Claim(1.0), [0.0, 0.1], 0.05).lower
+    tail = 0.05 / 2 / (4 * (cells - 1))
+    ends = [
+        [statistics.clopper_pearson(int(seen), runs, tail) for seen in np.cumsum(world)[:-1]]
+        for world in (first, second)
+    ]
+    expected = max(low - high for (low, _), (_, high) in zip(*ends, strict=True))
+    assert shown[0] == pytest.approx(expected, rel=1e-9)
+    assert expected > 0.05

@@ -1,0 +1,254 @@
+"""What Python code releases becomes an outcome exactly, or is refused: no object is a new one at each run."""
+
+import array
+import random
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import pytest
+
+from subnormal import assert_private
+from subnormal.attacks.additive.grid_precision import grid_precision
+from subnormal.audit.targets.assertion import NotPrivateError
+from subnormal.audit.targets.json_lines import TargetError
+from subnormal.audit.targets.outcomes import as_outcome
+from subnormal.audit.targets.target import CallableTarget, native
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.families import family
+
+RUNS = 300
+
+
+class Tensor:
+    """Like a tensor of other people's: no array, never equal to another one, and shortened where it is printed."""
+
+    def __init__(self, parts: Any) -> None:
+        self.parts = parts
+
+    def __eq__(self, other: object) -> Any:
+        raise TypeError("ambiguous")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return "tensor([...])"
+
+    def tolist(self) -> Any:
+        return self.parts
+
+
+class OnlyArray(Tensor):
+    tolist = None  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.parts)
+
+
+class Series(Tensor):
+    """Not a mapping: an index may come twice, and its order is seen."""
+
+    tolist = None  # type: ignore[assignment]
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        return iter(self.parts)
+
+
+class ToNumpy(Tensor):
+    tolist = None  # type: ignore[assignment]
+
+    def to_numpy(self) -> Any:
+        return np.array(self.parts)
+
+
+class Model:
+    """Of a class of one's own, with the hash of its address."""
+
+    def __init__(self, weight: float) -> None:
+        self.weight = weight
+
+
+class Value(Model):
+    """Equal to others by a part of what can be seen."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Value)
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class Broken(Tensor):
+    def tolist(self) -> Any:
+        raise RuntimeError("on another device")
+
+
+class Integer:
+    def __index__(self) -> int:
+        return 7
+
+
+class Named(float):
+    pass
+
+
+class Colour(Enum):
+    RED = object()
+
+
+@dataclass
+class Fit:
+    weights: Any
+    intercept: float
+
+
+@dataclass
+class Other:
+    weights: Any
+    intercept: float
+
+
+@dataclass(frozen=True)
+class Plain:
+    pass
+
+
+class Undecorated(Plain):
+    def __init__(self, hidden: int) -> None:
+        object.__setattr__(self, "hidden", hidden)
+
+
+CONVERTED: tuple[tuple[Any, Any], ...] = (
+    *((released, released) for released in (1, 0.5, True, None, "a", b"a", 1j, Decimal("1.0"), Fraction(1, 3))),
+    *((released, released) for released in (date(2024, 1, 1), Refused("no"), Colour.RED)),
+    *(([1, (2.0, {3})], (1, (2.0, (3,)))), (deque([1]), (1,)), (range(2), (0, 1)), (bytearray(b"x"), b"x")),
+    *((np.float32(0.1), float(np.float32(0.1))), (np.array(1.5), 1.5), (np.array([[1], [2]]), ((1,), (2,)))),
+    *((np.array([1, [2.0]], dtype=object), (1, (2.0,))), (array.array("d", [0.5]), (0.5,)), (memoryview(b"a"), (97,))),
+    *((Tensor([1.0, 2.0]), (1.0, 2.0)), (Tensor(0.5), 0.5), (OnlyArray([1, 2]), (1, 2)), (ToNumpy([1, 2]), (1, 2))),
+    *((Series([(1, Tensor([0.5])), (0, 1)]), ((1, (0.5,)), (0, 1))), (Integer(), 7), (Integer, TypeError)),
+    (OrderedDict(b=Tensor([1]), a=np.float64(2.0)), (("a", 2.0), ("b", (1,)))),
+    (Fit(np.array([1.0]), 2.0), (("__class__", "Fit"), ("intercept", 2.0), ("weights", (1.0,)))),
+    *((ValueError("no"), Refused("ValueError: no")), ({}.keys(), ()), ({"a": 1}.keys(), ("a",))),
+    (pd.DataFrame({"b": [1, 2], "a": [0.5, 1.5]}), (("b", ((0, 1), (1, 2))), ("a", ((0, 0.5), (1, 1.5))))),
+    *((pd.Series([1, 2], index=["y", "x"]), (("y", 1), ("x", 2))), (pd.Index([1, 2]), (1, 2))),
+)
+
+
+@pytest.mark.parametrize(("released", "outcome"), CONVERTED, ids=lambda one: type(one).__name__)
+def test_what_says_all_of_itself_is_converted(released: Any, outcome: Any) -> None:
+    if outcome is TypeError:
+        with pytest.raises(TypeError, match="cannot be told apart"):
+            as_outcome(released)
+    else:
+        assert identity(as_outcome(released)) == identity(outcome)
+
+
+REFUSED: tuple[Any, ...] = (
+    *(Model(1.0), Value(1.0), Broken([1]), Named(1.0), Undecorated(1), object(), iter([1]), (x for x in (1, 2))),
+    *(map(abs, [1]), {}.values(), lambda: 1, Model, np, np.longdouble(1), pd.NA),
+)
+
+
+@pytest.mark.parametrize("wrapped", [lambda one: one, lambda one: [one], lambda one: {"a": (one,)}], ids=range(3))
+@pytest.mark.parametrize("released", REFUSED, ids=lambda one: type(one).__name__)
+def test_the_rest_is_refused_by_the_name_of_its_type(released: Any, wrapped: Callable[[Any], Any]) -> None:
+    name = f"{type(released).__module__}.{type(released).__qualname__}"
+    with pytest.raises(TypeError, match=f"outcomes of type {name} cannot be (told apart|converted)") as caught:
+        as_outcome(wrapped(released))
+    if isinstance(released, Broken):
+        assert "(RuntimeError: on another device)" in str(caught.value)
+
+
+LONG = np.zeros(1_500)  # numpy abbreviates what it prints of so many
+
+WITHOUT_NOISE: dict[str, Callable[[float], Any]] = {
+    "a tensor": lambda data: Tensor([data, 0.0]),
+    "a scalar tensor": lambda data: Tensor(data),
+    "what only has an array": lambda data: OnlyArray([data]),
+    "a long array": lambda data: np.where(np.arange(1_500) == 750, data, LONG),
+    "a frame whose row 50 differs": lambda data: pd.DataFrame({"a": np.where(np.arange(100) == 50, data, LONG[:100])}),
+    "a series": lambda data: pd.Series([0.0, data]),
+    "the order of a series": lambda data: pd.Series([1.0, 2.0], index=[0, 1] if data else [1, 0]).sort_values(),
+    "a state dict": lambda data: OrderedDict(weight=Tensor([data])),
+    "a dataclass": lambda data: Fit(Tensor([data]), 0.0),
+    "the name of a dataclass": lambda data: (Fit if data else Other)(0, 0.0),
+    "an exception that is returned": lambda data: ValueError(data),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_NOISE)
+def test_a_release_without_noise_is_convicted_whatever_it_returns(name: str) -> None:
+    with pytest.raises(NotPrivateError, match=f"in {RUNS:,} of {RUNS:,}|in 0 of {RUNS:,}"):
+        assert_private(WITHOUT_NOISE[name], 1.0, 0.0, epsilon=1.0, runs=RUNS)
+
+
+def test_a_tensor_of_one_float_is_convicted_as_the_float_is() -> None:
+    rng = np.random.default_rng(1)
+
+    def release(wrapped: Callable[[float], Any], data: float) -> Any:
+        return wrapped(float(data + rng.laplace()))
+
+    for wrapped in (float, Tensor, OnlyArray):
+        with pytest.raises(NotPrivateError):
+            assert_private(partial(release, wrapped), 1.0, 0.0, epsilon=1.0, runs=4_000)
+
+
+@pytest.mark.parametrize("released", REFUSED, ids=lambda one: type(one).__name__)
+def test_an_assertion_about_what_cannot_be_told_apart_is_a_type_error(released: Any) -> None:
+    with pytest.raises(TypeError, match="cannot be"):
+        assert_private(lambda data: released, 1.0, 0.0, epsilon=1.0, runs=RUNS)
+
+
+def test_a_type_error_of_the_release_itself_stays_an_outcome() -> None:
+    def release(data: float) -> float:
+        if data and random.random() < 0.5:
+            raise TypeError("no")
+        return 0.0
+
+    with pytest.raises(NotPrivateError):
+        assert_private(release, 1.0, 0.0, epsilon=1.0, runs=RUNS)
+
+
+def test_a_target_converts_as_an_assertion_does() -> None:
+    for value, outcome in (
+        *((Tensor(0.5), 0.5), (Tensor([0.5, 1]), (0.5, 1)), (OnlyArray([0.5]), (0.5,)), (np.float32(0.5), 0.5)),
+        *(
+            (10**20, 10**20),
+            ((0.5, 10**20), (0.5, 10**20)),
+            (Integer(), 7),
+            (ValueError("no"), Refused("ValueError: no")),
+        ),
+        *((pd.Series({"b": 1.5, "a": 0.5}), (("a", 0.5), ("b", 1.5))), ({"b": Tensor(1)}, (("b", 1),))),
+    ):
+        assert identity(native(value)) == identity(outcome)
+    for value, told in (
+        *(
+            (Model(1.0), "outcomes of type tests.audit.targets.test_outcomes.Model cannot be told apart"),
+            (True, "outcome true"),
+        ),
+        *(([[0.5]], "not a list of numbers"), ({1: 0.5, "1": 1.5}, "two of whose keys are one as strings")),
+    ):
+        with pytest.raises(TargetError, match=told):
+            native(value)
+
+
+def test_a_target_may_return_all_of_its_outcomes_as_a_tensor() -> None:
+    parameters = grid_precision().parameters
+
+    def release(returned: Any, data: Any, parameters: Any, runs: int) -> Any:
+        return returned if runs == 2 else [0.5]
+
+    for returned in (Tensor([0.5, 1.5]), [Tensor(0.5), Tensor(1.5)], pd.Series([0.5, 1.5])):
+        assert CallableTarget(partial(release, returned))(0.0, parameters, family("laplace"), 2) == [0.5, 1.5]
+    with pytest.raises(TargetError, match="not a sequence of 2 outcomes"):
+        CallableTarget(lambda data, parameters, runs: iter([0.5, 1.5]))(0.0, parameters, family("laplace"), 2)

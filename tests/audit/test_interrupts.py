@@ -1,0 +1,110 @@
+"""Ctrl-C ends an audit with exit code 130, wherever it comes and whatever swallows it; nothing is written by halves."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subnormal.audit import interrupts
+from subnormal.audit.report import atomic_write
+from subnormal.audit.targets.subprocess_io import Program
+from tests.support.clusters import wait_until
+from tests.support.processes import SUBNORMAL, alive, ended, run, started
+
+HERE = Path(__file__).parent
+AUDIT = [*SUBNORMAL, "run", "--attack", "grid-precision", "--runs", "30000", "--target"]
+TOLD = "interrupted: nothing was written"
+
+
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Interrupts of this process are raised as on a terminal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("where", ["once", "in_a_destructor", "in_a_class_body", "in_source"])
+def test_an_interrupt_that_is_swallowed_ends_the_audit_all_the_same(where: str, tmp_path: Path) -> None:
+    with started(
+        [*AUDIT, f"interrupted_target:{where}", "--out", str(tmp_path)], cwd=HERE, stderr=subprocess.PIPE
+    ) as audit:
+        _, errors = ended(audit)
+    assert audit.returncode == 130
+    assert errors.splitlines()[-1] == TOLD
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_second_interrupt_ends_it_where_it_stands(tmp_path: Path) -> None:
+    with started(
+        [*AUDIT, "interrupted_target:twice", "--out", str(tmp_path)], cwd=HERE, stderr=subprocess.PIPE
+    ) as audit:
+        _, errors = ended(audit)
+    assert (audit.returncode, errors) == (130, "")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_interrupt_of_which_nothing_can_be_said_exits_130_too(tmp_path: Path) -> None:
+    read, closed = os.pipe()
+    os.close(read)
+    with started([*AUDIT, "interrupted_target:once", "--out", str(tmp_path)], cwd=HERE, stderr=closed) as audit:
+        os.close(closed)
+        ended(audit)
+    assert audit.returncode == 130
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("standard", ["stdout", "stderr"])
+def test_a_pipe_that_is_closed_is_no_verdict(standard: str) -> None:
+    """Exit code 1 means that a claim was violated, or that reports differ."""
+    read, closed = os.pipe()
+    os.close(read)
+    mistake = [*SUBNORMAL, "list"] if standard == "stdout" else [*SUBNORMAL, "list", "--nonsense"]
+    with started(mistake, **{standard: closed}) as listed:
+        os.close(closed)
+        ended(listed)
+    assert listed.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found through /proc")
+def test_a_program_that_outlives_its_input_ends_with_the_second_interrupt() -> None:
+    script = (
+        "import os, signal; from subnormal.audit import interrupts; "
+        "from subnormal.audit.targets.subprocess_io import Program; interrupts.heed()\n"
+        "stubborn = Program('sh -c \"echo; while :; do sleep 1; done\"', 60)\n"
+        "print(stubborn.group, flush=True)\n"
+        "try: signal.raise_signal(signal.SIGINT)\n"
+        "finally: signal.raise_signal(signal.SIGINT)\n"
+    )
+    shown = run([sys.executable, "-c", script], preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert (shown.returncode, shown.stderr) == (130, "")
+    wait_until(lambda: not alive(int(shown.stdout)), "the end of the program")
+
+
+def test_a_program_that_has_ended_is_no_longer_ended_with_the_audit() -> None:
+    program = Program("cat", 60)
+    assert program.group in interrupts.GROUPS
+    program.close()
+    assert program.group not in interrupts.GROUPS
+
+
+@pytest.mark.usefixtures("heeded")
+def test_files_are_replaced_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = os.replace
+    monkeypatch.setattr(interrupts, "left", interrupts.left)
+
+    def interrupted(source: Path, target: Path) -> None:
+        replace(source, target)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    for name in ("first", "second", "stale"):
+        (tmp_path / name).write_text("before")
+    with pytest.raises(KeyboardInterrupt):
+        atomic_write.write(tmp_path, {"first": b"after", "second": b"after"}, ["stale"])
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"first": "after", "second": "after"}
+    assert interrupts.left == f"{tmp_path} is written"

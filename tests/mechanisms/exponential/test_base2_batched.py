@@ -1,0 +1,152 @@
+"""Many draws with randomized rounding: by every string of bits, on the same bits, and by their fit to exact laws."""
+
+import contextlib
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from subnormal.audit.statistics.binomial import clopper_pearson, ks_distance
+from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits, seeded_bits
+from subnormal.mechanisms.core.law import Law, exact_law
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2_batched, randomized_rounding
+from subnormal.mechanisms.exponential.family import Limits
+from subnormal.mechanisms.laplace import as_selection as laplace_base2
+from subnormal.mechanisms.privacy import Eta
+
+ALPHA = 1e-6
+
+
+def by_every_string(utilities: NDArray[np.float64], eta: Eta, limits: Limits, precision: int) -> Law[int]:
+    """The law of the fast path: for each string of roundings the accepted words, each as likely as another."""
+    word = base2_batched._word(eta, limits)
+    assert word <= base2_batched.TOTAL_BITS_MAX
+    rounding_bits, total = len(utilities) * precision, [Fraction(0)] * len(utilities)
+    for roundings in range(1 << rounding_bits):
+        accepted = []
+        for last in range(1 << word):
+            bits = scripted_bits(f"{roundings:0{rounding_bits}b}{last:0{word}b}")
+            with contextlib.suppress(OutOfBitsError):  # rejected: the next word would be drawn as the first
+                options: dict[str, Any] = {"limits": limits, "rounding_precision": precision}
+                accepted.append(int(base2_batched.sample(utilities, eta, bits, 1, **options)[0]))
+        for index in accepted:
+            total[index] += Fraction(1, len(accepted) << rounding_bits)
+    denominator = math.lcm(*(mass.denominator for mass in total))
+    masses = [int(mass * denominator) for mass in total]
+    return exact_law(range(len(total)), range(1, len(total) + 1), masses, denominator)
+
+
+@pytest.mark.parametrize(
+    ("utilities", "eta", "limits", "precision"),
+    [
+        ([0.0, 0.5, 1.0, 1.5], Eta(1, 1, 1), Limits(0, 2, 4), 1),
+        ([0.5, 0.5], Eta(1, 2, 1), Limits(0, 1, 2), 1),
+        ([0.25, 0.75], Eta(2, 2, 2), Limits(0, 1, 3), 2),
+        ([-0.5, 0.5, 9.5], Eta(1, 1, 1), Limits(-1, 1, 3), 2),
+        ([0.25], Eta(1, 1, 3), Limits(0, 1, 1), 2),
+        ([0.375, 0.0], Eta(1, 1, 1), Limits(0, 1, 2), 3),
+    ],
+)
+def test_the_fast_path_of_randomized_rounding_by_every_string_of_bits(
+    utilities: list[float], eta: Eta, limits: Limits, precision: int
+) -> None:
+    """By ==, against the mixture over all roundings."""
+    walked = by_every_string(np.array(utilities), eta, limits, precision)
+    law = exponential_base2.law(utilities, eta, limits=limits, rounding_precision=precision)
+    for index in range(len(utilities)):
+        assert walked.probability(index) == law.probability(index)
+
+
+def oracle(utilities: NDArray[np.float64], shift: int, top: int, bits: BitSource, n: int, word: int) -> list[int]:
+    """One batch in whole Python integers, on the same bits: knows nothing of arrays."""
+    width, count = 4, len(utilities)
+    sums = []
+    for _ in range(n):
+        up = [
+            word < (u % 1) * 2**width
+            for word, u in zip(bits.words(count, width).tolist(), utilities.tolist(), strict=True)
+        ]
+        rounded = [math.floor(u) + one for u, one in zip(utilities.tolist(), up, strict=True)]
+        sums.append(list(itertools.accumulate(1 << shift * (top - u) for u in rounded)))
+    chosen, pending = [0] * n, list(range(n))
+    while pending:
+        points = {}
+        for draw, drawn in zip(pending, bits.words(len(pending), word).tolist(), strict=True):
+            points[draw] = drawn >> (word - int(sums[draw][-1]).bit_length())
+        for draw in pending:
+            chosen[draw] = bisect_right(sums[draw], points[draw])
+        pending = [draw for draw in pending if points[draw] >= sums[draw][-1]]
+    return chosen
+
+
+@pytest.mark.parametrize(("value", "eta"), [(0, Eta(1, 1, 1)), (3.3125, Eta(1, 1, 2)), (10, Eta(2, 3, 1))])
+def test_many_draws_on_the_same_bits_are_those_of_whole_integers(value: float, eta: Eta) -> None:
+    grid: dict[str, Any] = {"grid": -4, "lower": -10, "upper": 10}
+    batch, limits = base2_batched.BATCH // 321, Limits(0, 20, 321)
+    n = 2 * batch + 5
+    units = laplace_base2.steps(value, **grid) / 16
+    ours, theirs = seeded_bits(3), seeded_bits(3)
+    drawn = laplace_base2.sample_rounded(value, eta, ours, n, **grid)
+    shift, word = base2_batched._halvings(eta), base2_batched._word(eta, limits)
+    expected = [index for size in (batch, batch, 5) for index in oracle(units, shift, 20, theirs, size, word)]
+    assert drawn.tolist() == [index / 16 - 10 for index in expected]
+    assert ours.consumed == theirs.consumed
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16, 32, 64])
+@pytest.mark.parametrize("count", [1, 7, 64, 1001])
+def test_fields_are_the_words_of_the_stream(width: int, count: int) -> None:
+    ours, theirs = seeded_bits(1), seeded_bits(1)
+    assert ours.take(5) == theirs.take(5)
+    assert base2_batched._fields(ours, count, width).tolist() == theirs.words(count, width).tolist()
+    assert ours.take(7) == theirs.take(7)
+
+
+def test_the_fast_path_fits_the_enumerated_law_at_a_real_size() -> None:
+    """200 outcomes, eight of them fractions; 300,000 draws. Dvoretzky-Kiefer-Wolfowitz, false-alarm rate ALPHA."""
+    utilities = np.concatenate([np.arange(192) % 7 + 1.0, np.array([0.25, 0.5, 0.75, 1.5, 2.25, 0.0625, 3.75, 1.125])])
+    limits, n = Limits(0, 8, 200), 300_000
+    drawn = base2_batched.sample(utilities, Eta(1, 1, 1), seeded_bits(5), n, limits=limits, rounding_precision=4)
+    law = exponential_base2.law(utilities, Eta(1, 1, 1))
+    masses = np.array([float(law.probability(index)[0]) for index in range(200)])
+    margin = math.sqrt(math.log(2 / ALPHA) / (2 * n))
+    assert ks_distance(np.bincount(drawn, minlength=200) / n, masses) < margin
+    never_up = np.array([float(p) for p in randomized_rounding.bounds(np.floor(utilities), Eta(1, 1, 1)).lower])
+    assert ks_distance(np.bincount(drawn, minlength=200) / n, never_up) > margin  # test of the test
+
+
+def test_the_fast_path_lies_within_the_certified_bounds_of_the_figure() -> None:
+    """321 outcomes, none of them enumerable: every frequency against Lemma A.2. False-alarm rate ALPHA."""
+    n, grid = 100_000, {"grid": -4, "lower": -10, "upper": 10}
+    drawn = laplace_base2.sample_rounded(0, Eta(1, 1, 1), seeded_bits(7), n, **grid)
+    bounds = randomized_rounding.bounds(laplace_base2.steps(0, **grid) / 16, Eta(1, 1, 1))
+    counts = np.bincount((drawn * 16).astype(np.int64) + 160, minlength=321)
+    for seen, least, most in zip(counts.tolist(), bounds.lower, bounds.upper, strict=True):
+        low, high = clopper_pearson(seen, n, ALPHA / (2 * 321))
+        assert low <= most
+        assert least <= high
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: base2_batched.sample([0.5, 1.5], Eta(1, 1, 1), seeded_bits(1), 1, limits=Limits(0, 1, 1)),
+            "max_outcomes = 1, got 2 utilities",
+        ),
+        (
+            lambda: base2_batched.sample([0.5], Eta(1, 1, 1), seeded_bits(1), 1, limits=Limits(0, 2**54, 1)),
+            "with float utilities they lie within",
+        ),
+    ],
+)
+def test_bad_input_is_named_with_its_value(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

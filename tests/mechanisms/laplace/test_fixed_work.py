@@ -1,0 +1,118 @@
+"""Fixed work: its law and its one trace by every string of bits, and its promise, failures included."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.evidence import exact, exhaustive
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.additive.family import LaplaceParameters
+from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.laplace import bernoulli_trials as laplace_textbook
+from subnormal.mechanisms.laplace import exact as laplace_exact
+from subnormal.mechanisms.laplace import fixed_work as laplace_fixed_work
+from subnormal.mechanisms.privacy import Claim, Eta
+from tests.support.walks import one_draw, traces
+
+AnyMechanism = Mechanism[Any, Any, Any]
+
+PARAMETERS = LaplaceParameters(epsilon=1.0, grid=-1, lower=-1.0, upper=1.5)
+SMALL = ((Eta(1, 1), 4), (Eta(3, 2), 1), (Eta(1, 2), 2))  # with the bits of failure that leave a few trials
+
+
+def check_law(mechanism: AnyMechanism) -> None:
+    """Every string of all trials: nothing is left over, and the laws are equal."""
+    assert mechanism.law is not None
+    for eta, failure_bits in SMALL:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(laplace_textbook, "FAILURE_BITS", failure_bits)
+            patch.setattr(laplace_fixed_work, "member_eta", lambda *_, eta=eta: eta)
+            depth = 2 * laplace_textbook.trials_for(eta) * eta.y
+            assert depth <= 12
+            for data in (0, 0.75, -3):
+                walked = exhaustive.law(partial(one_draw, mechanism, data, PARAMETERS), depth)
+                law = mechanism.law(data, PARAMETERS)
+                assert walked.rest == law.rest == 0
+                assert [law.probability(atom) for atom in law.atoms] == [walked.probability(atom) for atom in law.atoms]
+
+
+def test_the_law_is_that_of_the_code() -> None:
+    check_law(member("laplace-fixed-work"))
+
+
+@pytest.mark.parametrize(("eta", "failure_bits"), SMALL)
+def test_there_is_only_one_trace(eta: Eta, failure_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laplace_textbook, "FAILURE_BITS", failure_bits)
+    monkeypatch.setattr(laplace_fixed_work, "member_eta", lambda *_: eta)
+    mechanism, trials = member("laplace-fixed-work"), laplace_textbook.trials_for(eta)
+    assert mechanism.trace_law is not None
+    walked = traces(partial(one_draw, mechanism, 0.5, PARAMETERS), 2 * trials * eta.y)
+    law = mechanism.trace_law(0.5, PARAMETERS)
+    pairs: Sequence[Any] = walked.atoms
+    assert {trace for _, trace in pairs} == {Trace(0, 2 * trials * eta.y, 2 * trials)}
+    for atom in {*walked.atoms, *law.atoms}:
+        assert walked.probability(atom) == law.probability(atom)
+
+
+@pytest.mark.parametrize(("eta", "failure_bits"), [*SMALL, (Eta(7, 3), 6), (Eta(1, 1), 40)])
+def test_the_promise_contains_what_fails(eta: Eta, failure_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In rationals: no further from the exact law than the stated failure, and within the claim; not without its δ."""
+    monkeypatch.setattr(laplace_textbook, "FAILURE_BITS", failure_bits)
+    trials = laplace_textbook.trials_for(eta)
+    either = 1 - (1 - eta.base**trials) ** 2  # of two magnitudes
+    assert either <= laplace_fixed_work.failure(eta) <= Fraction(2, 1 << failure_bits)
+    far = 3 * trials
+    for data in (0, 1, far):
+        law = laplace_fixed_work.law(data, eta, lower=-far, upper=far)
+        sound = laplace_exact.law(data, eta, lower=-far, upper=far)
+        apart = sum(abs(law.probability(one)[0] - sound.probability(one)[0]) for one in law.atoms)
+        assert 0 < apart / 2 <= laplace_fixed_work.failure(eta)
+    laws = [laplace_fixed_work.law(data, eta, lower=-far, upper=far) for data in (0, 1)]
+    promised = laplace_fixed_work.claim(eta, 1.0)
+    evidence = exact.compare(laws[0], laws[1], promised)
+    assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
+    assert exact.compare(laws[0], laws[1], Claim(promised.epsilon)).verdict is Verdict.VIOLATED
+
+
+def test_the_member_promises_its_failures() -> None:
+    mechanism, parameters = member("laplace-fixed-work"), LaplaceParameters(epsilon=0.5)
+    one, pair = (mechanism.claim(parameters, data, data) for data in (0.0, np.array([0.0, 1.0])))
+    assert one.epsilon == pair.epsilon == 0.5
+    assert 0 < one.delta < 2**-36
+    assert 2 * one.delta <= pair.delta < 2**-35
+    assert mechanism.claim(LaplaceParameters(epsilon=90_000.0, grid=0), 0, 0).delta <= 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 500])
+def test_many_draws_take_as_much_as_each(n: int) -> None:
+    bits, eta = seeded_bits(1), Eta(15, 4)
+    laplace_fixed_work.sample(0, eta, bits, n)
+    each = 2 * laplace_textbook.trials_for(eta)
+    assert (bits.tries, bits.consumed, bits.steps) == (0, 4 * each * n, each * n)
+
+
+def test_a_search_that_stops_early_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break the sampler: two trials that both fail end both magnitudes, and the bits left are not drawn."""
+    draw = laplace_fixed_work.FixedWork.draw
+
+    def hasty(self: Any, bits: Any, n: int) -> Any:
+        return np.zeros(n, dtype=np.int64) if bits.take(2) == 3 else draw(self, bits, n)
+
+    monkeypatch.setattr(laplace_fixed_work.FixedWork, "draw", hasty)
+    with pytest.raises(AssertionError):
+        test_there_is_only_one_trace(*SMALL[0], monkeypatch)
+
+
+def test_more_work_than_is_bearable_is_refused() -> None:
+    with pytest.raises(ValueError, match="trials, more than 16384: choose a coarser grid"):
+        laplace_fixed_work.sample(0, Eta(2**20 - 1, 20), seeded_bits(1), 1)
+    with pytest.raises(ValueError, match="n must not be negative, got -1"):
+        laplace_fixed_work.sample(0, Eta(1, 1), seeded_bits(1), -1)
+    with pytest.raises(NoLawError, match="take more than"):
+        laplace_fixed_work.law(0, Eta.from_epsilon(0.01), lower=-9_000, upper=9_000)

@@ -1,0 +1,193 @@
+"""Naive Laplace noise: its laws are those of the code, string by string, and its outputs come in order."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.additive.family import LaplaceParameters
+from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.laplace import naive as laplace_naive
+from subnormal.mechanisms.laplace.naive import FLOAT32, FLOAT64
+
+VALUES = [0.0, -0.0, 1.0, 0.1, -3.7, 2.0**20 + 0.5, 1e-300]
+SCALES = [1.0, 100.0, 1 / 30, 1e-3]
+AT_ONCE = 1 << 19
+
+
+class EveryWord(BitSource):
+    """Hands out 0, 1, 2, …, 2^width − 1 as words: every string of bits, in order."""
+
+    __slots__ = ("_next",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda count: np.zeros(count, dtype=np.uint64))
+        self._next = 0
+
+    def words(self, count: int, width: int | None = None) -> NDArray[np.uint64]:
+        self._next += count
+        assert self._next <= 1 << (width or 0)
+        return np.arange(self._next - count, self._next, dtype=np.uint64)
+
+
+def by_every_string(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, width: int) -> None:
+    """Outputs come in order: the law's atoms, each as often as it weighs, are the outputs of all strings in order."""
+    assert mechanism.law is not None
+    law, bits = mechanism.law(data, parameters), EveryWord()
+    assert law.denominator == 1 << width
+    places = np.cumsum(np.repeat(law.low, law.counts()))  # the number of strings up to each atom
+    for start in range(0, 1 << width, AT_ONCE):
+        drawn = mechanism.sample(data, parameters, bits, min(AT_ONCE, 1 << width))
+        first, last = np.searchsorted(places, [start, start + len(drawn) - 1], side="right")
+        repeats = np.diff(np.clip(places[first : last + 1], start, start + len(drawn)), prepend=start)
+        expected = np.repeat(np.asarray(law.atoms)[first : last + 1], repeats)
+        assert drawn.tobytes() == expected.tobytes()  # type: ignore[union-attr]
+
+
+def by_every_boundary(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, width: int) -> None:
+    """Outputs come in order: the law is right when the first and the last string of each atom lead to it."""
+    assert mechanism.law is not None
+    law = mechanism.law(data, parameters)
+    assert law.denominator == 1 << width
+    ends = np.cumsum(np.repeat(law.low, law.counts()))
+    words = np.stack([np.append(0, ends[:-1]), ends - 1], axis=1).ravel().tolist()
+    bits = scripted_bits("".join(f"{word:0{width}b}" for word in words))
+    drawn = np.asarray(mechanism.sample(data, parameters, bits, len(words)))
+    assert drawn.tobytes() == np.repeat(np.asarray(law.atoms), 2).tobytes()
+
+
+def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
+    """float32: all 2^25 strings, where the float types differ most. float64: where the sum absorbs the noise."""
+    if mechanism is FLOAT32:
+        by_every_string(mechanism, 1.0, LaplaceParameters(epsilon=1.0), 25)
+    for data in (2**60, 2**60 + 129, -(2**60), 2.0**50, np.array([2**40, 2**60])):
+        parameters = LaplaceParameters(epsilon=1.0, query="sum" if isinstance(data, np.ndarray) else "value")
+        by_every_boundary(mechanism, data, parameters, 25 if mechanism is FLOAT32 else 53)
+
+
+@pytest.mark.parametrize("mechanism", [FLOAT32, FLOAT64], ids=lambda mechanism: mechanism.name)
+def test_the_law_is_that_of_the_code(mechanism: Mechanism[Any, Any, Any]) -> None:
+    check_law(mechanism)
+
+
+@pytest.mark.parametrize("float_type", [np.float32, np.float64])
+@pytest.mark.parametrize("uniform_bits", range(8, 15))
+def test_the_law_is_that_of_every_string(uniform_bits: int, float_type: Any) -> None:
+    options: dict[str, Any] = {"float_type": float_type, "uniform_bits": uniform_bits}
+    total = 2 << uniform_bits
+    script = "".join(f"{word:0{uniform_bits + 1}b}" for word in range(total))
+    for value in VALUES:
+        for scale in SCALES[uniform_bits % 2 :: 2]:
+            drawn = laplace_naive.sample(value, scale, scripted_bits(script), total, **options)
+            assert not np.signbit(drawn[drawn == 0]).any()
+            atoms, counts = np.unique(drawn, return_counts=True)
+            law = laplace_naive.law(value, scale, **options)
+            assert np.asarray(law.atoms).tobytes() == atoms.tobytes()
+            assert np.repeat(law.low, law.counts()).tolist() == counts.tolist()
+            assert law.denominator == total
+
+
+@pytest.mark.parametrize("float_type", [np.float32, np.float64])
+def test_bisection_and_enumeration_give_the_same_law(float_type: Any) -> None:
+    kind = np.dtype(float_type).name
+    unit = float(np.finfo(float_type).eps)
+    least = float(np.finfo(float_type).smallest_subnormal)  # noise of that scale is one of a few subnormal numbers
+    few = [(1.0, unit), (1.0, 50 * unit), (2.0, unit / 8), (-1.5, 20 * unit), (0.0, least), (3 * least, 2 * least)]
+    for value, scale in few:
+        bisected = laplace_naive._by_bisection(value, scale, kind, 16)
+        enumerated = laplace_naive._by_enumeration(value, scale, kind, 16)
+        assert bisected is not None
+        assert np.asarray(bisected.atoms).tobytes() == np.asarray(enumerated.atoms).tobytes()
+        assert weights(bisected) == weights(enumerated)
+
+
+def weights(law: Law[Any]) -> list[int]:
+    listed: list[int] = np.repeat(np.asarray(law.low), law.counts()).tolist()
+    return listed
+
+
+@pytest.mark.parametrize(("float_type", "widths"), [(np.float64, (40, 52, 53)), (np.float32, (24, 40, 53))])
+def test_outputs_never_decrease(float_type: Any, widths: tuple[int, ...]) -> None:
+    """Around the uniforms where neighbouring logarithms are closest in units of their last place, e^−1, e^−2, …, and at
+    both ends of either sign. At fewer bits the logarithms lie further apart."""
+    window = np.arange(-20_000, 20_000)
+    for width in widths:
+        uniforms = 1 << width
+        centres = [int(uniforms * np.exp(-size)) for size in (0.25, 0.5, 1, 2, 4, 8, 16)]
+        for index in [0, uniforms, *centres, *(2 * uniforms - count for count in centres), 2 * uniforms]:
+            indices = np.clip(index + window, 0, 2 * uniforms - 1)
+            for value in (0.0, 1.0):
+                got = laplace_naive.outputs(indices, value, 1.0, float_type=float_type, uniform_bits=width)
+                assert (got[1:] >= got[:-1]).all()
+
+
+def test_the_float32_logarithm_is_the_same_on_every_processor() -> None:
+    """No logarithm of the 2^24 uniforms comes within 20 units in the last place of a float64 to a midpoint between two
+    float32: whoever's logarithm errs by less rounds to the same float32."""
+    for start in range(1, 1 << 24, 1 << 20):
+        exact = -np.log(np.ldexp(np.arange(start, min(start + (1 << 20), 1 << 24), dtype=np.float64), -24))
+        nearest = exact.astype(np.float32)
+        for direction in (np.float32(np.inf), np.float32(-np.inf)):
+            midpoint = (nearest.astype(np.float64) + np.nextafter(nearest, direction).astype(np.float64)) / 2
+            assert (np.abs(midpoint - exact) > 20 * np.spacing(exact)).all()
+
+
+def test_a_draw_takes_one_bit_for_the_sign_and_the_uniform_s() -> None:
+    for mechanism, width in ((FLOAT64, 53), (FLOAT32, 25)):
+        for data, coordinates in ((1.5, 1), (np.array([1.0, 2.0, -5.0]), 3)):
+            bits = seeded_bits(1)
+            outcomes = mechanism.sample(data, LaplaceParameters(epsilon=1.0), bits, 10)
+            assert np.shape(outcomes) == ((10,) if coordinates == 1 else (10, 3))
+            assert bits.consumed == 10 * coordinates * width
+            assert np.asarray(outcomes).dtype == (np.float64 if mechanism is FLOAT64 else np.float32)
+
+
+def test_each_coordinate_has_noise_of_its_own() -> None:
+    data = np.array([1e6, -1e6])
+    both = laplace_naive.sample(data, 2.0, scripted_bits("0" * 53 + "1" * 53), 1)
+    largest = 2 * abs(float(np.log(np.array([2.0**-52]))[0]))  # the first index has it below the value, the last above
+    assert both.tolist() == [[1e6 - largest, -1e6 + largest]]
+
+
+def test_a_sum_is_taken_in_the_member_s_float_type() -> None:
+    records = np.array([2.0**24, 1.0, 1.0])  # a float32 swallows both ones
+    parameters = LaplaceParameters(epsilon=1.0, query="sum")
+    assert FLOAT32.law is not None
+    for data, value in ((records, 2.0**24), (records[::-1], 2.0**24 + 2)):
+        law = FLOAT32.law(data, parameters)
+        assert law.atoms is laplace_naive.law(value, 1.0, float_type=np.float32).atoms
+
+
+def test_where_no_law_can_be_written_down_there_is_none() -> None:
+    assert FLOAT64.law is not None
+    for data in (1.0, np.array([1.0])):
+        with pytest.raises(NoLawError):
+            FLOAT64.law(data, LaplaceParameters(epsilon=1.0))
+    assert laplace_naive.law(1.0, 1.0, uniform_bits=10).denominator == 1 << 11
+
+
+def test_neighbouring_counts_never_share_an_output() -> None:
+    """2^60 + 128 is rounded to 2^60, 2^60 + 129 to the next float, and noise of scale 1 is lost on either."""
+    assert FLOAT64.law is not None
+    near, far = (FLOAT64.law(count, LaplaceParameters(epsilon=1.0)) for count in (2**60 + 128, 2**60 + 129))
+    assert near.probability(2.0**60) == (Fraction(1), Fraction(1))
+    assert far.probability(2.0**60) == (Fraction(0), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scale": 0.0}, "scale must be positive and finite, got 0.0"),
+        ({"scale": 1e-60, "float_type": np.float32}, "scale must be positive and finite in float32, got 1e-60"),
+        ({"scale": 1e60, "float_type": np.float32}, r"scale must be positive and finite in float32, got 1e\+60"),
+        ({"uniform_bits": 54}, "uniform_bits must be between 1 and 53, got 54"),
+        ({"n": -1}, "n must not be negative, got -1"),
+    ],
+)
+def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        laplace_naive.sample(**{"value": 0.0, "scale": 1.0, "bits": seeded_bits(1), "n": 1, **options})

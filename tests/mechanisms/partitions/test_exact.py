@@ -1,0 +1,312 @@
+"""The exact mechanism over frequency lists: its dynamic program against brute force, its floats against integers."""
+
+import time
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from benchmarks import words
+from subnormal.audit.evidence import exact
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.bits import scripted_bits, seeded_bits
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.partitions import exact as partitions_exact
+from subnormal.mechanisms.partitions import weight_sums
+from subnormal.mechanisms.partitions.bounds import around, by_total
+from subnormal.mechanisms.partitions.family import PartitionParameters, as_problem
+from subnormal.mechanisms.privacy import Eta, selection_claim, selection_eta
+from tests.support.walks import assert_within_the_law, one_draw
+
+ALPHA = 1e-6
+HALF, THREE_QUARTERS, SLOW = Eta(1, 1, 1), Eta(3, 2, 1), Eta(1020, 10, 1)
+RECORDS = 12
+
+
+@cache
+def all_partitions(records: int, largest: int, rows: int) -> list[tuple[int, ...]]:
+    """Every partition of so many records into `rows` counts, zeros included, by the textbook's recursion."""
+    if rows == 0:
+        return [()] if records == 0 else []
+    return [
+        (first, *rest)
+        for first in range(min(records, largest) + 1)
+        for rest in all_partitions(records - first, first, rows - 1)
+    ]
+
+
+@cache
+def outcomes_of(total: int, rows: int) -> NDArray[np.int64]:
+    """All lists with y_i ≤ ⌊total/i⌋, by brute force: of partitions of any size, those that fit."""
+    upper = by_total(total, rows)[1]
+    every = np.array([one for n in range(int(upper.sum()) + 1) for one in all_partitions(n, total, rows)])
+    return every[(every <= upper).all(axis=1)]
+
+
+def chain(data: Any, eta: Eta, lower: Any, upper: Any, lists: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return numerators and denominators of what the dynamic program gives each list, at a precision that is exact."""
+    problem = as_problem(data, lower, upper)
+    above, numerator, denominator = np.full(len(lists), problem[2][0]), 1, 1
+    for row in range(lists.shape[1]):
+        low, high, _ = weight_sums.integer_sums(eta, *problem, row, 1 << 7)
+        assert (low == high).all()
+        edges = np.append(low // int(np.gcd.reduce(low)), 0)  # [-1] is that before the first
+        cell = lists[:, row] - problem[1][row]
+        numerator = numerator * (edges[cell] - edges[cell - 1])
+        denominator = denominator * edges[np.minimum(above, problem[2][row]) - problem[1][row]]
+        above = lists[:, row]
+    return np.asarray(numerator), np.asarray(denominator)
+
+
+def test_the_law_is_brute_force_for_all_partitions_of_up_to_12_records() -> None:
+    """Of at most four values: the outcomes are a thirtieth of those below, and a law names each of them."""
+    (lower, upper), outcomes = by_total(RECORDS, 4), outcomes_of(RECORDS, 4)
+    position = {tuple(one): at for at, one in enumerate(outcomes.tolist())}
+    for data in (one for n in range(RECORDS + 1) for one in all_partitions(n, n, 4)):
+        law = partitions_exact.law(data, HALF, lower=lower, upper=upper)
+        distances = np.abs(outcomes - data).sum(axis=1)
+        farthest = int(distances.max())
+        expected = [1 << (farthest - distance) for distance in distances.tolist()]
+        assert len(law.atoms) == len(outcomes)
+        assert law.denominator == sum(expected)
+        found = np.repeat(np.array(law.low, dtype=object), law.counts()).tolist()
+        assert found == [expected[position[atom]] for atom in law.atoms]  # type: ignore[index]
+
+
+def test_the_dynamic_program_is_brute_force_for_all_partitions_of_up_to_12_records() -> None:
+    """The products of the conditional probabilities that it draws by, list by list, in integers."""
+    for n in range(1, RECORDS + 1):
+        bounds, outcomes = by_total(n, n), outcomes_of(n, n)
+        for data in all_partitions(n, n, n):
+            distances = np.abs(outcomes - data).sum(axis=1)
+            weight = np.array([1 << (64 - distance) for distance in range(65)], dtype=object)[distances]
+            numerator, denominator = chain(data, HALF, *bounds, outcomes)
+            assert (numerator * weight.sum() == denominator * weight).all()
+
+
+def test_the_loss_is_at_most_two_eta_for_every_pair_of_neighbours() -> None:
+    """P/Q = 2^(d' − d)·Z'/Z: in integers, for all pairs of partitions of up to 12 records, and all outcomes."""
+    lists = np.array([one for n in range(RECORDS + 1) for one in all_partitions(n, n, RECORDS)])
+    outcomes = outcomes_of(RECORDS, RECORDS)
+    distances = np.abs(outcomes[np.newaxis] - lists[:, np.newaxis]).sum(axis=2)
+    totals = [sum(1 << (64 - distance) for distance in row) for row in distances.tolist()]
+    pairs = np.argwhere(np.abs(lists[:, np.newaxis] - lists[np.newaxis]).sum(axis=2) == 1)
+    assert len(pairs) == 2 * 618  # pairs of a partition and a corner of it, either way round
+    worst = Fraction(0)
+    for one, other in pairs.tolist():
+        gained = int((distances[other] - distances[one]).max())
+        assert gained <= 1
+        worst = max(worst, Fraction(2) ** gained * Fraction(totals[other], totals[one]))
+    assert 3 < worst <= 4  # 2^(2η)
+
+
+def test_the_claim_holds_for_a_pair_and_hardly_more_than_half_of_it_does_not() -> None:
+    lower, upper = by_total(40, 4)
+    laws = [partitions_exact.law(data, HALF, lower=lower, upper=upper) for data in ([40, 0, 0, 0], [39, 0, 0, 0])]
+    evidence = exact.compare(laws[0], laws[1], selection_claim(HALF))
+    assert evidence.verdict is Verdict.HOLDS
+    assert evidence.within == 0
+
+
+def test_lists_beyond_the_bounds_have_the_law_of_the_list_at_the_bounds() -> None:
+    bounds = {"lower": [3, 1, 0], "upper": [4, 3, 1]}
+    beyond, at = (partitions_exact.law(data, HALF, **bounds) for data in ([9, 2, 2], [4, 2, 1]))
+    assert all(beyond.probability(atom) == at.probability(atom) for atom in at.atoms)
+
+
+PROBLEMS: list[tuple[list[int], Any]] = [
+    ([5, 3, 3, 1, 0], by_total(13, 5)),
+    ([40, 20, 20, 7, 1, 1, 1, 0], around([41, 19, 19, 8, 1, 1, 1, 0], 9)),
+    ([90, 3, 2], ([10, 2, 0], [95, 2, 1])),  # the second count cannot be as large as the first's least
+    ([1] * 600, around([1] * 600, 4)),  # 2^−600 is the weight of falling to 0 at once
+    ([60] * 40, ([0] * 40, [66] * 40)),  # 2^−2400
+]
+
+
+def power_near(ratio: Fraction) -> Fraction:
+    """Return the power of two nearest to a positive rational."""
+    guess = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+    powers = [Fraction(2) ** exponent for exponent in (guess - 1, guess, guess + 1)]
+    return min(powers, key=lambda power: abs(ratio / power - 1))
+
+
+@pytest.mark.parametrize("eta", [HALF, THREE_QUARTERS, SLOW], ids=str)
+@pytest.mark.parametrize("case", range(len(PROBLEMS)))
+def test_floats_are_as_near_to_integers_as_they_say(case: int, eta: Eta) -> None:
+    data, bounds = PROBLEMS[case]
+    problem = as_problem(data, *bounds)
+    table = weight_sums.sums(eta, *problem)
+    rows = sorted({0, 1, len(data) // 2, len(data) - 1})
+    for row in rows:
+        low, high, _ = weight_sums.integer_sums(eta, *problem, row, 2_600 if max(data) == 60 else 800)
+        scale = power_near(Fraction(table.row(row)[-1]) / int(low[-1]))
+        for value, least, most in zip(table.row(row).tolist(), low.tolist(), high.tolist(), strict=True):
+            slack = Fraction(table.errors[row]) * Fraction(value) + Fraction(table.floors[row])
+            assert Fraction(value) - slack <= least * scale
+            assert most * scale <= Fraction(value) + slack
+    assert table.errors.max() < 1e-10
+
+
+def test_errors_are_not_stated_a_thousand_times_too_large() -> None:
+    """Else nearly every draw would go the slow way, and no test above would notice."""
+    data, bounds = [1] * 600, around([1] * 600, 4)
+    problem = as_problem(data, *bounds)
+    table = weight_sums.sums(HALF, *problem)
+    low = weight_sums.integer_sums(HALF, *problem, 0, 800)[0]
+    off = max(
+        abs(Fraction(a) / Fraction(table.row(0)[-1]) * int(low[-1]) / int(b) - 1)
+        for a, b in zip(table.row(0), low, strict=True)
+        if a > 1e-9
+    )
+    assert off <= table.errors[0] < 1e-10
+    assert table.floors.max() < 1e-250
+
+
+class Prepared:
+    """A source of given words, a row of them for every row of a list, and of no more."""
+
+    word_bits = 64
+    steps = 0
+
+    def __init__(self, words: list[int]) -> None:
+        self.prepared = words
+        self.asked = 0
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        assert count == len(self.prepared)
+        return np.array(self.prepared, dtype=np.uint64)
+
+    def take(self, count: int) -> int:
+        self.asked += 1
+        return 0  # the next bits of U
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_no_edge_is_on_the_wrong_side(case: int) -> None:
+    """The words around each edge of the last row, given the others: decided as in rationals."""
+    data, bounds = PROBLEMS[case]
+    lower, upper = (np.asarray(bound) for bound in bounds)
+    eta = THREE_QUARTERS
+    middle = [1 << 63] * (len(data) - 1)
+    problem = as_problem(data, lower, upper)
+    for row in range(len(data)):
+        before = partitions_exact.sample(data, eta, Prepared([1 << 63] * len(data)), 1, lower=lower, upper=upper)[0]  # type: ignore[arg-type]
+        above = int(before[row - 1]) if row else int(upper[0])
+        at = weight_sums.bounds(eta, *problem, row, above, 512)
+        for value in at.low[1:-1]:
+            for word in range((value >> 448) - 2, (value >> 448) + 3):
+                if not 0 <= word < 1 << 64:
+                    continue
+                words = [*middle[:row], word, *middle[row:]]
+                source = Prepared(words)
+                found = partitions_exact.sample(data, eta, source, 1, lower=lower, upper=upper)[0]  # type: ignore[arg-type]
+                expected = at.find(word, 64)
+                assert found[row] == (at.find(word << 400, 464) if expected is None else expected)
+
+
+def test_integers_and_floats_decide_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, (lower, upper) = PROBLEMS[1]
+    by_floats = partitions_exact.sample(data, THREE_QUARTERS, seeded_bits(1), 200, lower=lower, upper=upper)
+    monkeypatch.setattr(partitions_exact, "COMPARED", 2.0**60)
+    by_integers = partitions_exact.sample(data, THREE_QUARTERS, seeded_bits(1), 200, lower=lower, upper=upper)
+    assert (by_floats == by_integers).all()
+
+
+def test_floats_decide_nearly_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 2·10^4 lists of 8 counts none needs integers: a chance below 10^−8 that one does."""
+
+    def never(*arguments: Any) -> Any:
+        raise AssertionError("the slow path")
+
+    monkeypatch.setattr(partitions_exact, "settle", never)
+    data, (lower, upper) = PROBLEMS[1]
+    drawn = partitions_exact.sample(data, THREE_QUARTERS, seeded_bits(1), 20_000, lower=lower, upper=upper)
+    assert drawn.shape == (20_000, 8)
+
+
+def test_a_sample_fits_its_law() -> None:
+    bounds = {"lower": [2, 1, 0], "upper": [6, 4, 3]}
+    law = partitions_exact.law([4, 3, 0], THREE_QUARTERS, **bounds)
+    runs = 200_000
+    drawn = partitions_exact.sample([4, 3, 0], THREE_QUARTERS, seeded_bits(3), runs, **bounds)
+    found, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert [tuple(one) for one in found.tolist()] == law.atoms
+    expected = [float(law.probability(atom)[0]) * runs for atom in law.atoms]
+    assert stats.chisquare(counts, expected).pvalue > ALPHA
+
+
+def test_a_million_words_take_less_than_ten_seconds() -> None:
+    """A real list, of the words of an installed package, between bounds of width 64: processor time, of one release."""
+    data = words.frequencies()
+    assert data.sum() == words.MILLION
+    lower, upper = around(data, 64)
+    started = time.process_time()
+    drawn = partitions_exact.sample(data, selection_eta(1.0), seeded_bits(1), 1, lower=lower, upper=upper)[0]
+    assert time.process_time() - started < 10
+    assert (np.diff(drawn) <= 0).all()
+    assert ((lower <= drawn) & (drawn <= upper)).all()
+    assert 0 < np.abs(drawn - data).sum() < 10_000  # it has some 1,000 steps where it falls, and errs by a few at each
+
+
+def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
+    """Every string of 12 bits, two a word. A row of two cells has one edge, so 4 bits a row leave at most 1/16 each."""
+    for lower, upper in (((1, 0, 0), (2, 1, 1)), ((2, 1), (3, 2)), ((0,), (2,))):
+        parameters = PartitionParameters(1.0, lower, upper)
+        for data in (lower, upper):
+            edges = sum(most - least for least, most in zip(lower, upper, strict=True))
+            assert_within_the_law(mechanism, np.array(data), parameters, rest=edges / 16)
+
+
+def test_a_program_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break the code: forget that the row below was cut."""
+    honest = weight_sums.sums
+
+    def drifted(eta: Eta, data: Any, lower: Any, upper: Any) -> Any:
+        return honest(eta, np.maximum(data - 1, lower), lower, upper)
+
+    monkeypatch.setattr(partitions_exact, "sums", drifted)
+    with pytest.raises(AssertionError):
+        check_law(member("partitions-exact"))
+
+
+def test_the_bias_is_that_of_the_law() -> None:
+    data, (lower, upper) = [9, 4, 4, 1, 0], by_total(19, 5)
+    law = partitions_exact.law(data, THREE_QUARTERS, lower=lower, upper=upper)
+    mass = np.repeat(np.array(law.low, dtype=object), law.counts())
+    means = [Fraction(int((mass * column).sum()), law.denominator) for column in np.array(law.atoms).T.astype(object)]
+    expected = [float(mean - count) for mean, count in zip(means, data, strict=True)]
+    assert partitions_exact.bias(data, THREE_QUARTERS, lower=lower, upper=upper) == pytest.approx(expected, abs=1e-12)
+    assert expected[-1] > 0  # the last count can only grow
+
+
+def test_a_law_too_large_to_write_down() -> None:
+    lower, upper = by_total(1000, 30)
+    with pytest.raises(NoLawError, match="131072"):
+        partitions_exact.law([10] * 30, HALF, lower=lower, upper=upper)
+
+
+def test_bad_arguments() -> None:
+    good: dict[str, Any] = {"lower": [0, 0], "upper": [3, 2]}
+    for data, changed, message in (
+        ([1, 2], {}, r"frequencies must not increase, got frequencies\[0\] = 1 before 2"),
+        ([2, -1], {}, "frequencies must lie between 0 and 1099511627776, got -1 to 2"),
+        ([2.5, 1.0], {}, "frequencies must be integers, got float64"),
+        ([2], {}, "frequencies must be as long as the bounds, 2, got 1"),
+        ([2, 1], {"lower": [1]}, "equally long, got 1 and 2"),
+        ([2, 1], {"upper": [2, 3]}, "upper must not increase"),
+        ([2, 1], {"lower": [4, 0]}, r"lower\[0\] = 4 must not be above upper\[0\] = 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            partitions_exact.sample(data, HALF, seeded_bits(1), 1, **good | changed)
+    with pytest.raises(ValueError, match="n must not be negative, got -1"):
+        partitions_exact.sample([2, 1], HALF, seeded_bits(1), -1, **good)
+
+
+def test_one_draw_of_a_member_is_a_tuple() -> None:
+    parameters = PartitionParameters(1.0, (0,), (0,))
+    assert one_draw(member("partitions-exact"), np.array([0]), parameters, scripted_bits("0" * 64)) == (0,)

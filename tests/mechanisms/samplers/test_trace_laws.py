@@ -1,0 +1,191 @@
+"""Trace laws against every string of bits through the samplers, at sizes where that can be done."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from subnormal.attacks.core.events import Between, Part
+from subnormal.attacks.side_channels.rejection_tries import rejection_tries, rejection_tries_two_outcomes
+from subnormal.audit.evidence import exhaustive, side_channels
+from subnormal.mechanisms.bits import BitSource, seeded_bits
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
+from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2_side_channels as members
+from subnormal.mechanisms.exponential import exact as exponential_exact
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.families import family, member
+from subnormal.mechanisms.numerics.mpfr import cumulative, exact
+from subnormal.mechanisms.privacy import Eta
+from subnormal.mechanisms.samplers import normalized, trace_laws
+
+ALPHA = 1e-6
+VECTORS = ([0], [2], [0, 1], [2, 0, 1], [1, 1, 1], [1, 1, 1, 1], [0, 2, 2, 1], [2, 1, 2, 2])
+HALF, THREE_QUARTERS = Eta(1, 1, 1), Eta(3, 2, 1)
+
+
+def walked(draw: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[Any]:
+    """Every string of `depth` bits through one draw and the counters of its source."""
+    member: Mechanism[Any, Any, Any] = Mechanism(
+        "drawn",
+        "none",
+        lambda data, parameters, bits, n: [draw(bits)],
+        lambda *given: None,  # type: ignore[arg-type]
+    )
+    seen = side_channels.traced(member)
+    return exhaustive.law(lambda bits: seen.sample(None, None, bits, 1)[0], depth, word_bits)
+
+
+def assert_decided_is_the_law(walk: Law[Any], law: Law[Any], depth: int) -> None:
+    """The strings that end a draw within the depth weigh, trace by trace, what the law says, and it misses none."""
+    assert walk.rest < Fraction(1, 2)
+    for atom in walk.atoms:
+        low, high = law.probability(atom)
+        assert low == high == walk.probability(atom)[0], atom
+    within = [atom for atom in law.atoms if isinstance(atom, tuple) and atom[1].bits <= depth]
+    assert sum(law.probability(atom)[0] for atom in within) == 1 - walk.rest
+
+
+DEPTH = 10
+
+
+CASES = [
+    *(("all-bits", 1, THREE_QUARTERS, vector) for vector in VECTORS),
+    *(("most-significant-first", 1, THREE_QUARTERS, vector) for vector in VECTORS),
+    *(("all-bits", 3, HALF, vector) for vector in VECTORS[:5]),
+    *(("most-significant-first", 2, HALF, vector) for vector in VECTORS[:5]),
+    *(("bit-by-bit", 1, eta, vector) for vector in VECTORS for eta in (HALF, THREE_QUARTERS)),
+]
+
+
+@pytest.mark.parametrize(("sampler", "minimum_tries", "eta", "vector"), CASES)
+def test_every_string_through_the_paper_s_samplers(
+    monkeypatch: pytest.MonkeyPatch, sampler: Any, minimum_tries: int, eta: Eta, vector: list[int]
+) -> None:
+    limits = Limits(0, 2, max(3, len(vector)))
+    precision = exponential_base2.working_precision(eta, limits, "empirical")  # the law must not depend on which
+    monkeypatch.setattr(members, "working_precision", lambda eta, limits: precision)
+    law = members.trace_law(vector, eta, limits=limits, sampler=sampler, minimum_tries=minimum_tries)
+
+    def draw(bits: BitSource) -> int:
+        options: dict[str, Any] = {"limits": limits, "precision_method": "empirical"}
+        options |= {"sampler": sampler, "minimum_tries": minimum_tries}
+        return int(exponential_base2.sample(vector, eta, bits, 1, **options)[0])
+
+    depth = DEPTH if sampler == "bit-by-bit" else minimum_tries * precision
+    assert_decided_is_the_law(walked(draw, depth), law, depth)
+    assert law.rest <= Fraction(1, 1 << 60)
+
+
+@pytest.mark.parametrize("vector", [[0], [0, 0], [0, 1], [1, 1, 1], [2, 0, 1]])
+def test_every_string_through_a_precision_on_demand(monkeypatch: pytest.MonkeyPatch, vector: list[int]) -> None:
+    monkeypatch.setattr(members, "FIRST_PRECISION", 2)
+    limits, eta = Limits(0, 2, 3), Eta(3, 2, 1)
+    law = members.trace_law_on_demand(vector, eta, limits=limits)
+    draw = lambda bits: int(members.sample_on_demand(vector, eta, bits, 1, limits=limits)[0])  # noqa: E731
+    depth = max(atom[1].bits for atom in law.atoms if isinstance(atom, tuple) and atom[1].tries == 1)
+    assert_decided_is_the_law(walked(draw, depth), law, depth)
+
+
+def test_utilities_that_a_precision_on_demand_may_fail_on_have_no_law() -> None:
+    """Running sums 2^−40, 2^−39, …, 1 have one bit each, and 32 bits of a draw do not tell the first two apart."""
+    with pytest.raises(NoLawError, match="32 bits need not decide"):
+        members.trace_law_on_demand([40, *range(40, 0, -1)], Eta(1, 1, 1), limits=Limits(0, 40, 41))
+
+
+@pytest.mark.parametrize("rate", [Eta(1, 1, 1), Eta(3, 2, 1), 0.3, 2.0])
+@pytest.mark.parametrize("vector", [[0], [0, 1], [2, 0, 1], [1, 1, 1], [0, 5, 1, 1]])
+def test_every_string_through_the_rejection_free_sampler(rate: Eta | float, vector: list[int]) -> None:
+    """Words of 3 bits: one decides, or a boundary lies inside its cell; in base e the law's bounds meet here too."""
+    law = trace_laws.one_word(exponential_exact.law(vector, rate), word_bits=3)
+    assert law.rest <= Fraction(len(vector) - 1, 1 << 3)
+    walk = walked(lambda bits: int(exponential_exact.sample(vector, rate, bits, 1)[0]), 3, word_bits=3)
+    assert walk.rest == law.rest
+    for index in range(len(vector)):
+        atom = index, Trace(0, 3, 0)
+        assert law.probability(atom)[0] == walk.probability(atom)[0]
+
+
+@pytest.mark.parametrize("minimum_tries", [1, 10])
+def test_a_law_of_long_weights_is_an_enclosure(monkeypatch: pytest.MonkeyPatch, minimum_tries: int) -> None:
+    """The same law in full and rounded outwards, at a size where both can be had."""
+    vector, eta, limits = [3, 2, 0, 7], Eta(5, 3, 2), Limits(0, 7, 4)
+    full = members.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
+    assert full.high is full.low
+    monkeypatch.setattr(trace_laws, "EXACT_BITS", 16)
+    short = members.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
+    assert short.denominator == 1 << trace_laws.ENCLOSED
+    assert short.atoms == full.atoms
+    monkeypatch.setattr(trace_laws, "ENCLOSED", 70)  # narrower than the weights themselves
+    narrow = members.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
+    for law, width in ((short, Fraction(1, 1 << 250)), (narrow, Fraction(1, 1 << 60))):
+        for atom in full.atoms:
+            low, high = law.probability(atom)
+            assert low <= full.probability(atom)[0] <= high <= low + width
+
+
+def test_figure_9_in_rationals() -> None:
+    base2, ten = member("exponential-base2"), member("exponential-base2-ten-tries")
+    for attack, mechanism, least in ((rejection_tries(), base2, 1), (rejection_tries(tries=10), ten, 10)):
+        assert attack.event is not None
+        seen = side_channels.traced(mechanism, attack.channel)
+        assert seen.law is not None
+        law_in, law_out = (seen.law(data, attack.parameters) for data in attack.worlds())
+        assert law_in.rest == law_in.measure(attack.event(law_in.atoms))[0] == 0
+        more = Fraction(law_out.measure(attack.event(law_out.atoms))[0], law_out.denominator) + law_out.rest
+        assert more == Fraction(255, 512) ** least
+
+
+def test_ten_tries_or_more_in_a_hundred_thousand_runs() -> None:
+    """The sums are prepared once, then single draws: more than ten tries come up as (255/512)^10 says, in one world.
+
+    False-alarm rate: ALPHA.
+    """
+    attack = rejection_tries(tries=10)
+    eta, limits = members.member_eta(attack.parameters), attack.parameters.limits
+    precision = exponential_base2.working_precision(eta, limits)
+    counts = []
+    for world, data, runs in zip(("in", "out"), attack.worlds(), (1_000, 100_000), strict=True):
+        with exact(precision):
+            sums = cumulative(exponential_base2.weights(data, eta, precision))
+        bits, above = seeded_bits(1, attack.name, "ten tries", world), 0
+        for _ in range(runs):
+            before = bits.tries
+            normalized.all_bits(sums, bits, precision, 1, members.TEN)
+            above += bits.tries - before > members.TEN
+        counts.append(above)
+    expected = stats.binom(100_000, (255 / 512) ** 10)
+    assert counts[0] == 0
+    assert expected.ppf(ALPHA / 2) <= counts[1] <= expected.isf(ALPHA / 2)
+
+
+def test_two_outcomes_at_a_small_rate() -> None:
+    """The advantage tends to 1/2. No count is impossible, but they get ever less likely in one world alone."""
+    attack = rejection_tries_two_outcomes()
+    assert attack.worlds()[0].tolist() == [22_713, 22_713]
+    assert attack.parameters.epsilon == pytest.approx(6.1e-5, rel=1e-3)
+    assert members.member_eta(attack.parameters).base == Fraction((1 << 15) - 1, 1 << 15)
+    assert rejection_tries_two_outcomes(epsilon=2.0).worlds()[0].tolist() == [1, 1]
+
+
+def test_utilities_that_are_rounded_at_random_have_no_law_of_traces() -> None:
+    with pytest.raises(NoLawError, match="integer utilities"):
+        members.trace_law(np.array([0.5, 1.0]), Eta(1, 1, 1), limits=Limits(0, 1, 2))
+
+
+def test_the_promise_of_ten_tries_is_kept_at_the_worst_rejection() -> None:
+    """Proposition 3.8, for pairs: δ stays below 2^−10 even where nearly half of all tries are rejected."""
+    of = member("exponential-base2-ten-tries")
+    seen = side_channels.traced(of, "tries")
+    parameters = ExponentialParameters(rejection_tries().parameters.epsilon, Limits(0, 1, 1 << 9))
+    data_in, data_out = np.ones(1 << 9, dtype=np.int64), np.ones(1 << 9, dtype=np.int64)
+    data_out[0] = 0
+    assert family("exponential").adjacent(parameters, data_in, data_out)
+    assert seen.law is not None
+    law = seen.law(data_out, parameters)
+    beyond = law.rest + Fraction(law.measure(Part(1, Between(11, np.inf))(law.atoms))[0], law.denominator)
+    assert 0.97 * 2**-10 < beyond < 2**-10 == seen.claim(parameters, data_in, data_out).delta

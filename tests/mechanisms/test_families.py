@@ -1,0 +1,108 @@
+"""Members by name, and those of libraries that need not be installed."""
+
+import re
+import sys
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+
+from subnormal.attacks.catalogue import ATTACKS, attack
+from subnormal.audit.commands.list import list_command
+from subnormal.audit.engine.pairs import crossings
+from subnormal.mechanisms import families
+from subnormal.mechanisms.families import FAMILIES, absent, family, installed, member, members, package
+from tests.support.paths import ROOT
+from tests.support.processes import run
+
+OURS_ALONE = {
+    "sparse-vector",
+    "private-selection",
+    "partitions",
+    "randomized-response",
+}  # families without a library's member
+LIBRARIES = {"opendp", "diffprivlib", "python-dp"}
+
+
+@pytest.fixture
+def _nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "installed", lambda distribution: None)
+
+
+@pytest.fixture
+def _everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "installed", lambda distribution: "9.9")
+
+
+@pytest.mark.usefixtures("_everything_installed")
+def test_names_are_unique_and_a_package_is_a_library() -> None:
+    everyone = [one for of in FAMILIES for one in members(of)]
+    assert len({one.name for one in everyone}) == len(everyone)
+    assert {one.package for one in everyone} == {"", *LIBRARIES}
+    for one in everyone:
+        foreign = bool(one.package)
+        assert foreign == (not one.seeded) == (one.takes is not None)
+        assert package(one) == (f"{one.package} 9.9" if foreign else None)
+        assert not foreign or (one.law is None and not one.exact and one.runs is not None)
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_members_of_packages_that_are_not_installed_are_left_out() -> None:
+    for of in FAMILIES:
+        assert not any(one.package for one in members(of))
+        assert bool(absent(of)) == (of.name not in OURS_ALONE)
+        assert len(absent(of)) + len(members(of)) == len(of.members)
+    with pytest.raises(
+        LookupError, match=r"'opendp-laplace' needs opendp; in a checkout, pip install '.\[libraries\]'"
+    ):
+        member("opendp-laplace")
+    with pytest.raises(LookupError, match="unknown mechanism 'opendp-laplase'"):
+        member("opendp-laplase")
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_without_libraries_nothing_of_them_is_run() -> None:
+    met = crossings(ATTACKS)
+    assert not any(crossing.mechanism.package for crossing in met)
+    assert "sensitivity-rounding-float64" not in {crossing.attack.name for crossing in met}
+    named = crossings([attack("sensitivity-rounding-float64")], everything=True)
+    assert "laplace-naive-float64" in {crossing.mechanism.name for crossing in named}
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_the_list_says_how_to_get_the_others() -> None:
+    told = CliRunner().invoke(list_command).output
+    assert "not installed: opendp-noisy-max, diffprivlib-exponential\n" in told
+    assert told.count("pip install '.[libraries]'") == len(FAMILIES) - len(OURS_ALONE)
+
+
+@pytest.mark.usefixtures("_everything_installed")
+def test_the_list_shows_versions() -> None:
+    told = CliRunner().invoke(list_command).output
+    assert "pydp-laplace (python-dp 9.9)\n" in told
+    assert "not installed" not in told
+
+
+def test_finding_members_imports_no_library() -> None:
+    code = (
+        "import sys; from subnormal.mechanisms.families import FAMILIES, members; [members(of) for of in FAMILIES]; "
+        "print({'opendp', 'diffprivlib', 'pydp', 'sklearn'} & set(sys.modules))"
+    )
+    assert run([sys.executable, "-c", code]).stdout == "set()\n"
+
+
+def test_what_is_installed() -> None:
+    assert installed("numpy")
+    assert installed("a-package-that-nobody-has") is None
+    assert family("laplace").name == "laplace"
+
+
+def test_every_hint_to_install_works_in_a_checkout() -> None:
+    """The package is on no index: what is installed is this folder, with extras that it declares."""
+    root = ROOT
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    files = [*root.glob("*.md"), *root.glob("docs/*.md")]
+    files += [file for name in ("mechanisms", "attacks", "audit", "notebooks") for file in (root / name).rglob("*.py")]
+    hints = [hint for file in files for hint in re.findall(r"pip install ['\"]([^'\"]+)['\"]", file.read_text())]
+    assert len(hints) > 5
+    assert {hint for hint in hints if hint not in {f".[{extra}]" for extra in extras}} == set()

@@ -1,0 +1,56 @@
+"""A member's law against every string of bits through its sampler, and two laws against each other."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import exact, exhaustive
+from subnormal.audit.model import ExactEvidence
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Mechanism, Trace
+from subnormal.mechanisms.core.product_law import Product
+
+
+def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
+    drawn = mechanism.sample(data, parameters, bits, 1)[0]
+    if isinstance(drawn, np.ndarray):  # a vector is an outcome as a tuple
+        return tuple(drawn.tolist())
+    return drawn.item() if isinstance(drawn, np.generic) else drawn
+
+
+def traces(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[Any]:
+    """Return the law of (outcome, Trace) over all strings of `depth` bits."""
+
+    def draw(bits: BitSource) -> tuple[Any, Trace]:
+        outcome = sampler(bits)
+        return outcome, Trace(bits.tries, bits.consumed, bits.steps)
+
+    return exhaustive.law(draw, depth, word_bits)
+
+
+def assert_within_the_law(
+    mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, rest: float, word_bits: int = 2
+) -> None:
+    """Every string of 12 bits: what is decided lies below the law, and the law below that and the rest."""
+    assert mechanism.law is not None
+    law = mechanism.law(data, parameters)
+    if isinstance(law, Product):
+        law = law.on(law.parts)
+    walked = exhaustive.law(partial(one_draw, mechanism, data, parameters), depth=12, word_bits=word_bits)
+    assert walked.rest <= rest
+    for atom in law.atoms.tolist() if isinstance(law.atoms, np.ndarray) else law.atoms:
+        (low, high), decided = law.probability(atom), walked.probability(atom)[0]
+        assert decided <= high
+        assert low <= decided + walked.rest
+
+
+def evidence(attack: Attack[Any, Any, Any], mechanism: Mechanism[Any, Any, Any]) -> ExactEvidence:
+    """Return what the member's two laws prove of its claim."""
+    data_in, data_out = attack.worlds()
+    assert mechanism.law is not None
+    law_in, law_out = (mechanism.law(data, attack.parameters) for data in (data_in, data_out))
+    return exact.compare(law_in, law_out, mechanism.claim(attack.parameters, data_in, data_out), attack.event)
