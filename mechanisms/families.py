@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module, metadata
 from typing import Any
 
@@ -68,28 +70,51 @@ def installed(distribution: str) -> str | None:
 
 
 def _declared(of: Family[Any, Any, Any]) -> list[Mechanism[Any, Any, Any]]:
-    found = []
-    for reference in of.members:
-        module, attribute = reference.split(":")
-        found.append(getattr(import_module(module), attribute))
+    return [_imported(reference) for reference in of.members]
+
+
+def _imported(reference: str) -> Mechanism[Any, Any, Any]:
+    module, attribute = reference.split(":")
+    found: Mechanism[Any, Any, Any] = getattr(import_module(module), attribute)
     return found
 
 
 def member(name: str) -> Mechanism[Any, Any, Any]:
     """Return the mechanism of that name. Raises LookupError, with the nearest name, where there is none.
 
+    The references that share most words with the name are imported first: few names import more than their own module.
+
     >>> member("exponential-base2").family
     'exponential'
     """
-    everyone = [mechanism for candidate in FAMILIES for mechanism in members(candidate)]
-    for mechanism in everyone:
+    for mechanism in _nearest_first(name, FAMILIES):
         if mechanism.name == name:
-            return mechanism
-    for candidate in FAMILIES:
-        for mechanism in absent(candidate):
-            if mechanism.name == name:
+            if mechanism.package and not installed(mechanism.package):
                 raise LookupError(f"mechanism {name!r} needs {mechanism.package}; {HOW_TO_INSTALL}")
-    raise LookupError(unknown("mechanism", name, [mechanism.name for mechanism in everyone]))
+            return mechanism
+    everyone = [mechanism.name for candidate in FAMILIES for mechanism in members(candidate)]
+    raise LookupError(unknown("mechanism", name, everyone))
+
+
+def _nearest_first(name: str, of: Iterable[Family[Any, Any, Any]]) -> Iterator[Mechanism[Any, Any, Any]]:
+    """Import and yield the families' mechanisms, those whose references share most words with the name first."""
+    references = [reference for candidate in of for reference in candidate.members]
+    return map(_imported, sorted(references, key=partial(_shared, name), reverse=True))
+
+
+def _shared(name: str, reference: str) -> int:
+    """Return how many words of a reference are in a name.
+
+    >>> _shared("laplace-naive-float64", "subnormal.mechanisms.laplace.naive:FLOAT64")
+    3
+    """
+    return len({*re.split("[.:_]", reference.lower())} & {*name.split("-")})
+
+
+def is_member(mechanism: Mechanism[Any, Any, Any]) -> bool:
+    """Return whether the mechanism is one of this house, which `member` finds by its name."""
+    of = [candidate for candidate in FAMILIES if candidate.name == mechanism.family]
+    return any(one is mechanism for one in _nearest_first(mechanism.name, of))
 
 
 def unknown(kind: str, name: str, known: list[str]) -> str:

@@ -10,7 +10,7 @@ from subnormal.attacks import catalogue
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import side_channels
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import absent, exact_members, family, member, members, unknown
+from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members, unknown
 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -25,8 +25,7 @@ class Crossing:
 
     def __reduce__(self) -> tuple[Callable[..., Crossing], tuple[AnyAttack | str, AnyMechanism | str]]:
         attack = self.attack.name if self.attack in catalogue.ATTACKS else self.attack
-        known = self.mechanism in members(family(self.mechanism.family))
-        return _named, (attack, self.mechanism.name if known else self.mechanism)
+        return _named, (attack, self.mechanism.name if is_member(self.mechanism) else self.mechanism)
 
     @property
     def seen(self) -> AnyMechanism:

@@ -28,7 +28,7 @@ from subnormal.audit.engine.row import Begun, Found, Tally
 from subnormal.audit.evidence import timing
 from subnormal.audit.evidence.batches import Batch
 from subnormal.audit.model import Report, Row
-from subnormal.mechanisms.families import family, members
+from subnormal.mechanisms.families import is_member
 
 SPAN = 0.5  # seconds of counting that one task is to take
 PATIENCE = 0.1  # seconds after which somebody who watches hears again
@@ -297,7 +297,7 @@ def _standings(standing: Sequence[Standing], at: Standing | None) -> Standings:
 
 def _portable(crossing: Crossing) -> bool:
     """Return whether another process can be given the crossing: by its names, or because it can be pickled."""
-    if crossing.attack in catalogue.ATTACKS and crossing.mechanism in members(family(crossing.mechanism.family)):
+    if crossing.attack in catalogue.ATTACKS and is_member(crossing.mechanism):
         return True
     try:
         pickle.dumps(crossing)

@@ -1,8 +1,10 @@
 """Members by name, and those of libraries that need not be installed."""
 
+import dataclasses
 import re
 import sys
 import tomllib
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +13,8 @@ from subnormal.attacks.catalogue import ATTACKS, attack
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.engine.pairs import crossings
 from subnormal.mechanisms import families
-from subnormal.mechanisms.families import FAMILIES, absent, family, installed, member, members, package
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.families import FAMILIES, absent, family, installed, is_member, member, members, package
 from tests.support.paths import ROOT
 from tests.support.processes import run
 
@@ -89,6 +92,31 @@ def test_finding_members_imports_no_library() -> None:
         "print({'opendp', 'diffprivlib', 'pydp', 'sklearn'} & set(sys.modules))"
     )
     assert run([sys.executable, "-c", code]).stdout == "set()\n"
+
+
+@pytest.mark.usefixtures("_everything_installed")
+def test_a_name_needs_few_modules_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own, or one before it that shares as many words with the name."""
+    imported = families._imported
+    asked: set[str] = set()
+
+    def recording(reference: str) -> Mechanism[Any, Any, Any]:
+        asked.add(reference.partition(":")[0])
+        return imported(reference)
+
+    everyone = [one for of in FAMILIES for one in members(of)]
+    monkeypatch.setattr(families, "_imported", recording)
+    for one in everyone:
+        asked.clear()
+        assert member(one.name) is one
+        assert 1 <= len(asked) <= 2, (one.name, asked)
+
+
+def test_members_are_known_as_such() -> None:
+    known = member("laplace-exact")
+    assert is_member(known)
+    assert not is_member(dataclasses.replace(known))
+    assert not is_member(dataclasses.replace(known, family="a family of nobody"))
 
 
 def test_what_is_installed() -> None:
