@@ -48,9 +48,10 @@ from subnormal.mechanisms.families import installed, member
 from subnormal.mechanisms.numerics.mpfr import float_up
 from subnormal.mechanisms.privacy import ApproximateZcdp
 from subnormal.mechanisms.threshold import exact as threshold_exact
+from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold import naive as threshold_naive
-from subnormal.mechanisms.threshold.exact import privacy
-from subnormal.mechanisms.threshold.family import ThresholdParameters
+from subnormal.mechanisms.threshold.family import privacy
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
@@ -102,7 +103,7 @@ counts = np.array(list(histogram.values()))
 shares, deltas = [], []
 for threshold in thresholds:
     given = ThresholdParameters("laplace", SCALE, threshold, "int64")
-    chance = {count: float(threshold_exact.tail(given, threshold - count)[0]) for count in held_by}
+    chance = {count: float(threshold_family.tail(given, threshold - count)[0]) for count in held_by}
     shares.append(sum(chance[count] * count for count in counts.tolist()) / counts.sum())
     deltas.append(privacy(given, (1, 1, 1)).delta)
 _, axes = plt.subplots(figsize=(10, 4.2))
@@ -162,7 +163,7 @@ if installed("opendp"):
 def floored(given, most, keys):
     """OpenDP's last steps: 1 − t rounded down to a float, and so its power."""
     start = given.threshold_steps - int(Fraction(most) / Fraction(2) ** given.step)
-    stays = -float_up(threshold_exact.tail(given, start)[1] - 1)
+    stays = -float_up(threshold_family.tail(given, start)[1] - 1)
     return 1 + float_up(-(Fraction(stays) ** keys))
 
 

@@ -9,7 +9,7 @@ from subnormal.attacks.core.attack import Attack, named
 from subnormal.attacks.threshold.rounding_before_threshold import integers
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
-from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
 
 SOURCE = "TedTed 2026 (github.com/opendp/opendp/issues/2922): the mass at the threshold is released and not counted"
 SAMPLED = 2  # the threshold up to which so much is missing that a sample of a library tells

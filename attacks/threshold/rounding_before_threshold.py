@@ -5,7 +5,7 @@ from __future__ import annotations
 from subnormal.attacks.core.attack import Attack, named
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
-from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
 
 SOURCE = "Subnormal: P(noise ≥ T − ½ − Δ_∞) = e^(1/(2·scale))·P(noise ≥ T − Δ_∞), by ½·e^(−t/scale)"
 

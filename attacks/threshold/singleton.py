@@ -11,7 +11,7 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Releases
 from subnormal.attacks.core.outcome_paths import part
 from subnormal.mechanisms.core.mechanism import Outcomes
-from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
 
 KEY = "Alice's"
 

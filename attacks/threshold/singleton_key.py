@@ -8,7 +8,7 @@ from __future__ import annotations
 from subnormal.attacks.core.attack import Attack, named
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
-from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
 
 SOURCE = "Korolova, Kenthapadi, Mishra, Ntoulas 2009: a query that one user made may be released with probability δ"
 GRID, BEYOND = -4, 32  # steps of exact members, and how many scales above the threshold they saturate

@@ -12,7 +12,7 @@ from subnormal.attacks.core.attack import Attack, named
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.attacks.threshold.singleton_key import laplace
 from subnormal.mechanisms.privacy import require_positive
-from subnormal.mechanisms.threshold.family import Data, Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
 
 SOURCE = "after Mironov 2012: inversion in floats, at the least uniform"
 

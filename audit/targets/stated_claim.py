@@ -16,8 +16,8 @@ from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import family
 from subnormal.mechanisms.privacy import Claim
-from subnormal.mechanisms.threshold import exact as threshold_exact
-from subnormal.mechanisms.threshold.family import ThresholdParameters
+from subnormal.mechanisms.threshold import family as threshold_family
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
 
@@ -77,7 +77,7 @@ class Stated:
         if isinstance(parameters, GaussianParameters):
             usual = gaussian_claim(parameters, data_in, data_out)
         elif isinstance(parameters, ThresholdParameters):
-            usual = threshold_exact.claim(parameters, data_in, data_out)
+            usual = threshold_family.claim(parameters, data_in, data_out)
         else:
             usual = Claim(parameters.epsilon)
         return Claim(
@@ -87,7 +87,7 @@ class Stated:
 
 def _at_delta(attack: AnyAttack, delta: float) -> AnyAttack:
     try:
-        parameters = threshold_exact.with_delta(attack.parameters, delta)
+        parameters = threshold_family.with_delta(attack.parameters, delta)
     except ValueError as error:
         raise ValueError(f"--delta {delta:g}: {attack.name} cannot be made for it: {error}") from None
     base, _, options = attack.name.partition("@")

@@ -32,8 +32,8 @@ from subnormal.mechanisms.libraries import (
     up_to,
 )
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
-from subnormal.mechanisms.threshold.family import Data as Mapping
-from subnormal.mechanisms.threshold.family import Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import Data as Mapping
+from subnormal.mechanisms.threshold.parameters import Released, ThresholdParameters
 
 PACKAGE = "opendp"
 DRAWS = 200_000  # utilities that noisy max compares in half a second

@@ -2,20 +2,7 @@
 
 Integers are on the grid of 1, floats on 2^grid, by default that of all floats. A key is released where value + noise is
 at least T (for T < 0, at most T), as the number of its type that is nearest to the sum, saturated at the type's limits:
-that is post-processing.
-
-What it promises (`privacy`). Let t = P(noise ≥ T − Δ_∞), a bound on the chance that a key is released which a neighbour
-does not have. For Laplace noise (Δ₁/scale, 1 − (1−t)^Δ₀). Proof: let a be the chance that none of the keys of x alone
-is released, b that of x' alone, both at least (1−t)^Δ₀, and P ≤ e^ε·Q the laws of the common keys. The hockey-stick
-divergence is at most (1 − a) + Σ(a·P − e^ε·b·Q)₊ ≤ (1 − a) + (a − b)₊ = 1 − min(a, b). It is attained by Δ₀ keys with
-the value Δ_∞ that the neighbour does not have. For Gaussian noise the common keys are ρ-zCDP, ρ = (Δ₂/σ)²/2, and the
-δ is the same; with j keys apart and δ' that of the rest at ε, it is at most 1 − (1−t)^j·(1−δ'), and δ' = 0 at j = Δ₀.
-So ε(t) on the curve of ρ, beside the same δ, is a claim too.
-
-The boundary. Who keeps what is *at least* T must count P(noise = T − Δ_∞) in t: with integers, scale 1, T = 10 and
-sensitivities (1, 1, 1), t = P(noise ≥ 9) = B^9/(1+B) with B = e^−1: 9.022e-5. OpenDP 0.16 says 3.319e-5 there, which is
-P(noise > 9) = B^10/(1+B), and keeps 10 all the same: its figure is a factor of e too small (its issue 2922 says so).
-On the grid of all floats the boundary has a probability below 2^−1074, and nothing is lost.
+that is post-processing. `family` says what it promises, and why.
 
 What it leaks. Time: it grows with the number of keys that the data have, and a draw that its first digits do not decide
 takes longer. The order of the mapping does not matter: keys are sorted first.
@@ -25,127 +12,25 @@ design of OpenDP's thresholded noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor, frexp, lcm
+from math import ceil, floor, lcm
 from typing import Any
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
-from subnormal.mechanisms.numerics.mpfr import float_up, power_bounds, rational
-from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp, noise_claim
+from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import lazy_digits
 from subnormal.mechanisms.samplers.inverse_transform import JUDGED
-from subnormal.mechanisms.samplers.noise_tails import (
-    SUMMED,
-    Bounds,
-    gaussian_mass,
-    gaussian_tail,
-    laplace_mass,
-    laplace_tail,
-)
-from subnormal.mechanisms.threshold.family import (
-    Data,
-    Released,
-    Sensitivities,
-    ThresholdParameters,
-    steps_apart,
-    vector,
-)
+from subnormal.mechanisms.samplers.noise_tails import SUMMED, Bounds, gaussian_mass, laplace_mass
+from subnormal.mechanisms.threshold.family import claim, tail
+from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters, vector
 from subnormal.mechanisms.threshold.release import Rounded, Saturated, mappings, passing
 
 LAW_ATOMS_MAX = 1 << 12  # of one key
 LAW_BITS = 256  # of an enclosure
-DELTA_BITS = 1 << 11  # a relative 2^−900 of a δ that a float holds
-
-
-def privacy(parameters: ThresholdParameters, sensitivities: Sensitivities) -> Claim:
-    """Return what a release promises for mappings so far apart, rounded up: see above.
-
-    sensitivities: Δ₀, Δ₁ or Δ₂, Δ_∞; redundant ones are tightened, and rounding to the grid is counted. For Gaussian
-    noise the claim has its ρ beside (ε, δ), as ρ-zCDP but for δ. A threshold below Δ_∞ is no error: then t > 1/2.
-
-    >>> privacy(ThresholdParameters("laplace", 1.0, 10, "int64"), (1, 1, 1))
-    Claim(epsilon=1.0, delta=9.021979596461533e-05)
-    >>> privacy(ThresholdParameters("gaussian", 1.0, 20.0, "float64"), (1, 1, 1)).rho
-    0.5
-    """
-    return promised(parameters, sensitivities, lambda start: tail(parameters, start)[1])
-
-
-def promised(parameters: ThresholdParameters, sensitivities: Sensitivities, chance: Callable[[int], Fraction]) -> Claim:
-    """Return the promise of noise for which chance(start) is said to be at least P(noise ≥ start), in steps."""
-    keys, apart, most = steps_apart(parameters, sensitivities)
-    if keys == 0:
-        return Claim(0.0)
-    one = chance(parameters.threshold_steps - most)
-    # (1−t)^Δ₀ ≤ e^(−tΔ₀): below e^−64 it is no float's difference from 1, and its digits could fill the memory.
-    none = power_bounds(1 - one, keys, DELTA_BITS)[0] if keys * one < 64 and one < 1 else Fraction(0)
-    delta = min(1.0, float_up(1 - none))
-    if parameters.noise == "gaussian":
-        zcdp = Zcdp.of(apart / (2 * parameters.sigma**2))
-        return ApproximateZcdp(zcdp.epsilon(float_down(one)), delta, zcdp.rho)
-    rate = parameters.rate
-    epsilon = noise_claim(rate, int(apart)).epsilon if isinstance(rate, Eta) else float_up(apart * rate)
-    return Claim(epsilon, delta)
-
-
-def with_delta(parameters: ThresholdParameters, delta: float) -> ThresholdParameters:
-    """Return the parameters with the least |T| for which the promised δ is at most `delta`, and the limit as far above.
-
-    Least among the multiples of the grid, or of a power of two near a 32nd of the scale where that is coarser. Raises
-    ValueError for a δ of 0: none is promised, whatever T.
-
-    >>> with_delta(ThresholdParameters("laplace", 1.0, 20), 1e-4).threshold
-    10
-    """
-    if not 0 < delta <= 1:
-        raise ValueError(f"delta must be above 0 for a threshold, and at most 1, got {delta}")
-    scale = parameters.scale
-    spread = 2.0**parameters.step / scale.nats if isinstance(scale, Eta) else float(scale)
-    unit = Fraction(2) ** max(parameters.step, frexp(spread)[1] - 5)
-
-    def at(multiple: int) -> ThresholdParameters:
-        size = rational("threshold", parameters.threshold)
-        chosen = multiple * unit if size > 0 else -multiple * unit
-        limit = parameters.limit and _number(rational("limit", parameters.limit) + abs(chosen) - abs(size))
-        return replace(parameters, threshold=_number(chosen), limit=limit)
-
-    high = 1
-    while privacy(at(high), parameters.sensitivities).delta > delta:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if privacy(at(middle), parameters.sensitivities).delta <= delta else (middle, high)
-    return at(high)
-
-
-def _number(value: Fraction) -> int | float:
-    """Return a number that is an integer as one, and another as the nearest float."""
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def float_down(value: Fraction) -> float:
-    """Return the greatest float ≤ value > 0, or the least positive one."""
-    return max(-float_up(-value), 5e-324)
-
-
-@lru_cache(maxsize=1 << 12)
-def tail(parameters: ThresholdParameters, start: int) -> Bounds:
-    """Return bounds on P(noise ≥ start), in steps of the grid."""
-    if parameters.noise == "laplace":
-        return laplace_tail(parameters.rate, start)
-    return gaussian_tail(parameters.sigma, start)
-
-
-def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Claim:
-    """Return the promise for the parameters' sensitivities."""
-    return privacy(parameters, parameters.sensitivities)
 
 
 def sample(data: Data, parameters: ThresholdParameters, bits: BitSource, n: int) -> list[Released]:

@@ -7,176 +7,48 @@ that value. A key that one person alone holds must not be released but with prob
 Two mappings are adjacent when they differ in at most Δ₀ keys, by at most Δ_∞ in any one and at most Δ₁ (Gaussian
 noise: Δ₂) in total; a key that one of them does not have counts as 0 there, and as one of the Δ₀ even where its value
 is 0.
+
+What exact noise promises (`privacy`). Let t = P(noise ≥ T − Δ_∞), a bound on the chance that a key is released which a
+neighbour does not have. For Laplace noise (Δ₁/scale, 1 − (1−t)^Δ₀). Proof: let a be the chance that none of the keys of
+x alone is released, b that of x' alone, both at least (1−t)^Δ₀, and P ≤ e^ε·Q the laws of the common keys. The
+hockey-stick divergence is at most (1 − a) + Σ(a·P − e^ε·b·Q)₊ ≤ (1 − a) + (a − b)₊ = 1 − min(a, b). It is attained by
+Δ₀ keys with the value Δ_∞ that the neighbour does not have. For Gaussian noise the common keys are ρ-zCDP, ρ =
+(Δ₂/σ)²/2, and the δ is the same; with j keys apart and δ' that of the rest at ε, it is at most 1 − (1−t)^j·(1−δ'), and
+δ' = 0 at j = Δ₀. So ε(t) on the curve of ρ, beside the same δ, is a claim too.
+
+The boundary. Who keeps what is *at least* T must count P(noise = T − Δ_∞) in t: with integers, scale 1, T = 10 and
+sensitivities (1, 1, 1), t = P(noise ≥ 9) = B^9/(1+B) with B = e^−1: 9.022e-5. OpenDP 0.16 says 3.319e-5 there, which is
+P(noise > 9) = B^10/(1+B), and keeps 10 all the same: its figure is a factor of e too small (its issue 2922 says so).
+On the grid of all floats the boundary has a probability below 2^−1074, and nothing is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from math import ceil, floor, log
-from typing import Any, Literal, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import lru_cache, partial
+from math import ceil, frexp, log
 
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours, mappings, placed
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.numerics.grid import l1_steps, l2_steps_squared, to_steps
-from subnormal.mechanisms.numerics.mpfr import float_up, plain, rational
-from subnormal.mechanisms.privacy import Eta, require_positive
-from subnormal.mechanisms.samplers.float_weights import Rate
+from subnormal.mechanisms.numerics.mpfr import float_up, plain, power_bounds, rational
+from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp, noise_claim
+from subnormal.mechanisms.samplers.noise_tails import Bounds, gaussian_tail, laplace_tail
+from subnormal.mechanisms.threshold.parameters import (
+    INT32,
+    Data,
+    Released,
+    Sensitivities,
+    ThresholdParameters,
+    Values,
+    checked,
+    steps_apart,
+)
 
-Key: TypeAlias = Any  # hashable, and sortable among the keys of a mapping; a string where JSON is to be spoken
-Data: TypeAlias = Mapping[Key, Any]
-Released: TypeAlias = tuple[tuple[Key, int | float], ...]
-Noise = Literal["laplace", "gaussian"]
-Values = Literal["float64", "float32", "int64", "int32"]
-Sensitivities = tuple[int, float, float]  # Δ₀, Δ₁ or Δ₂, Δ_∞
-
-FINEST = (
-    -1074
-)  # 2^−1074 is the least positive binary64: every float is a multiple, and rounding to the grid costs nothing
-GRID_MAX = 62
-INT32 = (1 << 31) - 1
 USUAL_DELTA = 1e-5  # of a search
-WIDE = 1 << 61  # steps from which on numbers are Python's integers
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdParameters:
-    """What is public about a release. All is in the units of the values.
-
-    noise: "laplace" of scale `scale` (an Eta: base 2, its rate a grid step), or "gaussian" with σ = scale. threshold:
-    T > 0 keeps what is at least T, T < 0 what is at most T. values: their type, in which exact members release them,
-    saturated. grid: the exponent k of the granularity 2^k of float values; integers are on that of 1, whatever it says.
-    limit: the magnitude at which exact members saturate, at the type's own limits where not given; with it their law
-    can be written down. Naive members ignore grid and limit, as they do.
-    """
-
-    noise: Noise
-    scale: float | Eta
-    threshold: float
-    values: Values = "int64"
-    sensitivities: Sensitivities = (1, 1, 1)
-    grid: int = FINEST
-    limit: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.noise not in ("laplace", "gaussian"):
-            raise ValueError(f"noise must be 'laplace' or 'gaussian', got {self.noise!r}")
-        if self.values not in ("float64", "float32", "int64", "int32"):
-            raise ValueError(f"values must be 'float64', 'float32', 'int64' or 'int32', got {self.values!r}")
-        if not isinstance(self.scale, Eta):
-            require_positive("scale", plain("scale", self.scale))
-        elif self.noise == "gaussian":
-            raise ValueError(f"scale must be a number for gaussian noise, got {self.scale}")
-        if not isinstance(self.grid, int) or isinstance(self.grid, bool) or not FINEST <= self.grid <= GRID_MAX:
-            raise ValueError(f"grid must be an integer from {FINEST} to {GRID_MAX}, got {self.grid!r}")
-        if plain("threshold", self.threshold) == 0:
-            raise ValueError("threshold must be positive, to keep what is at least it, or negative, got 0")
-        if self.integers and not float(self.threshold).is_integer():
-            raise ValueError(f"threshold must be an integer for {self.values} values, got {self.threshold}")
-        if self.limit is not None and rational("limit", self.limit) < abs(rational("threshold", self.threshold)):
-            raise ValueError(f"limit = {self.limit} must not be below the threshold, {self.threshold}")
-        if abs(self.threshold) > self.most:
-            raise ValueError(f"threshold must be a number of type {self.values}, got {self.threshold}")
-        checked(self.sensitivities)
-
-    @property
-    def integers(self) -> bool:
-        """Whether values are integers."""
-        return self.values.startswith("int")
-
-    @property
-    def step(self) -> int:
-        """The exponent of the grid that values and noise are on."""
-        return 0 if self.integers else self.grid
-
-    @property
-    def most(self) -> int | float:
-        """The largest number of the type, where released values saturate; integers have one below −most, too."""
-        if self.integers:
-            return (1 << (31 if self.values == "int32" else 63)) - 1
-        return (2.0**24 - 1) * 2.0**104 if self.values == "float32" else (2.0**53 - 1) * 2.0**971
-
-    @property
-    def rate(self) -> Rate:
-        """How Laplace noise falls with each step of the grid, exactly."""
-        return self.scale if isinstance(self.scale, Eta) else Fraction(2) ** self.step / rational("scale", self.scale)
-
-    @property
-    def sigma(self) -> Fraction:
-        """The σ of Gaussian noise, in steps of the grid, exactly."""
-        if isinstance(self.scale, Eta):
-            raise TypeError("scale is an Eta: laplace noise has no σ")
-        return rational("scale", self.scale) / Fraction(2) ** self.step
-
-    @property
-    def threshold_steps(self) -> int:
-        """|T| in steps of the grid: the least number of them that is released, for T < 0 of minus the values."""
-        return ceil(abs(rational("threshold", self.threshold)) / Fraction(2) ** self.step)
-
-
-def checked(sensitivities: Sensitivities) -> tuple[int, Fraction, Fraction]:
-    """Return the three sensitivities as the numbers that they are. Raises ValueError where they are none."""
-    if len(sensitivities) != 3:
-        raise ValueError(f"sensitivities must be three: keys, in total, and in any one; got {sensitivities}")
-    keys = plain("sensitivities", sensitivities[0])
-    total, most = (rational("sensitivities", one) for one in sensitivities[1:])
-    if not isinstance(keys, int) or keys < 0 or total < 0 or most < 0:
-        raise ValueError(f"sensitivities must not be negative, the first of them an integer; got {sensitivities}")
-    return keys, total, most
-
-
-def steps_apart(parameters: ThresholdParameters, sensitivities: Sensitivities) -> tuple[int, Fraction, int]:
-    """Return Δ₀, and how far adjacent mappings lie apart on the grid: Δ₁ or Δ₂² in total and Δ_∞, in steps.
-
-    Redundant bounds are tightened: Δ_∞ ≤ Δ₁ ≤ Δ₀·Δ_∞, and Δ_∞² ≤ Δ₂² ≤ Δ₀·Δ_∞². Rounding moves each changed key by less
-    than a step more, so Δ₁ becomes ⌈Δ₁⌉ + Δ₀ − 1 at the most, and Δ₂ grows by less than √Δ₀; nothing, where every value
-    is on the grid already.
-    """
-    keys, total, most = checked(sensitivities)
-    if keys == 0:
-        return 0, Fraction(0), 0
-    unit = Fraction(2) ** parameters.step
-    on_grid = parameters.integers or parameters.grid == FINEST
-    most = min(most, total)
-    steps = floor(most / unit) if on_grid else ceil(most / unit)
-    if parameters.noise == "laplace":
-        total = min(total, keys * most)
-        apart = Fraction(floor(total / unit) if on_grid else l1_steps(total, parameters.grid, keys))
-        return keys, min(apart, Fraction(keys * steps)), steps
-    exact = total**2 / unit**2
-    apart = Fraction(floor(exact)) if on_grid else l2_steps_squared(total, parameters.grid, keys)
-    return keys, min(apart, Fraction(keys * steps**2)), steps
-
-
-def vector(values: Sequence[Any], parameters: ThresholdParameters) -> NDArray[Any]:
-    """Return values in steps of the grid, integers saturated at their type's limits, shape (values,).
-
-    int64 where all of them lie between ±2^61, so that sums with noise fit; else Python's integers. Raises ValueError
-    where one is no finite number, or no integer where the type is one.
-    """
-    if parameters.integers and set(map(type, values)) == {int} and -WIDE < min(values) <= max(values) < WIDE:
-        return np.array(values, dtype=np.int64).clip(-int(parameters.most) - 1, int(parameters.most))
-    steps = [_steps(value, parameters) for value in values]
-    return np.fromiter(steps, np.int64 if all(-WIDE < step < WIDE for step in steps) else object, len(steps))
-
-
-def _steps(value: Any, parameters: ThresholdParameters) -> int:
-    number = plain("value", value)
-    if not parameters.integers:
-        steps = to_steps(number, parameters.grid)
-        # The claim counts no rounding on the grid of all floats (`steps_apart`).
-        if parameters.grid == FINEST and isinstance(number, Fraction) and steps * Fraction(2) ** FINEST != number:
-            raise ValueError(f"value must be a multiple of 2^{FINEST}, as every float is, got {value!r}")
-        return steps
-    if not isinstance(number, int):
-        raise ValueError(f"value must be an integer for {parameters.values} values, got {value!r}")
-    return max(-int(parameters.most) - 1, min(int(parameters.most), number))
+DELTA_BITS = 1 << 11  # a relative 2^−900 of a δ that a float holds
 
 
 def adjacent(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> bool:
@@ -190,6 +62,91 @@ def adjacent(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> 
     order = 1 if parameters.noise == "laplace" else 2
     moved = sum((distance**order for distance in apart), Fraction(0))
     return len(apart) <= keys and moved <= total**order and all(distance <= most for distance in apart)
+
+
+def privacy(parameters: ThresholdParameters, sensitivities: Sensitivities) -> Claim:
+    """Return what a release promises for mappings so far apart, rounded up: see above.
+
+    sensitivities: Δ₀, Δ₁ or Δ₂, Δ_∞; redundant ones are tightened, and rounding to the grid is counted. For Gaussian
+    noise the claim has its ρ beside (ε, δ), as ρ-zCDP but for δ. A threshold below Δ_∞ is no error: then t > 1/2.
+
+    >>> privacy(ThresholdParameters("laplace", 1.0, 10, "int64"), (1, 1, 1))
+    Claim(epsilon=1.0, delta=9.021979596461533e-05)
+    >>> privacy(ThresholdParameters("gaussian", 1.0, 20.0, "float64"), (1, 1, 1)).rho
+    0.5
+    """
+    return promised(parameters, sensitivities, lambda start: tail(parameters, start)[1])
+
+
+def promised(parameters: ThresholdParameters, sensitivities: Sensitivities, chance: Callable[[int], Fraction]) -> Claim:
+    """Return the promise of noise for which chance(start) is said to be at least P(noise ≥ start), in steps."""
+    keys, apart, most = steps_apart(parameters, sensitivities)
+    if keys == 0:
+        return Claim(0.0)
+    one = chance(parameters.threshold_steps - most)
+    # (1−t)^Δ₀ ≤ e^(−tΔ₀): below e^−64 it is no float's difference from 1, and its digits could fill the memory.
+    none = power_bounds(1 - one, keys, DELTA_BITS)[0] if keys * one < 64 and one < 1 else Fraction(0)
+    delta = min(1.0, float_up(1 - none))
+    if parameters.noise == "gaussian":
+        zcdp = Zcdp.of(apart / (2 * parameters.sigma**2))
+        return ApproximateZcdp(zcdp.epsilon(float_down(one)), delta, zcdp.rho)
+    rate = parameters.rate
+    epsilon = noise_claim(rate, int(apart)).epsilon if isinstance(rate, Eta) else float_up(apart * rate)
+    return Claim(epsilon, delta)
+
+
+def with_delta(parameters: ThresholdParameters, delta: float) -> ThresholdParameters:
+    """Return the parameters with the least |T| for which the promised δ is at most `delta`, and the limit as far above.
+
+    Least among the multiples of the grid, or of a power of two near a 32nd of the scale where that is coarser. Raises
+    ValueError for a δ of 0: none is promised, whatever T.
+
+    >>> with_delta(ThresholdParameters("laplace", 1.0, 20), 1e-4).threshold
+    10
+    """
+    if not 0 < delta <= 1:
+        raise ValueError(f"delta must be above 0 for a threshold, and at most 1, got {delta}")
+    scale = parameters.scale
+    spread = 2.0**parameters.step / scale.nats if isinstance(scale, Eta) else float(scale)
+    unit = Fraction(2) ** max(parameters.step, frexp(spread)[1] - 5)
+
+    def at(multiple: int) -> ThresholdParameters:
+        size = rational("threshold", parameters.threshold)
+        chosen = multiple * unit if size > 0 else -multiple * unit
+        limit = parameters.limit and _number(rational("limit", parameters.limit) + abs(chosen) - abs(size))
+        return replace(parameters, threshold=_number(chosen), limit=limit)
+
+    high = 1
+    while privacy(at(high), parameters.sensitivities).delta > delta:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if privacy(at(middle), parameters.sensitivities).delta <= delta else (middle, high)
+    return at(high)
+
+
+def _number(value: Fraction) -> int | float:
+    """Return a number that is an integer as one, and another as the nearest float."""
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def float_down(value: Fraction) -> float:
+    """Return the greatest float ≤ value > 0, or the least positive one."""
+    return max(-float_up(-value), 5e-324)
+
+
+@lru_cache(maxsize=1 << 12)
+def tail(parameters: ThresholdParameters, start: int) -> Bounds:
+    """Return bounds on P(noise ≥ start), in steps of the grid."""
+    if parameters.noise == "laplace":
+        return laplace_tail(parameters.rate, start)
+    return gaussian_tail(parameters.sigma, start)
+
+
+def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Claim:
+    """Return the promise for the parameters' sensitivities."""
+    return privacy(parameters, parameters.sensitivities)
 
 
 def _to_json(data: Data) -> object:

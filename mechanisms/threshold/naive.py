@@ -30,7 +30,8 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds, normal_tail_bounds, r
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers.inverse_transform import JUDGED
 from subnormal.mechanisms.threshold import exact as threshold_exact
-from subnormal.mechanisms.threshold.family import FINEST, Data, Released, ThresholdParameters
+from subnormal.mechanisms.threshold import family as threshold_family
+from subnormal.mechanisms.threshold.parameters import FINEST, Data, Released, ThresholdParameters
 from subnormal.mechanisms.threshold.release import Passed, mappings
 
 Floats = NDArray[np.floating[Any]]
@@ -168,14 +169,14 @@ def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Cla
         low, high = exp_bounds(-min(abs(deviations), Fraction(760)))  # beyond, too
         return high / 2 if deviations >= 0 else 1 - low / 2
 
-    return threshold_exact.promised(real, parameters.sensitivities, chance)
+    return threshold_family.promised(real, parameters.sensitivities, chance)
 
 
 def open_tail_claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Claim:
     """Return the promise of exact noise that counts P(noise > T − Δ_∞)."""
     sensitivities = parameters.sensitivities
-    return threshold_exact.promised(
-        parameters, sensitivities, lambda start: threshold_exact.tail(parameters, start + 1)[1]
+    return threshold_family.promised(
+        parameters, sensitivities, lambda start: threshold_family.tail(parameters, start + 1)[1]
     )
 
 

@@ -13,7 +13,7 @@ from subnormal.mechanisms.core.distances import nowhere_beyond
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import family
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
-from subnormal.mechanisms.threshold.family import ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 KINDS = (
     *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),

@@ -21,7 +21,8 @@ from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace, lazy_digits
 from subnormal.mechanisms.threshold import exact as threshold_exact
-from subnormal.mechanisms.threshold.family import ThresholdParameters
+from subnormal.mechanisms.threshold import family as threshold_family
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 from subnormal.mechanisms.threshold.release import Rounded
 from tests.support.walks import assert_within_the_law, one_draw
 
@@ -181,7 +182,7 @@ def test_gaussian_noise_of_many_steps_has_no_law_and_says_so_at_once() -> None:
 
 
 def test_very_many_keys_that_pass_for_certain_are_claimed_at_once() -> None:
-    claim = threshold_exact.privacy(ThresholdParameters("laplace", 1e10, 20), (10**9, 1e9, 1))
+    claim = threshold_family.privacy(ThresholdParameters("laplace", 1e10, 20), (10**9, 1e9, 1))
     assert claim == Claim(0.1, 1.0)
 
 
@@ -230,7 +231,7 @@ def test_a_million_keys_in_seconds() -> None:
     begin = time.process_time()
     ((outcome),) = threshold_exact.sample(data, given, seeded_bits(1), 1)
     assert time.process_time() - begin < 3
-    expected = sum(20_000 * float(threshold_exact.tail(given, 20 - value)[0]) for value in range(50))
+    expected = sum(20_000 * float(threshold_family.tail(given, 20 - value)[0]) for value in range(50))
     assert abs(len(outcome) - expected) < 5 * 500
 
 
@@ -273,7 +274,7 @@ def test_keys_that_do_not_change_cancel() -> None:
     given = ThresholdParameters("laplace", Eta(1, 1), 4, sensitivities=(2, 2, 1), limit=12)
     law_in, law_out = (threshold_exact.law(data, given) for data in (common | {"x": 1, "y": 1}, common))
     assert law_in.differing(law_out) == ["x", "y"]
-    claim = threshold_exact.claim(given, {}, {})
+    claim = threshold_family.claim(given, {}, {})
     evidence = exact.compare(law_in, law_out, claim)
     assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
     assert evidence.delta == pytest.approx(claim.delta, rel=1e-15)
@@ -286,7 +287,7 @@ def test_every_pair_of_the_code_holds() -> None:
     """Laws of the code in base e and for Gaussian noise, over neighbours with two keys: none is above the claim."""
     for noise, scale in (("laplace", 1.0), ("gaussian", 1.5)):
         given: Any = ThresholdParameters(noise, scale, 3, "int32", (2, 2, 1), limit=6)  # type: ignore[arg-type]
-        claim = threshold_exact.claim(given, {}, {})
+        claim = threshold_family.claim(given, {}, {})
         pairs: list[tuple[Any, Any]] = [
             ({"a": 1, "b": 1}, {}),
             ({"a": 1, "b": 3}, {"b": 2}),

@@ -14,9 +14,10 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
 from subnormal.mechanisms.samplers.noise_tails import gaussian_tail, laplace_tail
 from subnormal.mechanisms.threshold import exact as threshold_exact
+from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold import naive as threshold_naive
-from subnormal.mechanisms.threshold.exact import privacy
-from subnormal.mechanisms.threshold.family import FAMILY, ThresholdParameters, adjacent, checked
+from subnormal.mechanisms.threshold.family import FAMILY, adjacent, privacy
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters, checked
 
 FLOOR = 2.0**-53  # of OpenDP's arithmetic: 1 − δ is a float below 1
 FIRST_ROW = 2.801398224505647e-09
@@ -121,7 +122,7 @@ def floored(tail: Fraction, keys: int) -> float:
 
 
 def one_tail(given: ThresholdParameters, most: float) -> Fraction:
-    return threshold_exact.tail(given, given.threshold_steps - int(Fraction(most) * Fraction(2) ** -given.step))[1]
+    return threshold_family.tail(given, given.threshold_steps - int(Fraction(most) * Fraction(2) ** -given.step))[1]
 
 
 def test_opendps_page_of_figures_with_its_floor_and_without() -> None:

@@ -16,7 +16,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.threshold import naive as threshold_naive
-from subnormal.mechanisms.threshold.family import ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
