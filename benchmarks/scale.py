@@ -19,7 +19,7 @@ from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine import process_pool
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
-from subnormal.audit.evidence import batches as counting
+from subnormal.audit.evidence.batches import BATCH, count_batch, nothing
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 
@@ -57,16 +57,16 @@ def rivals(batches: int) -> dict[str, Callable[[], object]]:
     edges = np.arange(OUTCOMES, dtype=np.float64)
 
     def ours() -> object:
-        seen = counting.nothing(OUTCOMES)
+        seen = nothing(OUTCOMES)
         for number in range(batches):
-            seen += counting.count_batch(mechanism, attack, "out", data, edges, 1, number, counting.BATCH)
+            seen += count_batch(mechanism, attack, "out", data, edges, 1, number, BATCH)
         return seen
 
     def bare() -> object:
         seen = np.zeros(OUTCOMES, dtype=np.int64)
         for number in range(batches):
             bits = seeded_bits(1, attack.name, mechanism.name, "out", number)
-            seen += np.bincount(mechanism.sample(data, attack.parameters, bits, counting.BATCH), minlength=OUTCOMES)
+            seen += np.bincount(mechanism.sample(data, attack.parameters, bits, BATCH), minlength=OUTCOMES)
         return seen
 
     return {"ours": ours, "bare": bare}

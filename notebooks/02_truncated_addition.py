@@ -56,7 +56,7 @@ from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import exact
 from subnormal.audit.figures.pictures import IN, OUT, side_by_side
 from subnormal.audit.report.table import to_markdown
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
@@ -157,8 +157,8 @@ axes.set_xlabel("runs in each world")
 axes.set_ylabel("largest ε that can be shown")
 plt.show()
 enough = np.log(80) * np.exp(EPSILON)
-print(f"{RUNS:,} runs: underpowered at ε = 10.03? {statistics.underpowered(RUNS, 0.05, 10.03, 0)}", end="; ")
-print(f"at 10.04? {statistics.underpowered(RUNS, 0.05, 10.04, 0)}")
+print(f"{RUNS:,} runs: underpowered at ε = 10.03? {binomial.underpowered(RUNS, 0.05, 10.03, 0)}", end="; ")
+print(f"at 10.04? {binomial.underpowered(RUNS, 0.05, 10.04, 0)}")
 print(f"runs needed for ε = {EPSILON:g}: {enough:.1e}, or {enough / 1e9 / 3.156e7:.1f} years at a billion a second")
 
 # %% [markdown]

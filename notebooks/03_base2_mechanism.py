@@ -54,7 +54,7 @@ from subnormal.audit.evidence import exhaustive
 from subnormal.audit.figures.pictures import IN, OUT, draw_worlds
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import InexactError, ceiling_log2, cumulative, exact, fraction
@@ -110,7 +110,7 @@ for resolution in (3, 4, 8, 16, 32):
 powers = np.arange(12)
 for precision in (16, 24):
     try:
-        last = exponential_base2.weights(powers, ETA, precision)[-1]
+        last = base2.weights(powers, ETA, precision)[-1]
         print(f"p = {precision}: B^{powers[-1]} = {fraction(last)}, exactly")
     except InexactError as error:
         print(f"p = {precision}: InexactError: {error}")
@@ -128,7 +128,7 @@ u_max = np.unique(np.geomspace(1, 600, 60).astype(int))
 _, axes = plt.subplots(figsize=(10, 4.4))
 for eta, shade in ((ETA, "black"), (Eta.from_epsilon(EPSILON / 2, 8), "0.55")):
     for method, style in (("theoretical", "--"), ("empirical", "-")):
-        needed = [exponential_base2.working_precision(eta, Limits(0, int(u), 16), method) for u in u_max]
+        needed = [base2.working_precision(eta, Limits(0, int(u), 16), method) for u in u_max]
         label = f"{method}, B = {eta.x}/$2^{{{eta.y}}}$"
         axes.loglog(u_max, needed, style, color=shade, drawstyle="steps-post" if style == "-" else None, label=label)
 axes.axhline(53, color="0.75", linewidth=1)
@@ -152,7 +152,7 @@ plt.show()
 WORLDS = {"with Alice": np.array([0, 1, 1, 3]), "without": np.array([0, 0, 0, 2])}
 bits_a_try = 3 * ETA.y * ETA.z + 2  # a sum up to 4 of weights down to B^3
 with exact(bits_a_try):
-    SUMS = {name: cumulative(exponential_base2.weights(world, ETA, bits_a_try)) for name, world in WORLDS.items()}
+    SUMS = {name: cumulative(base2.weights(world, ETA, bits_a_try)) for name, world in WORLDS.items()}
 
 _, axes = plt.subplots(figsize=(10, 2.8))
 for row, (colour, sums) in enumerate(zip((IN, OUT), SUMS.values(), strict=True)):
@@ -182,7 +182,7 @@ plt.show()
 depth = 2 * bits_a_try
 for name, sums in SUMS.items():
     walked = exhaustive.law(lambda bits, sums=sums: normalized.all_bits(sums, bits, bits_a_try, 1)[0], depth)
-    formula = exponential_base2.law(WORLDS[name], ETA)
+    formula = base2.law(WORLDS[name], ETA)
     print(f"{name}: {2**depth:,} strings of {depth} bits, unresolved {walked.rest} = {float(walked.rest):.4f}")
     for outcome in range(4):
         (lower, _), (law, _) = walked.probability(outcome), formula.probability(outcome)
@@ -233,9 +233,9 @@ plt.show()
 
 # %%
 steep, real = Eta(1, 2, 1), np.array([0.5, 1.0, 1.5, 2.25])
-rounded = [float(exponential_base2.law(real, steep).probability(outcome)[0]) for outcome in range(4)]
+rounded = [float(base2.law(real, steep).probability(outcome)[0]) for outcome in range(4)]
 unrounded = float(steep.base) ** real / np.sum(float(steep.base) ** real)
-draws = exponential_base2.sample(real, steep, seeded_bits(SEED), 4000, limits=Limits(0, 3, 4))
+draws = base2.sample(real, steep, seeded_bits(SEED), 4000, limits=Limits(0, 3, 4))
 
 _, axes = plt.subplots(figsize=(9, 4))
 axes.bar(np.arange(4) - 0.2, unrounded, width=0.38, color="0.8", label="unrounded, on paper")
@@ -287,9 +287,9 @@ plt.show()
 
 # %%
 _, axes = plt.subplots(1, 3, figsize=(13, 4), sharey=True, layout="constrained")
-for panel, (naive, base2) in zip(axes, rows, strict=True):
+for panel, (naive, twin) in zip(axes, rows, strict=True):
     panel.plot(*naive.sketch.curve, color="crimson", linewidth=2.5, label=naive.mechanism.removeprefix("exponential-"))
-    panel.plot(*base2.sketch.curve, color="black", linewidth=2.5, label=base2.mechanism.removeprefix("exponential-"))
+    panel.plot(*twin.sketch.curve, color="black", linewidth=2.5, label=twin.mechanism.removeprefix("exponential-"))
     claim = naive.claim
     panel.plot(claim.epsilon, claim.delta, "o", color="black", markersize=9, fillstyle="none", clip_on=False)
     panel.annotate("claimed", (claim.epsilon, 0), (4, 9), textcoords="offset points")

@@ -48,7 +48,7 @@ from IPython.display import Markdown, display
 from subnormal.audit.evidence import exhaustive
 from subnormal.audit.figures import curves, figures
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import Limits
@@ -66,7 +66,7 @@ plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right":
 # %%
 for n in (10, 100, 1_000, 10_000):
     limits = Limits(0, n - 1, n)
-    p = exponential_base2.working_precision(curves.ETA, limits, "empirical")
+    p = base2.working_precision(curves.ETA, limits, "empirical")
     print(f"n = {n:>6,}: {p:>6,} bits a number, {n * p / 8e6:>7.3f} MB of running sums.    A float: 53 bits")
 
 # %% [markdown]
@@ -142,7 +142,7 @@ print(f"   error measured: at most {float(worst) * 2**53:.2f} units, by rational
 
 # %%
 walked = exhaustive.law(lambda bits: int(exponential_exact.sample(FIVE, ETA, bits, 1)[0]), 3 * WORD, WORD)
-formula = exponential_base2.law(FIVE, ETA)
+formula = base2.law(FIVE, ETA)
 for outcome in range(5):
     (lower, _), (probability, _) = walked.probability(outcome), formula.probability(outcome)
     assert lower <= probability <= lower + walked.rest
@@ -260,7 +260,7 @@ for name, data in {"steep": np.arange(1_000), "flat": np.zeros(1_000, dtype=np.i
     print(f"{name}:   naive {bits.consumed / DRAWS:g}", end="")
     for sampler in ("all-bits", "bit-by-bit"):
         bits = seeded_bits(SEED)
-        exponential_base2.sample(data, curves.ETA, bits, DRAWS, limits=limits, sampler=sampler)
+        base2.sample(data, curves.ETA, bits, DRAWS, limits=limits, sampler=sampler)
         print(f",   base 2 {sampler} {bits.consumed / DRAWS:,.2f}", end="")
     bits = seeded_bits(SEED)
     exponential_exact.sample(data, curves.ETA, bits, DRAWS)

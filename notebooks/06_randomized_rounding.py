@@ -51,20 +51,19 @@ from scipy.stats import ks_2samp, laplace
 from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.audit.statistics.binomial import ks_distance
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
-from subnormal.mechanisms.exponential import randomized_rounding
-from subnormal.mechanisms.laplace import as_selection as laplace_base2
+from subnormal.mechanisms.exponential import base2, randomized_rounding
+from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.laplace import naive as laplace_naive
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 SCALE = 1 / (ETA.bits * np.log(2))
 PUBLIC = {"grid": GRID, "lower": -LIMIT, "upper": LIMIT}
-OUTCOMES = laplace_base2.outcomes(**PUBLIC)
+OUTCOMES = laplace_as_selection.outcomes(**PUBLIC)
 
 
 def utilities(grid=GRID):
     """|f − o| for every outcome o."""
-    return laplace_base2.steps(VALUE, grid=grid, lower=-LIMIT, upper=LIMIT) * 2.0**grid
+    return laplace_as_selection.steps(VALUE, grid=grid, lower=-LIMIT, upper=LIMIT) * 2.0**grid
 
 
 # %% [markdown]
@@ -109,8 +108,8 @@ print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 # First a small instance, $\gamma = \frac14$ on $[-1, 1]$, where the six fractions *can* be enumerated:
 
 # %%
-small = laplace_base2.steps(0, grid=-2, lower=-1, upper=1) / 4
-law = exponential_base2.law(small, ETA)
+small = laplace_as_selection.steps(0, grid=-2, lower=-1, upper=1) / 4
+law = base2.law(small, ETA)
 bounds = randomized_rounding.bounds(small, ETA)
 print(f"{'u':>5} {'lower L':>10} {'exact law':>10} {'upper L + A':>12} {'unrounded p':>12} {'error ≤':>9}")
 for index, utility in enumerate(small):
@@ -133,7 +132,7 @@ UNROUNDED = {grid: np.array([low for low, _ in bounds.unrounded], dtype=float) f
 
 _, axes = plt.subplots(1, 3, figsize=(13, 4.4), sharey=True, layout="constrained")
 for panel, grid in zip(axes, (-2, -4, -6), strict=True):
-    at = laplace_base2.outcomes(grid=grid, lower=-LIMIT, upper=LIMIT)
+    at = laplace_as_selection.outcomes(grid=grid, lower=-LIMIT, upper=LIMIT)
     lower, width = LOWER[grid] / 2.0**grid, float(BOUNDS[grid].gap) / 2.0**grid
     panel.fill_between(at, lower, lower + width, color=IN, alpha=0.45, linewidth=0, label="$L_i$ to $L_i + A$")
     panel.plot(at, UNROUNDED[grid] / 2.0**grid, color="black", linewidth=1.3, label="unrounded")
@@ -215,7 +214,7 @@ print(all(square * most <= p <= least / square for p, (least, most) in zip(exact
 
 # %%
 def base2_draws(n, seed):
-    return laplace_base2.sample_rounded(VALUE, ETA, seeded_bits(seed, "figure 8", "base 2"), n, **PUBLIC)
+    return laplace_as_selection.sample_rounded(VALUE, ETA, seeded_bits(seed, "figure 8", "base 2"), n, **PUBLIC)
 
 
 def naive_draws(n, seed):

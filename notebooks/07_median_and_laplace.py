@@ -44,9 +44,8 @@ from statsmodels.datasets import heart
 from subnormal.audit.evidence import exact
 from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2, score_functions
 from subnormal.mechanisms.exponential import exact as exponential_exact
-from subnormal.mechanisms.exponential import score_functions
 from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
@@ -63,14 +62,14 @@ plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right":
 # %%
 ETA = Eta(3, 2, 1)
 q, low, high = ETA.base, 0, 20
-law = exponential_base2.law(score_functions.count(COUNT, range(low, high + 1)), ETA)
+law = base2.law(score_functions.count(COUNT, range(low, high + 1)), ETA)
 laplace = [(1 - q) / (1 + q) * q ** abs(r - COUNT) for r in range(low, high + 1)]
 inside = sum(laplace)
 print(f"discrete Laplace puts {float(inside):.4f} of its mass on {low} to {high}")
 print("selection = discrete Laplace given that it falls there, as fractions:", end=" ")
 print(all(law.probability(at)[0] == mass / inside for at, mass in enumerate(laplace)))
 for m in (5, 10, 20, 40):
-    around = exponential_base2.law(score_functions.count(0, range(-m, m + 1)), ETA)
+    around = base2.law(score_functions.count(0, range(-m, m + 1)), ETA)
     factor = around.probability(m)[0] * (1 + q) / (1 - q)
     assert factor == 1 / (1 - 2 * q ** (m + 1) / (1 + q))
     print(f"on count ± {m:<2}  every probability is that of discrete Laplace, times {float(factor):.6f}")
@@ -106,7 +105,7 @@ plt.show()
 answers = range(41)
 losses = []
 for count in answers[:-1]:
-    pair = (exponential_base2.law(score_functions.count(one, answers), ETA) for one in (count, count + 1))
+    pair = (base2.law(score_functions.count(one, answers), ETA) for one in (count, count + 1))
     losses.append(exact.compare(*pair, selection_claim(ETA)).epsilon)
 _, axes = plt.subplots(figsize=(10, 4))
 axes.plot(

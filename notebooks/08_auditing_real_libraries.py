@@ -65,12 +65,11 @@ from subnormal.audit import vectors
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.figures.pictures import IN, OUT
-from subnormal.audit.report import table as render
-from subnormal.audit.report import to_html
-from subnormal.audit.statistics import binomial as statistics
-from subnormal.audit.targets import target as targets
+from subnormal.audit.report import table, to_html
+from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcome_warnings import Watch
 from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.target import CallableTarget, mechanism, opened
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
@@ -114,10 +113,10 @@ def show(rows):
     """The table of some rows, and below it what went wrong or has to be known."""
     lines = ["| mechanism | verdict | event, in | event, out | ε is at least | claimed | runs |", "|" + "---|" * 7]
     for row in rows:
-        cells, sampled = render.columns(row), row.sampled
+        cells, sampled = table.columns(row), row.sampled
         worlds = (None, None) if sampled is None else (sampled.event_in, sampled.event_out)
         verdict = "ERROR" if row.error else cells["sampled"]
-        numbers = [*map(render.interval, worlds), cells["ε ≥"], cells["claimed ε"], cells["runs"]]
+        numbers = [*map(table.interval, worlds), cells["ε ≥"], cells["claimed ε"], cells["runs"]]
         lines.append(f"| {cells['mechanism']} | **{verdict}** | {' | '.join(numbers)} |")
     display(Markdown("\n".join(lines)))
     for row in rows:
@@ -276,13 +275,13 @@ def release(data, parameters, runs):
 def audited(name, target, attack=grid):
     """The report of one target under one attack, which judges the claim EPSILON."""
     watch = Watch()
-    mine = targets.mechanism(name, attack.family, target, Stated(epsilon=EPSILON).claim, watch)
+    mine = mechanism(name, attack.family, target, Stated(epsilon=EPSILON).claim, watch)
     report = examine_all([Crossing(attack, mine)], seed=SEED, runs=RUNS, alpha=ALPHA)
     row = dataclasses.replace(report.rows[0], warnings=watch.warnings())
     return dataclasses.replace(report, rows=(row,))
 
 
-mine = audited("my callable", targets.CallableTarget(release))
+mine = audited("my callable", CallableTarget(release))
 show(mine.rows)
 
 # %% [markdown]
@@ -316,7 +315,7 @@ else:
         programs += [("laplace_target.sh", shell), ("laplace_target.sh %g", [*shell, "%g"])]
 answered = []
 for name, command in programs:
-    with targets.opened(f"cmd: {shlex.join(command)}") as program:
+    with opened(f"cmd: {shlex.join(command)}") as program:
         answered += audited(name, program).rows
 if answered:
     show(answered)
@@ -472,7 +471,7 @@ def rounded(data, parameters, runs):
     return np.ldexp(np.rint(np.ldexp(release(data, parameters, runs), 40)), -40)
 
 
-show(audited("my callable, rounded", targets.CallableTarget(rounded)).rows)
+show(audited("my callable, rounded", CallableTarget(rounded)).rows)
 print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
 
 # %% [markdown]
@@ -488,7 +487,7 @@ print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
 # %%
 print("   ε       runs needed   at a millisecond each")
 for epsilon in (0.5, 1, 2, 4, 8, 12, 16, 20):
-    needed = statistics.runs_needed(ALPHA, epsilon)
+    needed = binomial.runs_needed(ALPHA, epsilon)
     seconds = needed / 1000
     time = f"{seconds:,.1f} seconds" if seconds < 3600 else f"{seconds / 86400:,.1f} days"
     print(f"{epsilon:>4g}{needed:>18,}   {time}")

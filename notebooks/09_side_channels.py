@@ -55,7 +55,7 @@ from subnormal.audit.model import Verdict
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import image
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Eta
@@ -159,9 +159,9 @@ def walked(data, sampler):
     """The law of the bits of one draw."""
 
     def draw(bits):
-        return int(exponential_base2.sample(data, ETA, bits, 1, limits=LIMITS, sampler=sampler)[0])
+        return int(base2.sample(data, ETA, bits, 1, limits=LIMITS, sampler=sampler)[0])
 
-    return exhaustive.bits_consumed(draw, depth=exponential_base2.working_precision(ETA, LIMITS))
+    return exhaustive.bits_consumed(draw, depth=base2.working_precision(ETA, LIMITS))
 
 
 _, both = plt.subplots(1, 2, figsize=(13, 3.5), layout="constrained", sharey=True)

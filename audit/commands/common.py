@@ -145,19 +145,19 @@ def pace(done: int, left: int, seconds: float) -> str:
 
 def bound(standing: Standing | None) -> str:
     """Return what is known of a row by now: the loss that its runs prove, or how far they speak against its claim."""
-    from subnormal.audit.evidence import batches as counting
-    from subnormal.audit.statistics import binomial as statistics
+    from subnormal.audit.evidence import batches
+    from subnormal.audit.statistics import binomial
 
     if standing is None or standing.tally is None or standing.prepared is None or not standing.tally.counted:
         return ""
     where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
-    if not isinstance(standing.tally, counting.Sums):
+    if not isinstance(standing.tally, batches.Sums):
         e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
         return f"e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}: {where}"
     claim, runs, counts = standing.prepared.claim, standing.tally.counted, standing.tally.counts
-    tail = statistics.parts(standing.plan.alpha, len(counts[0].cells))[0] / 4
-    event_in, event_out = (statistics.clopper_pearson(world.event, runs, tail) for world in counts)
-    return f"ε ≥ {statistics.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}: {where}"
+    tail = binomial.parts(standing.plan.alpha, len(counts[0].cells))[0] / 4
+    event_in, event_out = (binomial.clopper_pearson(world.event, runs, tail) for world in counts)
+    return f"ε ≥ {binomial.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}: {where}"
 
 
 def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:

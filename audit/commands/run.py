@@ -264,8 +264,7 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
 
 
 def _show(report: Report, form: str, page: str, wide: bool) -> None:
-    from subnormal.audit.report import junit, terminal, to_html
-    from subnormal.audit.report import table as render
+    from subnormal.audit.report import junit, table, terminal, to_html
 
     if form == "json":
         click.echo(to_html.to_json(report), nl=False)
@@ -274,7 +273,7 @@ def _show(report: Report, form: str, page: str, wide: bool) -> None:
     elif form == "junit":
         click.echo(junit.to_junit(report), nl=False)
     elif wide:
-        print_whole(render.table(report))
+        print_whole(table.table(report))
         rows = report.rows
         print_lines([*terminal.errors(rows), *terminal.warnings(rows), *terminal.conclusion(report)], terminal.WIDTH)
     else:

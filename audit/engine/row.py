@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.events import Event
 from subnormal.audit.engine.pairs import AnyAttack, Crossing, planned_runs
 from subnormal.audit.engine.preparing import Plan, Prepared, epsilons, prepare
-from subnormal.audit.evidence import batches as counting
-from subnormal.audit.evidence import sampled, sequential, timing
+from subnormal.audit.evidence import batches, sampled, sequential, timing
 from subnormal.audit.evidence.batches import Batch, Counts, Sums
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.evidence.worlds import claimed
@@ -80,7 +79,7 @@ def examine(
         prepared = prepare(crossing, plan)
         tally = _tally(crossing, plan, prepared)
         while tally is not None and not tally.complete:
-            _count_some(crossing, plan, prepared, tally, counting.BATCH)
+            _count_some(crossing, plan, prepared, tally, batches.BATCH)
         return finish(crossing, plan, prepared, tally)
     except Exception as error:
         return failed(crossing, error)
@@ -97,7 +96,7 @@ def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None) 
         if tally is not None and stored is not None:
             tally.restore(stored)
         elif tally is not None:
-            seconds = _count_some(crossing, plan, prepared, tally, counting.BATCH) / tally.counted
+            seconds = _count_some(crossing, plan, prepared, tally, batches.BATCH) / tally.counted
         if tally is None or tally.complete:
             return Begun(finish(crossing, plan, prepared, tally), prepared, tally, seconds)
         return Begun(None, prepared, tally, seconds)
@@ -132,7 +131,7 @@ def _counted(
     mechanism, attack = crossing.seen, dataclasses.replace(crossing.attack, event=event)
     if edges is None:
         return [sequential.count_pairs(mechanism, attack, plan.seed, number, size) for number, size in span]
-    return counting.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
+    return batches.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
 
 
 def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
@@ -179,7 +178,7 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
         return None
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, counting.BATCH))
+        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
     return None if prepared.edges is None else Sums(plan.runs - prepared.spent, len(prepared.edges))
 
 

@@ -22,8 +22,7 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
 from subnormal.attacks.core.outcome_paths import Column, paths, rows
-from subnormal.audit.statistics import binomial as statistics
-from subnormal.audit.statistics import logistic_regression
+from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.outcome_identity import identity, patterns
@@ -110,13 +109,11 @@ def strength(
     First by how much the lower bound on ε exceeds the claimed one, or 0; among those where it does not, by how many
     standard errors the shares lie beyond what the claim allows.
     """
-    ends = [
-        statistics.clopper_pearson_all(world, size, TAIL) for world, size in zip((first, second), runs, strict=True)
-    ]
+    ends = [binomial.clopper_pearson_all(world, size, TAIL) for world, size in zip((first, second), runs, strict=True)]
     (low_in, high_in), (low_out, high_out) = ((low.tolist(), high.tolist()) for low, high in ends)
     bounds_in, bounds_out = zip(low_in, high_in, strict=True), zip(low_out, high_out, strict=True)
-    shown = [statistics.epsilon_lower(*pair, claim.delta) for pair in zip(bounds_in, bounds_out, strict=True)]
-    beyond = statistics.standard_errors_beyond(first, second, runs, claim)
+    shown = [binomial.epsilon_lower(*pair, claim.delta) for pair in zip(bounds_in, bounds_out, strict=True)]
+    beyond = binomial.standard_errors_beyond(first, second, runs, claim)
     return np.maximum(0.0, np.array(shown) - claim.epsilon), beyond
 
 
@@ -199,7 +196,7 @@ def _promise(
     for share, rest in ((one, other), (other, one), (1 - one, 1 - other), (1 - other, 1 - one)):
         gain, cost = np.maximum(size * (share - claim.delta) + 0.5, 0.25), size * rest + 0.5
         bound = np.maximum(bound, np.log(gain / cost) - 3 * np.sqrt((size * share + 0.5) / gain**2 + 1 / cost))
-    beyond = statistics.standard_errors_beyond(first, second, runs, claim)
+    beyond = binomial.standard_errors_beyond(first, second, runs, claim)
     promise: NDArray[np.float64] = np.where(bound > claim.epsilon, size + bound, beyond)  # fewer errors than runs
     return promise
 

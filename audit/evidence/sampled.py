@@ -13,7 +13,7 @@ from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.batches import Counts, batches, count_batches
 from subnormal.audit.evidence.worlds import claimed
 from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, integers, runs_of
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
@@ -155,7 +155,7 @@ def judge(
     masses: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
     seed: int,
 ) -> SampledEvidence:
-    """Return what counts show of a claim, at confidence 1 − α, half of which is each test's (see `statistics.parts`).
+    """Return what counts show of a claim, at confidence 1 − α, half of which is each test's (see `binomial.parts`).
 
     VIOLATED: the event, or its complement, is more likely in one world than the claim allows, by Clopper-Pearson bounds
     with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell
@@ -165,17 +165,17 @@ def judge(
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     runs = counts[0].runs
-    of_event, of_distance = statistics.parts(alpha, len(counts[0].cells))
-    event_in, event_out = (statistics.clopper_pearson(world.event, runs, of_event / 4) for world in counts)
-    by_event = statistics.epsilon_lower(event_in, event_out, claim.delta)
-    apart = statistics.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
-    margin = statistics.dkw_margin(runs, of_distance) if of_distance else 0.0
+    of_event, of_distance = binomial.parts(alpha, len(counts[0].cells))
+    event_in, event_out = (binomial.clopper_pearson(world.event, runs, of_event / 4) for world in counts)
+    by_event = binomial.epsilon_lower(event_in, event_out, claim.delta)
+    apart = binomial.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
+    margin = binomial.dkw_margin(runs, of_distance) if of_distance else 0.0
     convicted_by: Literal["event", "distance"] | None = None
     if by_event > claim.epsilon:
         verdict, convicted_by = Verdict.VIOLATED, "event"
     elif apart - margin > claim.advantage_allowed:
         verdict, convicted_by = Verdict.VIOLATED, "distance"
-    elif statistics.underpowered(runs, of_event, claim.epsilon, claim.delta):
+    elif binomial.underpowered(runs, of_event, claim.epsilon, claim.delta):
         verdict = Verdict.UNDERPOWERED
     else:
         verdict = Verdict.NOT_REFUTED
@@ -183,8 +183,8 @@ def judge(
     reach = max(event_in[1] - event_out[0], event_out[1] - event_in[0])
     fit = None
     if masses is not None:
-        fit_in, p_in = statistics.monte_carlo_fit(counts[0].cells, masses[0], seed)
-        fit_out, p_out = statistics.monte_carlo_fit(counts[1].cells, masses[1], seed + 1)
+        fit_in, p_in = binomial.monte_carlo_fit(counts[0].cells, masses[0], seed)
+        fit_out, p_out = binomial.monte_carlo_fit(counts[1].cells, masses[1], seed + 1)
         fit = Fit(fit_in, p_in, fit_out, p_out)
     return SampledEvidence(
         verdict=verdict,

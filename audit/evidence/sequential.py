@@ -1,4 +1,4 @@
-"""Runs until a claim is decided: an e-process (`statistics.e_process`), looked at after every batch."""
+"""Runs until a claim is decided: an e-process (`e_process`), looked at after every batch."""
 
 from __future__ import annotations
 

@@ -43,8 +43,7 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence.worlds import claimed
 from subnormal.audit.model import Sketch, TimingEvidence, Verdict
-from subnormal.audit.statistics import binomial as statistics
-from subnormal.audit.statistics import e_process, paired_times
+from subnormal.audit.statistics import binomial, e_process, paired_times
 from subnormal.audit.statistics.e_process import PairCounts, State, update
 from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
@@ -242,7 +241,7 @@ def _threshold(nanoseconds: NDArray[np.int64], is_in: NDArray[np.bool_], claim: 
     limits = np.unique(np.quantile(nanoseconds, np.arange(1, THRESHOLDS) / THRESHOLDS))
     slow_in, slow_out = _above(nanoseconds[is_in], limits), _above(nanoseconds[~is_in], limits)
     sizes = max(1, int(is_in.sum())), max(1, int((~is_in).sum()))
-    return float(limits[np.argmax(statistics.standard_errors_beyond(slow_in, slow_out, sizes, claim))])
+    return float(limits[np.argmax(binomial.standard_errors_beyond(slow_in, slow_out, sizes, claim))])
 
 
 def _above(nanoseconds: NDArray[np.int64], limits: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.model import Row, Sketch
-from subnormal.audit.report import bins as histograms
+from subnormal.audit.report import bins
 from subnormal.audit.report.bins import FEW
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _headline(row: Row) -> str:
 
 def draw_worlds(axes: Axes, sketch: Sketch) -> None:
     """Draw both worlds: the law as a line, the sample as dots. A world without a line there cannot land there."""
-    shown = histograms.of(sketch)
+    shown = bins.of(sketch)
     ends = shown.ends
     if not shown.pairs:
         return

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from subnormal.audit.model import Interval, Row, Verdict
-from subnormal.audit.report import svg as charts
+from subnormal.audit.report import svg
 from subnormal.audit.report.sentences import percent
 from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim
 
 MAGNIFIED = 1e3  # the ratio of two probabilities of an event that a linear axis does not show
@@ -34,16 +34,16 @@ def event(row: Row) -> Panel | None:
     allowed = allowed_in(bounds[1], row.claim)
     middles = [sum(one) / 2 if certain or one[0] > 0 else 0.0 for one in bounds]
     frame = Frame(Axis("", -0.6, 1.6, names=("in", "out")), _probabilities([*bounds, *seen], [*middles, allowed[1]]))
-    marks = [charts.bar(frame, (-0.45, 0.45), allowed, "b")]
+    marks = [svg.bar(frame, (-0.45, 0.45), allowed, "b")]
     for place, (world, middle) in enumerate(zip(WORLDS, middles, strict=True)):
-        marks.append(charts.bar(frame, (place - 0.28, place + 0.28), (0.0, middle), f"f {world}"))
+        marks.append(svg.bar(frame, (place - 0.28, place + 0.28), (0.0, middle), f"f {world}"))
         if seen:
-            marks.append(charts.interval(frame, place, seen[place], f"l {world}"))
+            marks.append(svg.interval(frame, place, seen[place], f"l {world}"))
         name = f"{middle:.4g}" if certain or middle > 0 else f"≤ {bounds[place][1]:.2g}"
-        marks.append(charts.text(frame, place, max(middle, *(seen[place] if seen else (0.0,))), name))
+        marks.append(svg.text(frame, place, max(middle, *(seen[place] if seen else (0.0,))), name))
     if sampled is not None:
         told += f" Whiskers: {sampled.runs:,} runs, at {percent(sampled.confidence)}."
-    return charts.panel("The event", drawn(row), f"{told} Grey: where the claim lets in be, given out.", frame, marks)
+    return svg.panel("The event", drawn(row), f"{told} Grey: where the claim lets in be, given out.", frame, marks)
 
 
 def _known(row: Row) -> tuple[tuple[Interval, Interval], bool, str] | None:
@@ -101,25 +101,25 @@ def curve(row: Row) -> Panel | None:
         return None
     band = sketch.band
     epsilons = sketch.curve[0] if sketch.curve is not None else band.epsilons if band is not None else np.zeros(0)
-    promised = np.array([statistics.implied_delta(claim, epsilon) for epsilon in epsilons.tolist()])
+    promised = np.array([binomial.implied_delta(claim, epsilon) for epsilon in epsilons.tolist()])
     lines = [promised, *([] if sketch.curve is None else [sketch.curve[1]]), *([] if band is None else [band.observed])]
     frame = Frame(Axis("ε (nats)", 0.0, float(epsilons[-1])), _deltas(row, float(np.max(lines))))
     marks, told = [], []
     if band is not None:
-        marks += [charts.band(frame, epsilons, band.lower, band.upper, "b")]
+        marks += [svg.band(frame, epsilons, band.lower, band.upper, "b")]
         told.append(f"Shaded: confidence band from {band.runs:,} runs, {percent(band.confidence)} for all ε at once.")
     if sketch.curve is not None:
-        marks.append(charts.line(frame, *sketch.curve, "l k"))
+        marks.append(svg.line(frame, *sketch.curve, "l k"))
         told.append("Line: the exact law.")
     elif band is not None:
-        marks.append(charts.line(frame, epsilons, band.observed, "t k"))
+        marks.append(svg.line(frame, epsilons, band.observed, "t k"))
         told.append("Thin line: as counted, too high as a rule.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
-    marks += [charts.line(frame, epsilons, promised, "t c"), charts.cross(frame, claim.epsilon, claim.delta, "l c")]
+    marks += [svg.line(frame, epsilons, promised, "t c"), svg.cross(frame, claim.epsilon, claim.delta, "l c")]
     broken = "the line" if sketch.curve is not None else "all of the shaded band"
     told.append(f"Dashed, ×: the claim, broken where {broken} lies above it.")
     if row.violated and sketch.curve is None and band is not None and (band.lower <= promised).all():
         told.append("The cells of this picture are too coarse to show it; the event is not.")
-    return charts.panel("Privacy curve δ(ε)", drawn(row), " ".join(told), frame, marks)
+    return svg.panel("Privacy curve δ(ε)", drawn(row), " ".join(told), frame, marks)
 
 
 def _deltas(row: Row, most: float) -> Axis:
@@ -145,9 +145,9 @@ def running(row: Row) -> Panel | None:
         Axis("log₁₀ of the e-value", *ends),
     )
     marks = [
-        charts.line(frame, runs, values, "l k"),
-        charts.line(frame, [0.0, float(runs[-1])], [needed, needed], "t c"),
-        charts.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {1 / row.sequential.alpha:.4g}", "d"),
+        svg.line(frame, runs, values, "l k"),
+        svg.line(frame, [0.0, float(runs[-1])], [needed, needed], "t c"),
+        svg.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {1 / row.sequential.alpha:.4g}", "d"),
     ]
     caption = "The wealth of a bet against the claim, look by look. The claim is refuted where it reaches 1/α."
-    return charts.panel("Running e-value", drawn(row), caption, frame, marks)
+    return svg.panel("Running e-value", drawn(row), caption, frame, marks)

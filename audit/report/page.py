@@ -12,8 +12,7 @@ from typing import Any
 from subnormal.attacks.catalogue import attack
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.model import Report, Row
-from subnormal.audit.report import row_charts as panels
-from subnormal.audit.report import sentences
+from subnormal.audit.report import row_charts, sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import Section, columns, interval, sections, short
@@ -141,7 +140,7 @@ def _shown(row: Row, anchor: str, report: Report) -> Shown:
         event="one draw takes longer than the time below" if timed else in_words(described, compared),
         says=sentences.says(row),
         again=_again(row, report),
-        panels=panels.of(row),
+        panels=row_charts.of(row),
         numbers={name: cell for name, cell in cells.items() if cell != "–" and name != "mechanism"} | _more(row),
     )
 

@@ -11,9 +11,7 @@ import math
 import numpy as np
 
 from subnormal.audit.model import Row
-from subnormal.audit.report import bins as histograms
-from subnormal.audit.report import claim_charts
-from subnormal.audit.report import svg as charts
+from subnormal.audit.report import bins, claim_charts, svg
 from subnormal.audit.report.bins import Histogram
 from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
 
@@ -26,7 +24,7 @@ def of(row: Row) -> list[Panel]:
     if row.timing is not None:
         made = [_times(row), claim_charts.event(row)]
     else:
-        shown = None if row.sketch is None else histograms.of(row.sketch, CELLS)
+        shown = None if row.sketch is None else bins.of(row.sketch, CELLS)
         seen = shown is not None and shown.pairs
         made = [_worlds(row, shown) if shown is not None and seen else None, claim_charts.event(row)]
         if shown is not None and seen and len(shown.names) not in (1, 2):  # so few have been seen already
@@ -45,15 +43,15 @@ def _worlds(row: Row, shown: Histogram) -> Panel:
                 side = (-0.4, -0.02) if world == "i" else (0.02, 0.4)
                 places = [(place + side[0], place + side[1]) for place in range(len(masses))]
                 there = [(place, mass) for place, mass in zip(places, masses.tolist(), strict=True) if mass > 0]
-                marks += [charts.bar(frame, place, (0.0, mass), css) for place, mass in there]
+                marks += [svg.bar(frame, place, (0.0, mass), css) for place, mass in there]
             elif name == "law":
-                marks.append(charts.line(frame, *charts.steps(bounds, masses), css))
+                marks.append(svg.line(frame, *svg.steps(bounds, masses), css))
             else:
-                xs, ys = charts.steps(bounds, masses)
-                marks.append(charts.band(frame, xs, np.zeros(len(ys)), ys, css))
+                xs, ys = svg.steps(bounds, masses)
+                marks.append(svg.band(frame, xs, np.zeros(len(ys)), ys, css))
     runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs of each world. "
     caption = runs + ("There is no law." if shown.law is None else "Lines: the exact law.")
-    return charts.panel("Both worlds", claim_charts.drawn(row), caption, frame, marks)
+    return svg.panel("Both worlds", claim_charts.drawn(row), caption, frame, marks)
 
 
 def _distributions(row: Row, shown: Histogram) -> Panel:
@@ -64,12 +62,12 @@ def _distributions(row: Row, shown: Histogram) -> Panel:
         for world, masses in zip(WORLDS, pair, strict=True):
             xs, ys = _rising(shown, np.cumsum(masses))
             if name == "sampled":
-                marks.append(charts.band(frame, xs, ys - margin, ys + margin, f"f {world}"))
+                marks.append(svg.band(frame, xs, ys - margin, ys + margin, f"f {world}"))
             if name == "law" or shown.law is None:
-                marks.append(charts.line(frame, xs, ys, f"{'l' if name == 'law' else 't'} {world}"))
+                marks.append(svg.line(frame, xs, ys, f"{'l' if name == 'law' else 't'} {world}"))
     runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs, ± {margin:.2g} (DKW). "
     caption = runs + ("There is no law." if shown.law is None else "Lines: the exact law.")
-    return charts.panel("Distribution functions", claim_charts.drawn(row), caption, frame, marks)
+    return svg.panel("Distribution functions", claim_charts.drawn(row), caption, frame, marks)
 
 
 def _rising(shown: Histogram, until: Floats) -> tuple[Floats, Floats]:
@@ -77,8 +75,8 @@ def _rising(shown: Histogram, until: Floats) -> tuple[Floats, Floats]:
     if shown.merged and not shown.names:
         return shown.ends, until
     if shown.names:
-        return charts.steps(_bounds(shown), until)
-    return charts.steps(np.append(shown.ends, 2 * shown.ends[-1] - shown.ends[-2]), until)
+        return svg.steps(_bounds(shown), until)
+    return svg.steps(np.append(shown.ends, 2 * shown.ends[-1] - shown.ends[-2]), until)
 
 
 def _times(row: Row) -> Panel | None:
@@ -91,15 +89,15 @@ def _times(row: Row) -> Panel | None:
     frame = Frame(Axis("time of one draw (ms)", bounds[0], bounds[-1]), Axis("share of measurements", 0.0, highest))
     marks = []
     for world, shares in zip(WORLDS, sketch.sampled, strict=True):
-        xs, ys = charts.steps(bounds, shares)
-        marks += [charts.band(frame, xs, np.zeros(len(ys)), ys, f"f {world}"), charts.line(frame, xs, ys, f"t {world}")]
+        xs, ys = svg.steps(bounds, shares)
+        marks += [svg.band(frame, xs, np.zeros(len(ys)), ys, f"f {world}"), svg.line(frame, xs, ys, f"t {world}")]
     limit = timing.threshold * 1e3
-    marks.append(charts.line(frame, [limit, limit], [0.0, highest], "t c"))
+    marks.append(svg.line(frame, [limit, limit], [0.0, highest], "t c"))
     caption = (
         f"{timing.measurements:,} measurements of single draws; the outermost cells hold the tails. "
         "Dashed: the time that the event must exceed."
     )
-    return charts.panel("Times", claim_charts.drawn(row), caption, frame, marks)
+    return svg.panel("Times", claim_charts.drawn(row), caption, frame, marks)
 
 
 def _bounds(shown: Histogram) -> Floats:
@@ -121,5 +119,5 @@ def _up(name: str, shown: Histogram) -> Axis:
     least, most = float(positive.min()), float(positive.max())
     if most <= 50 * least:
         return Axis(name, 0.0, min(1.0, 1.08 * most))
-    decades = math.floor(math.log10(max(least, charts.LEAST_DRAWN))), math.ceil(math.log10(most))
+    decades = math.floor(math.log10(max(least, svg.LEAST_DRAWN))), math.ceil(math.log10(most))
     return Axis(name, 10.0 ** decades[0], 10.0 ** max(decades[1], decades[0] + 1), logarithmic=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
 from subnormal.audit.report.table import interval, short
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.families import member
 
 ERROR = "ERROR"
@@ -75,9 +75,9 @@ def runs_needed(row: Row) -> int | None:
         return None
     alpha = 1 - confidence(row)
     if row.sampled is not None:
-        alpha, _ = statistics.parts(alpha, 2 if row.sampled.ks.margin else 1)
+        alpha, _ = binomial.parts(alpha, 2 if row.sampled.ks.margin else 1)
     try:
-        return statistics.runs_needed(alpha, row.claim.epsilon, row.claim.delta)
+        return binomial.runs_needed(alpha, row.claim.epsilon, row.claim.delta)
     except ValueError:
         return None
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.model import CurveEvidence, Pair, Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
 GROUPS = 64  # of cells, for a band that is drawn: its margin grows with their number
@@ -104,7 +104,7 @@ def likelihood_ratio_order(cells: tuple[NDArray[np.int64], NDArray[np.int64]]) -
 
 
 def _promised(claim: Claim | Zcdp, epsilon: float) -> float:
-    return claim.delta(epsilon) if isinstance(claim, Zcdp) else statistics.implied_delta(claim, epsilon)
+    return claim.delta(epsilon) if isinstance(claim, Zcdp) else binomial.implied_delta(claim, epsilon)
 
 
 def _shown(
@@ -116,7 +116,7 @@ def _shown(
     if len(until[0]) == 0:
         return shown
     tail = alpha / (4 * len(until[0]))
-    (low_in, high_in), (low_out, high_out) = (statistics.clopper_pearson_all(world, runs, tail) for world in until)
+    (low_in, high_in), (low_out, high_out) = (binomial.clopper_pearson_all(world, runs, tail) for world in until)
     pairs = ((low_in, high_out), (low_out, high_in), (1 - high_in, 1 - low_out), (1 - high_out, 1 - low_in))
     for gain, cost in pairs:
         for point, ratio in enumerate(ratios.tolist()):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.model import Interval
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 
 CROPS = tuple(1 - 2.0**-power for power in range(1, 11))  # every tenth of dudect's percentiles
 RESAMPLES = 399  # of the bootstrap
@@ -48,7 +48,7 @@ def needed(slower: int, untied: int, pairs: int) -> Interval:
     """
     if not untied:
         return math.inf, math.inf
-    low, high = statistics.clopper_pearson(slower, untied, (1 - CONFIDENCE) / 2)
+    low, high = binomial.clopper_pearson(slower, untied, (1 - CONFIDENCE) / 2)
     nearest = 0.5 if low <= 0.5 <= high else min(low, high, key=lambda share: abs(share - 0.5))
     farthest = max(low, high, key=lambda share: abs(share - 0.5))
     each = 2 * pairs / untied  # measurements for a pair that is no tie

@@ -30,10 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
-from subnormal.audit.evidence import batches as counting
-from subnormal.audit.evidence import event_search, sampled
+from subnormal.audit.evidence import batches, event_search, sampled
 from subnormal.audit.model import SampledEvidence, Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.numerics.mpfr import float_up
@@ -110,7 +109,7 @@ class _Trial:
     def judge(self, event: Event, learned_on: int, where: str) -> Refused | None:
         """Raise NotPrivateError where the event convicts; return the last exception where every run raised one."""
         seen, error = self.counted(event)
-        one, other = (counting.Counts(count, np.array([self.runs])) for count in seen)  # one cell: the event alone
+        one, other = (batches.Counts(count, np.array([self.runs])) for count in seen)  # one cell: the event alone
         evidence = sampled.judge((one, other), self.claim, self.alpha, None, seed=0)
         if evidence.verdict is Verdict.VIOLATED:
             raise NotPrivateError(_message(evidence, self, event, seen, learned_on, where), evidence, event)
@@ -158,7 +157,7 @@ def assert_private(
     claim, runs = Claim(epsilon, delta), operator.index(runs)
     at_zero = _at_zero(data_in, data_out) if event is None else None
     share = alpha if at_zero is None else alpha / 2
-    needed = statistics.runs_needed(share, epsilon, delta)
+    needed = binomial.runs_needed(share, epsilon, delta)
     if runs < needed:
         raise ValueError(
             f"runs = {runs:,} cannot refute epsilon = {epsilon:g}, delta = {delta:g} at alpha = {share:g}: "

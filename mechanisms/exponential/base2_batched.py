@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.validation import as_utilities
-from subnormal.mechanisms.exponential import base2 as exponential_base2
-from subnormal.mechanisms.exponential import randomized_rounding
+from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.privacy import Eta
 
@@ -31,10 +30,10 @@ def sample(
     limits: Limits,
     rounding_precision: int = randomized_rounding.PRECISION,
 ) -> NDArray[np.int64]:
-    """Return n indices with exactly the law of exponential_base2.sample over these utilities, int64 of shape (n,).
+    """Return n indices with exactly the law of base2.sample over these utilities, int64 of shape (n,).
 
     Utilities are clamped to the limits and rounded anew for every draw. Fast where utilities are floats, B = 2^−s is a
-    power of two, and every running sum that the limits allow fits TOTAL_BITS_MAX bits; else exponential_base2.sample.
+    power of two, and every running sum that the limits allow fits TOTAL_BITS_MAX bits; else base2.sample.
     Bits, for each batch: the roundings, then a word for each draw, then one for each that was rejected. Leaks: tries.
     Source: Ilvento 2020, Mechanism 4.
     """
@@ -42,7 +41,7 @@ def sample(
         raise ValueError(f"n must not be negative, got {n}")
     vector, shift, word = as_utilities(utilities), _halvings(eta), _word(eta, limits)
     if vector.dtype.kind == "i" or word > TOTAL_BITS_MAX or len(vector) > limits.max_outcomes:
-        return exponential_base2.sample(vector, eta, bits, n, limits=limits, rounding_precision=rounding_precision)
+        return base2.sample(vector, eta, bits, n, limits=limits, rounding_precision=rounding_precision)
     clamped = np.clip(vector, limits.utility_min, limits.utility_max)
     down = np.int64(1) << (shift * (limits.utility_max - np.floor(clamped).astype(np.int64)))
     up = down >> np.int64(shift)  # an integer is never rounded up
@@ -66,7 +65,7 @@ def _halvings(eta: Eta) -> int:
 def _word(eta: Eta, limits: Limits) -> int:
     """Return the bits of the largest total, from public values only; more than TOTAL_BITS_MAX where nothing is fast."""
     exponent = _halvings(eta) * (limits.utility_max - limits.utility_min)
-    exact_floats = max(-limits.utility_min, limits.utility_max) <= exponential_base2.FLOAT_LIMIT
+    exact_floats = max(-limits.utility_min, limits.utility_max) <= base2.FLOAT_LIMIT
     if not _halvings(eta) or not exact_floats or exponent > TOTAL_BITS_MAX:
         return TOTAL_BITS_MAX + 1
     return (limits.max_outcomes << exponent).bit_length()

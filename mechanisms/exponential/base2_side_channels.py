@@ -17,7 +17,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.validation import Utilities
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.base2 import Sampler, clamped, numerators, weights, working_precision
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits, claim
 from subnormal.mechanisms.numerics.mpfr import InexactError, Real, cumulative, exact
@@ -34,7 +34,7 @@ TEN = 10  # tries
 def trace_law(
     utilities: ArrayLike, eta: Eta, *, limits: Limits, sampler: Sampler = "all-bits", minimum_tries: int = 1
 ) -> TraceLaw:
-    """Return the law of (index, Trace) of one call of `exponential_base2.sample` for one draw, at the working precision
+    """Return the law of (index, Trace) of one call of `base2.sample` for one draw, at the working precision
     that limits and η fix. Integer utilities; NoLawError for others, whose rounding takes bits of its own.
 
     Algorithm 2: the total weight T lies above 2^(k−1), so a try is rejected with probability 1 − T/2^k < 1/2 whatever
@@ -61,7 +61,7 @@ def _at_once(sums: list[int]) -> list[Leaf]:
 
 
 def sample_on_demand(utilities: ArrayLike, eta: Eta, bits: BitSource, n: int, *, limits: Limits) -> NDArray[np.int64]:
-    """Return n indices as `exponential_base2.sample` does for integer utilities, at a precision that the data decide.
+    """Return n indices as `base2.sample` does for integer utilities, at a precision that the data decide.
 
     Broken on purpose: the precision begins at `FIRST_PRECISION` and doubles until the weights and their sums are exact,
     so that the passes (`steps`) and the bits of a try tell which utilities there are. What it lacks is Algorithm 1:
@@ -102,7 +102,7 @@ def member_eta(parameters: ExponentialParameters) -> Eta:
 
 
 def _law(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-    return exponential_base2.law(data, member_eta(parameters), limits=parameters.limits)
+    return base2.law(data, member_eta(parameters), limits=parameters.limits)
 
 
 def _runs(data: Utilities, parameters: ExponentialParameters) -> int:
@@ -144,10 +144,10 @@ def _of_ten_tries(parameters: ExponentialParameters, data_in: Utilities, data_ou
     return Claim(parameters.epsilon, 2.0**-TEN)
 
 
-BASE2 = _member("exponential-base2", exponential_base2.sample, trace_law, {})
+BASE2 = _member("exponential-base2", base2.sample, trace_law, {})
 TEN_TRIES = _member(
     "exponential-base2-ten-tries",
-    exponential_base2.sample,
+    base2.sample,
     trace_law,
     {"minimum_tries": TEN},
     trace_claim=_of_ten_tries,
@@ -155,14 +155,14 @@ TEN_TRIES = _member(
 )
 BIT_BY_BIT = _member(
     "exponential-base2-bit-by-bit",
-    exponential_base2.sample,
+    base2.sample,
     trace_law,
     {"sampler": "bit-by-bit"},
     variant_of=BASE2.name,
 )
 EARLY_STOP = _member(
     "exponential-base2-early-stop",
-    exponential_base2.sample,
+    base2.sample,
     trace_law,
     {"sampler": "most-significant-first"},
     variant_of=BASE2.name,

@@ -23,7 +23,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, runs_of
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.cumulative_cells import (
     BLOCK,
     DOUBTFUL,
@@ -158,7 +158,7 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8.
     """
     if isinstance(rate, Eta):
-        return exponential_base2.law(as_integers(utilities), rate)
+        return base2.law(as_integers(utilities), rate)
     if precision < 8:
         raise ValueError(f"precision must be at least 8 bits, got {precision}")
     vector = as_utilities(utilities)

@@ -19,7 +19,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law, runs_of
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers
-from subnormal.mechanisms.exponential import permute_and_flip_law as heads_alone
+from subnormal.mechanisms.exponential import permute_and_flip_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, clamped, runs_of_words
 from subnormal.mechanisms.privacy import Eta, selection_eta
 from subnormal.mechanisms.samplers.bernoulli import bernoulli
@@ -98,14 +98,14 @@ def law(utilities: ArrayLike, eta: Eta) -> Law[int]:
     digits = eta.y * eta.z * distances[-1]  # of a chance
     if (digits + 1) * len(vector) ** 3 <= EXACT_WORK_MAX:
         heads = [eta.x ** (eta.z * distance) << (digits - eta.y * eta.z * distance) for distance in distances]
-        shares, denominator = heads_alone.exact(sizes, heads, digits)
+        shares, denominator = permute_and_flip_law.exact(sizes, heads, digits)
         return exact_law(range(len(vector)), ends, [shares[level] for level in level_of], denominator)
     extra = ceil(distances[-1] * nats(eta)[1] * Fraction(3, 2))  # bits of the least chance: 3/2 > 1/ln 2
     if len(sizes) > LEVELS_MAX or extra > LAW_BITS_MAX:
         raise NoLawError(f"{len(vector)} outcomes on {len(sizes)} levels of utility, {distances[-1]} apart")
     precision = PRECISION + 2 * len(vector).bit_length() + extra
     chances = [weight_bounds(eta, Fraction(distance), precision) for distance in distances]
-    low, high, denominator = heads_alone.enclosed(sizes, chances, precision, precision - extra)
+    low, high, denominator = permute_and_flip_law.enclosed(sizes, chances, precision, precision - extra)
     low, high = ([side[level] for level in level_of] for side in (low, high))
     return Law(range(len(vector)), ends, low, high, denominator, Fraction(0))
 

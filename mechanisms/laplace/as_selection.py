@@ -29,8 +29,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.validation import INT64
-from subnormal.mechanisms.exponential import base2 as exponential_base2
-from subnormal.mechanisms.exponential import base2_batched, randomized_rounding
+from subnormal.mechanisms.exponential import base2, base2_batched, randomized_rounding
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.base2 import FLOAT_LIMIT, PrecisionMethod, Sampler
 from subnormal.mechanisms.exponential.family import Limits
@@ -140,9 +139,7 @@ def sample_base2(
     space = _range(grid, lower, upper)
     limits = Limits(0, space.count - 1, space.count)
     distances = space.distances(value)
-    drawn = exponential_base2.sample(
-        distances, eta, bits, n, limits=limits, precision_method=precision_method, sampler=sampler
-    )
+    drawn = base2.sample(distances, eta, bits, n, limits=limits, precision_method=precision_method, sampler=sampler)
     return space.values(drawn)
 
 
@@ -152,7 +149,7 @@ def law(value: Number, eta: Eta, *, grid: int, lower: Number, upper: Number) -> 
     size = space.count**2 * eta.y * eta.z
     if size > LAW_BITS_MAX:
         raise NoLawError(f"the law of {space.count} outcomes takes {size} bits, more than {LAW_BITS_MAX}")
-    return _of_values(exponential_base2.law(space.distances(value), eta), space)
+    return _of_values(base2.law(space.distances(value), eta), space)
 
 
 def _of_values(over_indices: Law[int], space: _Range) -> Law[Any]:
@@ -185,7 +182,7 @@ def law_rounded(value: Number, eta: Eta, *, grid: int, lower: Number, upper: Num
     rounding.bounds encloses the others.
     """
     space = _range(grid, lower, upper)
-    return _of_values(exponential_base2.law(from_steps(space.distances(value), grid), eta), space)
+    return _of_values(base2.law(from_steps(space.distances(value), grid), eta), space)
 
 
 def member_eta(parameters: LaplaceParameters, coordinates: int = 1) -> Eta:

@@ -16,7 +16,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import as_integers
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Eta, noise_eta
-from subnormal.mechanisms.private_selection import family as private_selection
+from subnormal.mechanisms.private_selection import family as private_selection_family
 from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores, claim
 
 
@@ -33,14 +33,14 @@ def sample(
         drawn: NDArray[np.int64] = laplace_exact.sample(values[candidate], eta, bits, draws, lower=lower, upper=upper)
         return drawn
 
-    return private_selection.sample(noisy, len(values), bits, n, stop=stop, steps=steps)
+    return private_selection_family.sample(noisy, len(values), bits, n, stop=stop, steps=steps)
 
 
 def law(scores: ArrayLike, eta: Eta, *, lower: int, upper: int, stop: Fraction, steps: int) -> Law[Outcome]:
     """Return the exact distribution of `sample`."""
     values = as_integers(scores).tolist()
     laws = [laplace_exact.law(value, eta, lower=lower, upper=upper) for value in values]
-    return private_selection.law(laws, stop=stop, steps=steps)
+    return private_selection_family.law(laws, stop=stop, steps=steps)
 
 
 def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:

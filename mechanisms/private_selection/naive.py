@@ -16,14 +16,14 @@ from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import as_integers
 from subnormal.mechanisms.laplace import naive as laplace_naive
-from subnormal.mechanisms.private_selection import family as private_selection
+from subnormal.mechanisms.private_selection import family as private_selection_family
 from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores, claim
 
 
 def sample(scores: ArrayLike, scale: float, bits: BitSource, n: int, *, stop: Fraction, steps: int) -> NDArray[Any]:
     """Return n times (candidate, noisy score), float64 of shape (n, 2), lower scores being better."""
     values = as_integers(scores).tolist()
-    return private_selection.sample(
+    return private_selection_family.sample(
         lambda candidate, draws: laplace_naive.sample(values[candidate], scale, bits, draws),
         len(values),
         bits,
@@ -36,7 +36,7 @@ def sample(scores: ArrayLike, scale: float, bits: BitSource, n: int, *, stop: Fr
 def law(scores: ArrayLike, scale: float, *, stop: Fraction, steps: int) -> Law[Outcome]:
     """Return the exact distribution of this code, where the scores have one (`laplace_naive.law`), else NoLawError."""
     laws = [laplace_naive.law(value, scale) for value in as_integers(scores).tolist()]
-    return private_selection.law(laws, stop=stop, steps=steps)
+    return private_selection_family.law(laws, stop=stop, steps=steps)
 
 
 def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from subnormal.audit.evidence import sampled, sequential
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim
 from tests.support.synthetic import (
     attack_on_one_bit,
@@ -78,9 +78,9 @@ def test_broken_mechanisms_are_found_every_time(mechanism: sampled.AnyMechanism)
 
 
 def test_the_calibration_itself_would_notice_intervals_that_are_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact_interval = statistics.clopper_pearson
+    exact_interval = binomial.clopper_pearson
     monkeypatch.setattr(
-        statistics,
+        binomial,
         "clopper_pearson",
         lambda count, runs, tail: exact_interval(count, runs, min(0.5, 72 * tail)),
     )
@@ -88,8 +88,8 @@ def test_the_calibration_itself_would_notice_intervals_that_are_too_narrow(monke
 
 
 def test_the_calibration_itself_would_notice_a_margin_that_is_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    margin = statistics.dkw_margin
-    monkeypatch.setattr(statistics, "dkw_margin", lambda runs, alpha: margin(runs, alpha) / 3)
+    margin = binomial.dkw_margin
+    monkeypatch.setattr(binomial, "dkw_margin", lambda runs, alpha: margin(runs, alpha) / 3)
     equal = SOUND_AND_AS_FAR_APART_AS_ALLOWED[1]
     assert accusations(equal, 0.05, MISSED) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
 

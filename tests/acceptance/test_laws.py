@@ -12,30 +12,27 @@ from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import scripted_bits
 from subnormal.mechanisms.core.law import image
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import FAMILIES, member, members
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import float_uniforms
-from tests.mechanisms.exponential import test_gumbel_max_naive as test_noisy_max_naive
-from tests.mechanisms.exponential import test_permute_and_flip
-from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_textbook
+from tests.mechanisms.exponential import test_gumbel_max_naive, test_permute_and_flip
+from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_bernoulli_trials
 from tests.mechanisms.gaussian import test_exact as test_gaussian_exact
-from tests.mechanisms.laplace import test_as_selection as test_laplace_base2
-from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_textbook
-from tests.mechanisms.laplace import test_correctly_rounded as test_laplace_rounded
+from tests.mechanisms.laplace import test_as_selection as test_laplace_as_selection
+from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_bernoulli_trials
+from tests.mechanisms.laplace import test_correctly_rounded, test_fixed_work, test_snapping
 from tests.mechanisms.laplace import test_exact as test_laplace_exact
-from tests.mechanisms.laplace import test_fixed_work as test_laplace_fixed_work
 from tests.mechanisms.laplace import test_naive as test_laplace_naive
-from tests.mechanisms.laplace import test_snapping as test_laplace_snapping
 from tests.mechanisms.partitions import test_exact as test_partitions_exact
 from tests.mechanisms.partitions import test_naive as test_partitions_naive
-from tests.mechanisms.private_selection import test_family as test_private_selection
-from tests.mechanisms.randomized_response import test_family as test_randomized_response
+from tests.mechanisms.private_selection import test_family as test_private_selection_family
+from tests.mechanisms.randomized_response import test_family as test_randomized_response_family
 from tests.mechanisms.sparse_vector import test_exact as test_sparse_vector_exact
 from tests.mechanisms.sparse_vector import test_naive as test_sparse_vector_naive
-from tests.mechanisms.sparse_vector import test_published_variants as test_sparse_vector_variants
+from tests.mechanisms.sparse_vector import test_published_variants
 from tests.mechanisms.threshold import test_exact as test_threshold_exact
 from tests.mechanisms.threshold import test_naive as test_threshold_naive
 from tests.support.walks import assert_within_the_law, one_draw
@@ -106,13 +103,13 @@ def base2_by_every_string(**sampling: Any) -> Callable[[AnyMechanism], None]:
         limits = Limits(0, 2, 3)
         for vector in ([0], [0, 1], [2, 0, 1], [1, 1, 1], [0.5, 0.0]):
             for eta in (Eta(1, 1, 1), Eta(3, 2, 1)):
-                precision = exponential_base2.working_precision(eta, limits, "empirical")
-                law = exponential_base2.law(vector, eta, limits=limits, rounding_precision=1)
+                precision = base2.working_precision(eta, limits, "empirical")
+                law = base2.law(vector, eta, limits=limits, rounding_precision=1)
                 rounding_bits = len(vector) if isinstance(vector[0], float) else 0
 
                 def draw(bits: Any, vector: Any = vector, eta: Eta = eta) -> int:
                     options: dict[str, Any] = {"limits": limits, "precision_method": "empirical", **sampling}
-                    return int(exponential_base2.sample(vector, eta, bits, 1, rounding_precision=1, **options)[0])
+                    return int(base2.sample(vector, eta, bits, 1, rounding_precision=1, **options)[0])
 
                 walked = exhaustive.law(draw, depth=rounding_bits + precision)
                 accepted = 1 - walked.rest
@@ -125,7 +122,7 @@ def base2_by_every_string(**sampling: Any) -> Callable[[AnyMechanism], None]:
         parameters = ExponentialParameters(1.0, Limits(0, 3, 3))
         assert mechanism.law is not None
         eta = Eta.from_epsilon(0.5)
-        assert mechanism.law(data, parameters).probability(0) == exponential_base2.law(data, eta).probability(0)
+        assert mechanism.law(data, parameters).probability(0) == base2.law(data, eta).probability(0)
 
     return check
 
@@ -163,27 +160,27 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "exponential-base2-precision-on-demand": pairs_by_every_string,
     "exponential-exact": exact_by_every_string,
     "exponential-exact-base-e": exact_by_every_string,
-    "noisy-max-naive-float32": test_noisy_max_naive.check_law,
+    "noisy-max-naive-float32": test_gumbel_max_naive.check_law,
     "permute-and-flip": test_permute_and_flip.check_law,
-    "private-selection-naive": test_private_selection.check_naive,
-    "private-selection-exact": test_private_selection.check_exact,
+    "private-selection-naive": test_private_selection_family.check_naive,
+    "private-selection-exact": test_private_selection_family.check_exact,
     "laplace-naive-float64": test_laplace_naive.check_law,
     "laplace-naive-float32": test_laplace_naive.check_law,
-    "laplace-rounded-float16": test_laplace_rounded.check_law,
-    "laplace-snapping": test_laplace_snapping.law_by_bisection_of_member,
-    "laplace-snapping-16-bit": test_laplace_snapping.law_by_bisection_of_member,
-    "laplace-base2": test_laplace_base2.check_law,
+    "laplace-rounded-float16": test_correctly_rounded.check_law,
+    "laplace-snapping": test_snapping.law_by_bisection_of_member,
+    "laplace-snapping-16-bit": test_snapping.law_by_bisection_of_member,
+    "laplace-base2": test_laplace_as_selection.check_law,
     "laplace-exact": test_laplace_exact.check_law,
     "laplace-exact-base-e": test_laplace_exact.check_law,
-    "laplace-textbook": test_laplace_textbook.check_law,
-    "laplace-fixed-work": test_laplace_fixed_work.check_law,
+    "laplace-textbook": test_laplace_bernoulli_trials.check_law,
+    "laplace-fixed-work": test_fixed_work.check_law,
     "gaussian-exact": test_gaussian_exact.check_law,
-    "gaussian-textbook": test_gaussian_textbook.check_law,
+    "gaussian-textbook": test_gaussian_bernoulli_trials.check_law,
     "sparse-vector-naive": test_sparse_vector_naive.check_law,
     "sparse-vector-exact": test_sparse_vector_exact.check_law,
     "sparse-vector-exact-gap": test_sparse_vector_exact.check_law,
     "sparse-vector-unclamped": test_sparse_vector_exact.check_law,
-    **dict.fromkeys(test_sparse_vector_variants.NAMES, test_sparse_vector_variants.check_law),
+    **dict.fromkeys(test_published_variants.NAMES, test_published_variants.check_law),
     "partitions-exact": test_partitions_exact.check_law,
     "partitions-naive-float16": test_partitions_naive.check_law,
     "partitions-naive-float32": test_partitions_naive.check_law,
@@ -192,11 +189,11 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "threshold-naive-rounded-first": test_threshold_naive.check_law,
     "threshold-naive-open-tail": test_threshold_exact.check_law,
     "threshold-exact": test_threshold_exact.check_law,
-    "randomized-response-naive-float64": test_randomized_response.naive_by_every_boundary(np.float64),
-    "randomized-response-naive-float32": test_randomized_response.naive_by_every_boundary(np.float32),
-    "randomized-response-naive-float16": test_randomized_response.naive_by_every_string,
-    "randomized-response-exact": test_randomized_response.check_exact,
-    "randomized-response-exact-base-e": test_randomized_response.check_exact,
+    "randomized-response-naive-float64": test_randomized_response_family.naive_by_every_boundary(np.float64),
+    "randomized-response-naive-float32": test_randomized_response_family.naive_by_every_boundary(np.float32),
+    "randomized-response-naive-float16": test_randomized_response_family.naive_by_every_string,
+    "randomized-response-exact": test_randomized_response_family.check_exact,
+    "randomized-response-exact-base-e": test_randomized_response_family.check_exact,
 }
 
 

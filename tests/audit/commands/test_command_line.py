@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.families import family, members
 from tests.support.processes import SUBNORMAL, alive, ended, run, started
 
@@ -126,7 +126,7 @@ def test_a_row_that_fails_exits_3_and_not_1_where_another_is_violated(
     def fail(*args: object, **kwargs: object) -> None:
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr(exponential_base2, "law", fail)
+    monkeypatch.setattr(base2, "law", fail)
     asked = ["run", "--attack", "zero-rounding", "--jobs", "1", "--format", "json", "--fail-on-violation"]
     for met, code in ((FEW, 3), (FEW[:2], 1)):
         result = call(*asked, *met, "--quick", "--out", str(tmp_path))

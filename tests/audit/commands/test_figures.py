@@ -18,7 +18,7 @@ from subnormal.audit.figures import curves, figures
 from subnormal.audit.figures.curves import PLANS
 from subnormal.audit.figures.figures import Plan, Series, Timings
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 
 PNG = b"\x89PNG"
@@ -116,10 +116,10 @@ def test_a_picture_can_be_made_again_from_its_numbers(measured: list[Timings]) -
 @pytest.mark.parametrize("minimum", [1, 2])
 def test_the_advantage_of_counting_bits_is_that_of_every_string_of_bits(minimum: int) -> None:
     limits = Limits(0, 1, 2)
-    size = exponential_base2.working_precision(curves.ETA, limits)
+    size = base2.working_precision(curves.ETA, limits)
 
     def draw(data: NDArray[np.int64], bits: BitSource) -> object:
-        return exponential_base2.sample(data, curves.ETA, bits, 1, limits=limits, minimum_tries=minimum)
+        return base2.sample(data, curves.ETA, bits, 1, limits=limits, minimum_tries=minimum)
 
     law_in, law_out = (
         exhaustive.bits_consumed(partial(draw, data), depth=minimum * size)

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.audit.engine import fingerprint as environment
-from subnormal.audit.engine.fingerprint import differing, digest, exponentials, fingerprint
+from subnormal.audit.engine.fingerprint import OPTIONAL, PACKAGES, POINTS, differing, digest, exponentials, fingerprint
 
 
 def test_a_fingerprint_names_everything_that_rows_depend_on() -> None:
-    assert set(environment.PACKAGES + environment.OPTIONAL) < fingerprint().keys()
+    assert set(PACKAGES + OPTIONAL) < fingerprint().keys()
     assert {"subnormal", "code", "python", "mpfr", "gmp", "system", "simd", "exponentials"} < fingerprint().keys()
     assert all(isinstance(value, str) for value in fingerprint().values())
     assert digest() == digest()
@@ -50,7 +49,7 @@ def test_one_last_bit_anywhere_changes_the_table(
     made = exponentials.__wrapped__
     found = {made()}
     calls: list[Callable[[Any], bool]] = [
-        lambda values: len(np.shape(values)) == 1 and len(values) == environment.POINTS,
+        lambda values: len(np.shape(values)) == 1 and len(values) == POINTS,
         lambda values: np.shape(values) == (7,),
         lambda values: np.shape(values) == (),
     ]

@@ -24,7 +24,7 @@ from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.preparing import Plan
 from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.scheduler import DEATHS, Keeping, Standing, Standings, examine_all
-from subnormal.audit.evidence import batches as counting
+from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import Sums
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.model import Report, Verdict
@@ -45,7 +45,7 @@ Save = Callable[[Any], None]
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "BATCH", 200)
+    monkeypatch.setattr(batches, "BATCH", 200)
 
 
 def report(executor: process_pool.Executor, *, until_decided: bool = False, **options: Any) -> Report:
@@ -160,7 +160,7 @@ def test_what_was_kept_stays_kept_until_its_row_begins_again() -> None:
 
 def test_counts_of_another_row_are_refused() -> None:
     sums = Sums(1_000, 3)
-    sums.add([(1, 200)], (counting.Counts(5, np.array([100, 50, 50])), counting.Counts(6, np.array([0, 0, 200]))))
+    sums.add([(1, 200)], (batches.Counts(5, np.array([100, 50, 50])), batches.Counts(6, np.array([0, 0, 200]))))
     again = Sums(1_000, 3)
     again.restore(sums.to_json())
     assert (again.to_json(), again.counted, list(again.todo())) == (
@@ -274,7 +274,7 @@ def test_a_decided_row_does_not_hear_of_failures() -> None:
 
 
 def test_a_batch_is_reached_when_all_before_it_are_counted() -> None:
-    sums, none = Sums(1_000, 1), (counting.Counts(0, np.array([200])), counting.Counts(0, np.array([200])))
+    sums, none = Sums(1_000, 1), (batches.Counts(0, np.array([200])), batches.Counts(0, np.array([200])))
     sums.add([(0, 200), (2, 200)], none)
     assert [sums.reached(number) for number in range(4)] == [True, True, False, False]
 
@@ -336,7 +336,7 @@ def test_a_crossing_of_the_house_goes_to_another_process_by_its_names() -> None:
 @pytest.mark.parametrize("least", [0, -100, 5])
 def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -> None:
     drawn: Any = (seeded_bits(1).words(20_000, 6).astype(np.int64) + least).astype(kind)
-    values, times = counting.tallied(drawn)
+    values, times = batches.tallied(drawn)
     assert times is not None
     assert isinstance(values, np.ndarray)
     assert values.dtype == drawn.dtype
@@ -347,7 +347,7 @@ def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -
 @pytest.mark.parametrize(
     "outcomes",
     [
-        np.array([0, counting.SMALL_RANGE] * 10_000),
+        np.array([0, batches.SMALL_RANGE] * 10_000),
         np.array([-(2**63), 2**63 - 1] * 10_000),
         np.array([0.0, 1.0] * 10_000),
         np.array([0, 1] * 10_000, dtype=np.uint64),
@@ -358,13 +358,13 @@ def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -
     ids=["wide", "extreme", "floats", "unsigned", "list", "empty", "tuples"],
 )
 def test_outcomes_that_cannot_be_counted_first_stay_as_they_are(outcomes: Any) -> None:
-    seen, times = counting.tallied(outcomes)
+    seen, times = batches.tallied(outcomes)
     assert seen is outcomes
     assert times is None
 
 
 def test_small_integers_do_not_overflow_while_they_are_counted() -> None:
     drawn: Any = np.repeat(np.array([-128, 0, 127], dtype=np.int8), 10_000)
-    values, times = counting.tallied(drawn)
+    values, times = batches.tallied(drawn)
     assert times is not None
     assert (list(values), times.tolist()) == ([-128, 0, 127], [10_000] * 3)

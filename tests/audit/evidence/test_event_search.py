@@ -13,11 +13,9 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import BEYOND, Kind, columns_of, first_value
 from subnormal.attacks.core.outcome_paths import paths
-from subnormal.audit.evidence import batches as counting
-from subnormal.audit.evidence import event_search, sampled
+from subnormal.audit.evidence import batches, event_search, sampled
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
-from subnormal.audit.statistics import logistic_regression
+from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from subnormal.mechanisms.privacy import Claim
 from tests.support.synthetic import attack_on_one_bit, randomized_response
@@ -90,8 +88,8 @@ CASES: dict[str, Any] = {
 def test_a_difference_of_any_kind_is_found(case: str) -> None:
     """Fresh runs show more than ε = 1, at bounds that err with probability at most ALPHA."""
     _, first, second = learned_on(CASES[case])
-    bounds = [statistics.clopper_pearson(round(share * 4_000), 4_000, ALPHA / 4) for share in (first, second)]
-    assert statistics.epsilon_lower(bounds[0], bounds[1], 0.0) > 1
+    bounds = [binomial.clopper_pearson(round(share * 4_000), 4_000, ALPHA / 4) for share in (first, second)]
+    assert binomial.epsilon_lower(bounds[0], bounds[1], 0.0) > 1
 
 
 def test_the_regression_finds_what_no_single_feature_shows() -> None:
@@ -141,7 +139,7 @@ def test_judging_needs_fresh_runs() -> None:
         first, second, other_first, other_second = (rng.integers(0, 400, 400) for _ in range(4))
         event = OneOf(tuple(set(first.tolist()) - set(second.tolist())))  # one of those proposed
         counts = [
-            tuple(counting.Counts(int(event(one).sum()), np.array([400])) for one in pair)
+            tuple(batches.Counts(int(event(one).sum()), np.array([400])) for one in pair)
             for pair in ((first, second), (other_first, other_second))
         ]
         verdicts = [sampled.judge((one, other), Claim(0.0), 0.05, None, 1).verdict for one, other in counts]

@@ -14,7 +14,7 @@ from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Refused
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
 
@@ -68,9 +68,7 @@ def test_a_rejection_sampler_is_not_convicted_by_a_walk_that_is_cut_off() -> Non
 
     def walked(utilities: list[int]) -> Law[int]:
         def draw(bits: BitSource) -> int:
-            return int(
-                exponential_base2.sample(utilities, eta, bits, 1, limits=limits, precision_method="empirical")[0]
-            )
+            return int(base2.sample(utilities, eta, bits, 1, limits=limits, precision_method="empirical")[0])
 
         return exhaustive.law(draw, depth=8)
 

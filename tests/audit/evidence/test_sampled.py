@@ -6,10 +6,9 @@ from numpy.typing import NDArray
 
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
-from subnormal.audit.evidence import batches as counting
-from subnormal.audit.evidence import sampled
+from subnormal.audit.evidence import batches, sampled
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import member
@@ -69,13 +68,13 @@ def test_cells_are_at_most_4096_whatever_the_outcomes() -> None:
 
 
 def test_batches_are_pure_functions_of_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "BATCH", 1_000)
+    monkeypatch.setattr(batches, "BATCH", 1_000)
     attack = attack_on_one_bit()
     mechanism = randomized_response("batched", 0.5, Claim(1.0))
     edges = np.array([0.0, np.inf])
     whole, _ = sampled.observe(mechanism, attack, (1, 0), edges, seed=5, runs=2_500)
     parts = [
-        counting.count_batch(mechanism, attack, "in", 1, edges, 5, number, size)
+        batches.count_batch(mechanism, attack, "in", 1, edges, 5, number, size)
         for number, size in ((2, 500), (0, 1_000), (1, 1_000))
     ]
     assert whole.runs == 2_500
@@ -92,44 +91,44 @@ def test_bad_input_is_named_with_its_value(options: dict[str, float], message: s
         sampled.distinguish(NAIVE, zero_rounding(outcomes=3), **options)  # type: ignore[arg-type]
 
 
-def observed(events: tuple[int, int], runs: int) -> tuple[counting.Counts, counting.Counts]:
-    first, second = (counting.Counts(event, np.array([runs - event, event])) for event in events)
+def observed(events: tuple[int, int], runs: int) -> tuple[batches.Counts, batches.Counts]:
+    first, second = (batches.Counts(event, np.array([runs - event, event])) for event in events)
     return first, second
 
 
 def test_event_and_distance_have_half_of_alpha_each_and_the_event_a_quarter_of_its_half_in_each_tail() -> None:
     evidence = sampled.judge(observed((300, 100), 1_000), Claim(5.0), 0.04, None, 1)
-    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.005)
-    assert evidence.event_out == statistics.clopper_pearson(100, 1_000, 0.005)
-    assert evidence.ks.margin == statistics.dkw_margin(1_000, 0.02)
+    assert evidence.event_in == binomial.clopper_pearson(300, 1_000, 0.005)
+    assert evidence.event_out == binomial.clopper_pearson(100, 1_000, 0.005)
+    assert evidence.ks.margin == binomial.dkw_margin(1_000, 0.02)
     assert evidence.ks.statistic == pytest.approx(0.2)
 
 
 def test_one_cell_has_no_distance_and_leaves_all_of_alpha_to_the_event() -> None:
-    first, second = (counting.Counts(event, np.array([1_000])) for event in (300, 100))
+    first, second = (batches.Counts(event, np.array([1_000])) for event in (300, 100))
     evidence = sampled.judge((first, second), Claim(5.0), 0.04, None, 1)
-    assert evidence.event_in == statistics.clopper_pearson(300, 1_000, 0.01)
+    assert evidence.event_in == binomial.clopper_pearson(300, 1_000, 0.01)
     assert (evidence.ks.statistic, evidence.ks.margin) == (0, 0)
-    unlike = counting.Counts(1_000, np.array([1_000])), counting.Counts(0, np.array([1_000]))
+    unlike = batches.Counts(1_000, np.array([1_000])), batches.Counts(0, np.array([1_000]))
     assert sampled.judge(unlike, Claim(1.0), 0.04, None, 1).convicted_by == "event"
 
 
 def test_disjoint_worlds_are_convicted_by_their_distance_where_the_event_misses() -> None:
-    missed = counting.Counts(0, np.array([1_000, 0])), counting.Counts(0, np.array([0, 1_000]))
+    missed = batches.Counts(0, np.array([1_000, 0])), batches.Counts(0, np.array([0, 1_000]))
     evidence = sampled.judge(missed, Claim(1.0), 0.05, None, 1)
     assert (evidence.verdict, evidence.convicted_by, evidence.ks.statistic) == (Verdict.VIOLATED, "distance", 1)
     assert 1 < evidence.epsilon_lower == Claim(1.0).budget_of(1 - evidence.ks.margin)
-    both = counting.Counts(1_000, np.array([1_000, 0])), counting.Counts(0, np.array([0, 1_000]))
+    both = batches.Counts(1_000, np.array([1_000, 0])), batches.Counts(0, np.array([0, 1_000]))
     assert sampled.judge(both, Claim(1.0), 0.05, None, 1).convicted_by == "event"
     alike = sampled.judge((missed[0], missed[0]), Claim(1.0), 0.05, None, 1)
     assert (alike.verdict, alike.convicted_by, alike.epsilon_lower) == (Verdict.NOT_REFUTED, None, 0)
 
 
 def test_a_distance_convicts_from_the_margin_above_what_the_claim_allows() -> None:
-    claim, margin = Claim(1.0, 0.1), statistics.dkw_margin(10_000, 0.025)
+    claim, margin = Claim(1.0, 0.1), binomial.dkw_margin(10_000, 0.025)
     for beyond, convicted in ((-1, None), (2, "distance")):
         shift = int(10_000 * (claim.advantage_allowed + margin)) + beyond
-        moved = counting.Counts(5, np.array([0, 10_000])), counting.Counts(5, np.array([shift, 10_000 - shift]))
+        moved = batches.Counts(5, np.array([0, 10_000])), batches.Counts(5, np.array([shift, 10_000 - shift]))
         assert sampled.judge(moved, claim, 0.05, None, 1).convicted_by == convicted
 
 

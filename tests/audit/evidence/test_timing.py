@@ -19,7 +19,7 @@ from subnormal.attacks.side_channels.geometric_trials import geometric_trials
 from subnormal.audit.evidence import timing
 from subnormal.audit.evidence.timing import Times
 from subnormal.audit.model import TimingEvidence, Verdict
-from subnormal.audit.statistics import paired_times as statistics
+from subnormal.audit.statistics import paired_times
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.privacy import Claim
@@ -51,7 +51,7 @@ class Machine:
 @pytest.fixture
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that look at many series, and at no interval."""
-    monkeypatch.setattr(statistics, "RESAMPLES", 9)
+    monkeypatch.setattr(paired_times, "RESAMPLES", 9)
 
 
 def judged(times: Times, claim: Claim = NOTHING, alpha: float = 0.05) -> TimingEvidence:
@@ -260,13 +260,13 @@ def test_signs_are_of_neighbours_with_different_worlds() -> None:
     # Pairs: in slower, out slower, a tie, two of one world, in (second) slower; the last measurement has no partner.
     nanoseconds = np.array([9, 5, 4, 8, 6, 6, 1, 2, 3, 7, 100])
     is_in = np.array([1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1], dtype=bool)
-    assert statistics.signs(nanoseconds, is_in) == (2, 3, 4)
+    assert paired_times.signs(nanoseconds, is_in) == (2, 3, 4)
 
 
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
 def test_the_level_of_the_sign_test_is_exact(level: float) -> None:
     """Over all coins for one series of times: no more than the level, and as much as the binomial's steps allow."""
-    rejected = [statistics.sign_test(slower, 40) <= level for slower in range(41)]
+    rejected = [paired_times.sign_test(slower, 40) <= level for slower in range(41)]
     attained = stats.binom.pmf(np.arange(41), 40, 0.5)[rejected].sum()
     inside = min(abs(2 * slower - 40) for slower in range(41) if rejected[slower])
     assert attained <= level
@@ -279,7 +279,7 @@ def test_every_coin_of_a_pair_is_as_likely_to_show_it_slower() -> None:
     found: dict[int, list[int]] = {}
     for word in range(1 << 8):
         is_in = (word >> np.arange(8)) & 1 == 1
-        slower, untied, _ = statistics.signs(nanoseconds, is_in)
+        slower, untied, _ = paired_times.signs(nanoseconds, is_in)
         found.setdefault(untied, [0] * (untied + 1))[slower] += 1
     for untied, counts in found.items():
         assert counts == [math.comb(untied, slower) * sum(counts) >> untied for slower in range(untied + 1)]
@@ -287,29 +287,29 @@ def test_every_coin_of_a_pair_is_as_likely_to_show_it_slower() -> None:
 
 @pytest.mark.parametrize("share", [0.51, 0.55, 0.7, 0.9, 1.0, 0.1])
 def test_as_many_signs_as_needed_err_as_often_as_stated(share: float) -> None:
-    signs = int(statistics.signs_needed(share))
+    signs = int(paired_times.signs_needed(share))
 
     def missed(count: int) -> float:
         counts = np.arange(count // 2 + 1)
-        kept = counts[2 * stats.binom.cdf(counts, count, 0.5) > statistics.ERROR][0]
+        kept = counts[2 * stats.binom.cdf(counts, count, 0.5) > paired_times.ERROR][0]
         return float(stats.binom.cdf(count - kept, count, share) - stats.binom.cdf(kept - 1, count, share))
 
-    assert missed(signs) <= statistics.ERROR * (1 if signs < statistics.EXACT_SIGNS else 1.05)
-    assert missed(int(0.8 * signs)) > statistics.ERROR
+    assert missed(signs) <= paired_times.ERROR * (1 if signs < paired_times.EXACT_SIGNS else 1.05)
+    assert missed(int(0.8 * signs)) > paired_times.ERROR
 
 
 def test_half_of_the_signs_need_infinitely_many() -> None:
-    assert statistics.signs_needed(0.5) == math.inf
+    assert paired_times.signs_needed(0.5) == math.inf
 
 
 def test_measurements_needed_contain_the_truth_and_say_when_they_cannot() -> None:
-    low, high = statistics.needed(600, 1_000, 1_250)  # a fifth of the pairs are ties
-    assert low < 2.5 * statistics.signs_needed(0.6) < high
-    assert low == math.floor(2.5 * statistics.signs_needed(stats.beta.ppf(0.975, 601, 400)))
-    assert high == 2.5 * statistics.signs_needed(stats.beta.ppf(0.025, 600, 401))
-    assert statistics.needed(400, 1_000, 1_250) == pytest.approx((low, high))
-    assert statistics.needed(510, 1_000, 1_000)[1] == math.inf
-    assert 0 < statistics.needed(510, 1_000, 1_000)[0] < math.inf
+    low, high = paired_times.needed(600, 1_000, 1_250)  # a fifth of the pairs are ties
+    assert low < 2.5 * paired_times.signs_needed(0.6) < high
+    assert low == math.floor(2.5 * paired_times.signs_needed(stats.beta.ppf(0.975, 601, 400)))
+    assert high == 2.5 * paired_times.signs_needed(stats.beta.ppf(0.025, 600, 401))
+    assert paired_times.needed(400, 1_000, 1_250) == pytest.approx((low, high))
+    assert paired_times.needed(510, 1_000, 1_000)[1] == math.inf
+    assert 0 < paired_times.needed(510, 1_000, 1_000)[0] < math.inf
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -317,15 +317,15 @@ def test_t_is_scipys(seed: int) -> None:
     random = np.random.default_rng(seed)
     first, second = random.normal(1, 2, 50), random.exponential(3, 80)
     expected = stats.ttest_ind(first, second, equal_var=False)
-    t, freedom = statistics.welch_t(first, second)
+    t, freedom = paired_times.welch_t(first, second)
     assert (t, freedom) == (pytest.approx(expected.statistic), pytest.approx(expected.df))
 
 
 def test_t_of_what_cannot_be_compared() -> None:
     constant, other = np.full(5, 2.0), np.full(4, 1.0)
-    assert statistics.welch_t(constant, constant) == (0, 1)
-    assert statistics.welch_t(other, constant) == (-math.inf, 1)
-    assert statistics.welch_t(constant, other[:1]) == (0, 1)
+    assert paired_times.welch_t(constant, constant) == (0, 1)
+    assert paired_times.welch_t(other, constant) == (-math.inf, 1)
+    assert paired_times.welch_t(constant, other[:1]) == (0, 1)
 
 
 def test_a_leak_below_rare_noise_is_seen_by_a_crop() -> None:
@@ -333,15 +333,15 @@ def test_a_leak_below_rare_noise_is_seen_by_a_crop() -> None:
     is_in = random.random(4_000) < 0.5
     rare = np.where(random.random(4_000) < 0.02, random.integers(0, 10**7, 4_000), 0)
     nanoseconds = 1_000 + random.integers(0, 100, 4_000) + 10 * is_in + rare
-    assert abs(statistics.welch_t(nanoseconds[is_in], nanoseconds[~is_in])[0]) < 4.5
-    assert statistics.welch(nanoseconds, is_in)[0] > 4.5
+    assert abs(paired_times.welch_t(nanoseconds[is_in], nanoseconds[~is_in])[0]) < 4.5
+    assert paired_times.welch(nanoseconds, is_in)[0] > 4.5
 
 
 def test_a_difference_in_spread_alone_is_seen_by_the_second_order() -> None:
     random = np.random.default_rng(1)
     is_in = random.random(4_000) < 0.5
     nanoseconds = (10_000 + random.normal(0, np.where(is_in, 150, 100))).astype(np.int64)
-    t, p = statistics.welch(nanoseconds, is_in)
+    t, p = paired_times.welch(nanoseconds, is_in)
     assert t > 10
     assert p < ALPHA
 
@@ -349,7 +349,7 @@ def test_a_difference_in_spread_alone_is_seen_by_the_second_order() -> None:
 def test_twelve_tests_are_paid_for() -> None:
     random = np.random.default_rng(3)
     coins = [(random.integers(0, 1_000, 300), random.random(300) < 0.5) for _ in range(400)]
-    small = sum(statistics.welch(*one)[1] <= 0.05 for one in coins)
+    small = sum(paired_times.welch(*one)[1] <= 0.05 for one in coins)
     assert small <= at_most(0.05, 400)
 
 
@@ -367,32 +367,32 @@ def drifting(seed: int) -> Times:
 
 
 def resampled(place: int, times: Times, seed: int) -> tuple[float, float]:
-    return statistics.bootstrap(times.nanoseconds, times.is_in, seed)[place]
+    return paired_times.bootstrap(times.nanoseconds, times.is_in, seed)[place]
 
 
 def test_blocks_keep_the_dependence_in_and_single_measurements_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
     trials = 60
-    monkeypatch.setattr(statistics, "RESAMPLES", 99)
+    monkeypatch.setattr(paired_times, "RESAMPLES", 99)
     difference, ratio = partial(resampled, 0), partial(resampled, 1)
-    least = stats.binom.ppf(ALPHA, trials, statistics.CONFIDENCE)
+    least = stats.binom.ppf(ALPHA, trials, paired_times.CONFIDENCE)
     assert coverage(difference, 1e6, trials) >= least
     assert coverage(ratio, 2, trials) >= least
-    monkeypatch.setattr(statistics, "block_length", lambda count: 1)
+    monkeypatch.setattr(paired_times, "block_length", lambda count: 1)
     assert coverage(difference, 1e6, trials) < least
 
 
 def test_the_bootstrap_is_as_narrow_as_its_confidence_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of independent times 95 % are covered, and not all."""
-    monkeypatch.setattr(statistics, "RESAMPLES", 99)
+    monkeypatch.setattr(paired_times, "RESAMPLES", 99)
     trials = 120
     random = np.random.default_rng(1)
     covered = 0
     for seed in range(trials):
         is_in = random.random(400) < 0.5
         nanoseconds = (random.normal(0, 1_000, 400) + 10_000 + 500 * is_in).astype(np.int64)
-        low, high = statistics.bootstrap(nanoseconds, is_in, seed)[0]
+        low, high = paired_times.bootstrap(nanoseconds, is_in, seed)[0]
         covered += low <= 500 <= high
-    assert stats.binom.ppf(ALPHA, trials, statistics.CONFIDENCE) <= covered < trials
+    assert stats.binom.ppf(ALPHA, trials, paired_times.CONFIDENCE) <= covered < trials
 
 
 def test_the_coins_of_the_order_are_none_of_the_draws_bits() -> None:

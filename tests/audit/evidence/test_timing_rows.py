@@ -18,8 +18,7 @@ from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.evidence import timing
 from subnormal.audit.evidence.timing import Times
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import row_charts, to_html
-from subnormal.audit.report import table as render
+from subnormal.audit.report import row_charts, table, to_html
 from subnormal.mechanisms.families import member
 from tests.support.synthetic import clocked
 
@@ -103,7 +102,7 @@ def test_a_leak_is_a_violation_and_a_difference_is_not(row: Row) -> None:
     large, small = leaking(row, clocked(1, 1_000, extra=2.0)), leaking(row, clocked(1, 4_000, extra=0.1))
     assert large.violated
     assert not small.violated
-    cells = [render.columns(one) for one in (large, small)]
+    cells = [table.columns(one) for one in (large, small)]
     assert [one["sampled"] for one in cells] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
     assert all(one["worlds differ"].startswith("yes, p = ") for one in cells)
     assert cells[0]["time in/out"].startswith(("2.9", "3"))
@@ -112,7 +111,7 @@ def test_a_leak_is_a_violation_and_a_difference_is_not(row: Row) -> None:
 
 
 def test_what_was_not_seen_is_not_called_absent(row: Row) -> None:
-    cells = render.columns(leaking(row, clocked(1, 1_000)))
+    cells = table.columns(leaking(row, clocked(1, 1_000)))
     assert cells["worlds differ"].startswith("not seen, p = ")
     assert cells["needed"].startswith("over ")
 
@@ -120,8 +119,8 @@ def test_what_was_not_seen_is_not_called_absent(row: Row) -> None:
 def test_every_rendering_shows_it(row: Row) -> None:
     shown = leaking(row, clocked(1, 1_000, extra=2.0))
     report = reported(shown)
-    assert "VIOLATED" in render.to_markdown(report.rows)
-    assert "shared by 1 sampled row" in render.closing(report)
+    assert "VIOLATED" in table.to_markdown(report.rows)
+    assert "shared by 1 sampled row" in table.closing(report)
     assert "worlds differ" in to_html.to_html(report)
     told = json.loads(to_html.to_json(report))["rows"][0]["timing"]
     assert shown.timing is not None
@@ -145,8 +144,8 @@ def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
         examine(Crossing(one, base2), seed=1, runs=100, alpha=0.05) for one in (zero_rounding(), rejection_tries())
     ]
     page = to_html.to_html(reported(*counted, row))
-    _, table, sections = page.replace("</table>", "<table").split("<table")
-    assert [table.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
+    _, summary, sections = page.replace("</table>", "<table").split("<table")
+    assert [summary.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
     counts, times, outcomes = (one.split("</article>")[0] for one in sections.split("<article")[1:])
     assert [name in counts for name in ("visible below ε", "worlds differ")] == [True, False]
     assert "worlds differ" in times

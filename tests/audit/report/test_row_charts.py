@@ -12,15 +12,13 @@ from subnormal.attacks.catalogue import attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Sketch, Verdict
-from subnormal.audit.report import bins as histograms
-from subnormal.audit.report import claim_charts, row_charts
-from subnormal.audit.report import svg as charts
+from subnormal.audit.report import bins, claim_charts, row_charts, svg
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.statistics import curve_band
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
 
-HEIGHT = charts.BOTTOM - charts.TOP
+HEIGHT = svg.BOTTOM - svg.TOP
 ALL = ["Both worlds", "The event", "Distribution functions", "Privacy curve δ(ε)"]
 
 
@@ -35,7 +33,7 @@ def panel(row: Row, title: str) -> Panel:
 def heights(drawn: Panel, css: str) -> list[int]:
     """How high above the axis the paths of a class reach: of bars, and of the centres of crosses."""
     paths = [path.attrib["d"] for path in ElementTree.fromstring(drawn.svg).iter("path") if path.get("class") == css]
-    return [charts.BOTTOM - int(re.findall(r"V(\d+)H|M\d+ (\d+)l", path)[0][0 if "V" in path else 1]) for path in paths]
+    return [svg.BOTTOM - int(re.findall(r"V(\d+)H|M\d+ (\d+)l", path)[0][0 if "V" in path else 1]) for path in paths]
 
 
 def test_every_picture_of_the_report_is_well_formed_and_says_what_it_is(report: Report) -> None:
@@ -140,7 +138,7 @@ def test_any_cells_can_be_drawn(edges: list[float], lawful: bool) -> None:
     assert "Both worlds" in [one.title for one in made]
     for one in made:
         ElementTree.fromstring(one.svg)
-    shown = histograms.of(Sketch(ends, masses, None, None), row_charts.CELLS)
+    shown = bins.of(Sketch(ends, masses, None, None), row_charts.CELLS)
     assert shown.sampled is not None
     assert [world.sum() for world in shown.sampled] == [pytest.approx(1), pytest.approx(1)]
 
@@ -149,7 +147,7 @@ def test_runs_between_the_ends_of_a_pilots_cells_are_spread_over_the_bins() -> N
     """No bin of an even density is empty because no cell happens to end in it."""
     ends = np.sort(np.random.default_rng(1).random(200))
     shares = np.diff(ends, prepend=0.0)
-    shown = histograms.of(Sketch(ends, (shares, shares), None, None))
+    shown = bins.of(Sketch(ends, (shares, shares), None, None))
     assert shown.sampled is not None
     inner = shown.sampled[0][1:-1]
     assert inner.max() < 2 * inner.min()
@@ -158,7 +156,7 @@ def test_runs_between_the_ends_of_a_pilots_cells_are_spread_over_the_bins() -> N
 def test_whole_numbers_have_a_bin_each_though_some_of_them_are_impossible() -> None:
     ends = np.array([3.0, *range(9, 27), 28.0])
     shares = np.full(len(ends), 1 / len(ends))
-    shown = histograms.of(Sketch(ends, None, (shares, shares), None))
+    shown = bins.of(Sketch(ends, None, (shares, shares), None))
     assert shown.law is not None
     assert (shown.merged, shown.ends.tolist()) == (False, list(range(3, 29)))
     assert np.flatnonzero(shown.law[0] == 0).tolist() == [1, 2, 3, 4, 5, 24]

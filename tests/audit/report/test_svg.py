@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from subnormal.audit.report import svg as charts
+from subnormal.audit.report import svg
 from subnormal.audit.report.svg import BOTTOM, LEFT, RIGHT, TOP, ZERO, Axis, Frame
 
 UNIT = Frame(Axis("x", 0.0, 1.0), Axis("y", 0.0, 1.0))
@@ -31,7 +31,7 @@ def test_ticks_are_round_and_few(axis: Axis, names: list[str]) -> None:
 def test_ticks_far_from_zero_count_from_a_number_that_the_axis_names() -> None:
     axis = Axis("outcome", 2.0**60, 2.0**60 + 1024)
     assert [name for _, name in axis.ticks()] == ["0", "500", "1000"]
-    assert f"outcome − {axis.origin:.0f}" in charts.chart(Frame(axis, UNIT.y), "told", [])
+    assert f"outcome − {axis.origin:.0f}" in svg.chart(Frame(axis, UNIT.y), "told", [])
 
 
 def test_a_logarithmic_axis_has_a_place_for_zero_below_its_least_number() -> None:
@@ -72,32 +72,32 @@ def test_no_path_loses_a_turn() -> None:
     places = list(product(range(3), range(2)))
     for points in product(places, repeat=4):
         xs, ys = (list(numbers) for numbers in zip(*points, strict=True))
-        assert passed(decoded(charts._path(xs, ys))) == passed(list(points))
+        assert passed(decoded(svg._path(xs, ys))) == passed(list(points))
 
 
 def test_equal_neighbours_cost_nothing() -> None:
     heights = np.concatenate([np.full(500, 0.25), np.full(500, 0.5)])
-    path = charts.line(UNIT, *charts.steps(np.linspace(0, 1, 1001), heights), "l")
+    path = svg.line(UNIT, *svg.steps(np.linspace(0, 1, 1001), heights), "l")
     assert len(decoded(path.split('"')[1])) == 4
 
 
 def test_a_chart_is_well_formed_whatever_it_is_told() -> None:
     frame = Frame(Axis("<&>", -0.5, 1.5, names=('"', "'")), UNIT.y)
     marks = [
-        charts.text(frame, 0, 0.5, "a < b & c"),
-        charts.cross(frame, 0, 1, "c"),
-        charts.interval(frame, 1, (0, 1), ""),
+        svg.text(frame, 0, 0.5, "a < b & c"),
+        svg.cross(frame, 0, 1, "c"),
+        svg.interval(frame, 1, (0, 1), ""),
     ]
-    made = charts.chart(frame, 'a "b" <c>', marks)
+    made = svg.chart(frame, 'a "b" <c>', marks)
     assert ElementTree.fromstring(made).attrib["aria-label"] == 'a "b" <c>'
-    assert made == charts.chart(frame, 'a "b" <c>', marks)
+    assert made == svg.chart(frame, 'a "b" <c>', marks)
 
 
 def test_labels_do_not_run_into_each_other_nor_out_of_the_picture() -> None:
     names = tuple(f"115292150460684{number}" for number in range(8))
-    drawn = ElementTree.fromstring(charts.chart(Frame(Axis("", -0.5, 7.5, names=names), UNIT.y), "told", []))
+    drawn = ElementTree.fromstring(svg.chart(Frame(Axis("", -0.5, 7.5, names=names), UNIT.y), "told", []))
     places = [int(text.attrib["x"]) for text in drawn.iter("text") if text.text in names]
     assert 1 < len(places) < 8
     assert min(np.diff(places)) >= 12 * len(names[0])
     assert places[0] >= 6 * len(names[0])
-    assert places[-1] <= charts.WIDTH - 6 * len(names[0])
+    assert places[-1] <= svg.WIDTH - 6 * len(names[0])

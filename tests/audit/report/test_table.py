@@ -9,9 +9,7 @@ import pytest
 from markupsafe import escape
 
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import page as html_page
-from subnormal.audit.report import table as render
-from subnormal.audit.report import terminal, to_html
+from subnormal.audit.report import page, table, terminal, to_html
 from subnormal.mechanisms.families import member
 
 
@@ -65,7 +63,7 @@ def test_infinity_in_json_is_a_string(report: Report) -> None:
     ],
 )
 def test_a_short_number_never_hides_what_matters(value: float | None, text: str) -> None:
-    assert render.short(value) == text
+    assert table.short(value) == text
 
 
 def test_the_table_shows_every_row_and_verdict(report: Report) -> None:
@@ -86,13 +84,13 @@ def test_an_error_is_shown_as_it_is(report: Report) -> None:
 
 
 def test_the_page_is_self_contained(report: Report) -> None:
-    parts, page = html_page.parts(report), to_html.to_html(report)
-    assert page == to_html.to_html(report)
-    assert not re.search(r"https?:|url\(|@import| src=", page)
-    assert page.count("<script>") == page.count("<script") == 1
-    assert len(page.encode()) < 4_000_000
-    assert all(str(escape(row.description)) in page for row in report.rows)
-    sections = page.split("<article")[1:]
+    parts, html = page.parts(report), to_html.to_html(report)
+    assert html == to_html.to_html(report)
+    assert not re.search(r"https?:|url\(|@import| src=", html)
+    assert html.count("<script>") == html.count("<script") == 1
+    assert len(html.encode()) < 4_000_000
+    assert all(str(escape(row.description)) in html for row in report.rows)
+    sections = html.split("<article")[1:]
     assert len(sections) == len(report.rows)
     for one, section in zip((one for part in parts for one in part.rows), sections, strict=True):
         assert one.row.mechanism in section
@@ -114,15 +112,15 @@ def _verdicts(row: Row) -> set[Verdict]:
 def _text(report: Report) -> str:
     from rich.console import Console
 
-    made = render.table(report)
-    console = Console(width=render.natural_width(made), color_system=None)
+    made = table.table(report)
+    console = Console(width=table.natural_width(made), color_system=None)
     with console.capture() as capture:
         console.print(made)
     return capture.get()
 
 
 def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -> None:
-    answers = html_page.answers(report, html_page.parts(report))
+    answers = page.answers(report, page.parts(report))
     broken, by_channel = ({one.mechanism for one in answers[name]} for name in ("broken", "by_channel"))
     assert "exponential-base2" in by_channel
     assert not broken & by_channel
@@ -132,8 +130,8 @@ def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -
 
 def test_only_exact_members_are_recommended(report: Report) -> None:
     """Not what merely resists this attack, as the shifted weights do, which the next attack breaks."""
-    parts = html_page.parts(report)
-    answers = html_page.answers(report, parts)
+    parts = page.parts(report)
+    answers = page.answers(report, parts)
     broken = {row.mechanism for row in report.rows if row.violated}
     for twin in answers["twins"]:
         assert member(twin.mechanism).exact
@@ -148,7 +146,7 @@ def test_only_exact_members_are_recommended(report: Report) -> None:
 def test_an_exact_member_is_recommended_where_the_broken_one_is_the_users(report: Report) -> None:
     broken = next(row for row in report.rows if row.violated and row.family == "laplace")
     mine = dataclasses.replace(report, rows=(dataclasses.replace(broken, mechanism="cmd: ./mine"),))
-    (twin,) = html_page.answers(mine, html_page.parts(mine))["twins"]
+    (twin,) = page.answers(mine, page.parts(mine))["twins"]
     assert (member(twin.mechanism).exact, member(twin.mechanism).family) == (True, "laplace")
     told = to_html.to_html(mine).split('id="next"')[1].split("</section>")[0]
     assert f"<code>{twin.mechanism}</code>" in told
@@ -157,11 +155,11 @@ def test_an_exact_member_is_recommended_where_the_broken_one_is_the_users(report
 def test_inputs_are_shown_where_all_rows_of_an_attack_have_the_same(report: Report) -> None:
     one, other = (dataclasses.replace(row, attack="same", channel=None) for row in report.rows[:2])
     shown = [dataclasses.replace(row, worlds=("np.full(2, math.inf)", "[]")) for row in (one, other)]
-    (part,) = html_page.parts(dataclasses.replace(report, rows=tuple(shown)))
+    (part,) = page.parts(dataclasses.replace(report, rows=tuple(shown)))
     assert part.inputs == "import numpy as np\nimport math\ndata_in = np.full(2, math.inf)\ndata_out = []"
     for second in (None, ("1", "0")):
         rows = shown[0], dataclasses.replace(shown[1], worlds=second)
-        (part,) = html_page.parts(dataclasses.replace(report, rows=rows))
+        (part,) = page.parts(dataclasses.replace(report, rows=rows))
         assert part.inputs == ""
 
 
@@ -176,8 +174,8 @@ def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report
 def test_no_name_breaks_a_document_whatever_characters_it_holds(report: Report) -> None:
     name = "\ud800\x00\x1b[31m\u202e</script>"
     broken = dataclasses.replace(report, rows=(dataclasses.replace(report.rows[0], mechanism=name),))
-    page, document = to_html.to_html(broken), to_html.to_json(broken)
-    assert not set("\ud800\x00\x1b\u202e") & set(page)
-    assert "\\ud800\\x00\\x1b[31m\\u202e&lt;/script&gt;" in page
+    html, document = to_html.to_html(broken), to_html.to_json(broken)
+    assert not set("\ud800\x00\x1b\u202e") & set(html)
+    assert "\\ud800\\x00\\x1b[31m\\u202e&lt;/script&gt;" in html
     assert json.loads(document.encode())["rows"][0]["mechanism"] == name
-    assert page.encode()
+    assert html.encode()

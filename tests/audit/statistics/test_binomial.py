@@ -10,21 +10,21 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim
 
 
 @pytest.mark.parametrize(("count", "runs"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 100_000), (99_999, 100_000)])
 @pytest.mark.parametrize("tail", [0.0125, 1e-4, 1e-9])
 def test_clopper_pearson_has_exactly_its_tails(count: int, runs: int, tail: float) -> None:
-    low, high = statistics.clopper_pearson(count, runs, tail)
+    low, high = binomial.clopper_pearson(count, runs, tail)
     assert low == 0 if count == 0 else stats.binom.sf(count - 1, runs, low) == pytest.approx(tail, rel=1e-6)
     assert high == 1 if count == runs else stats.binom.cdf(count, runs, high) == pytest.approx(tail, rel=1e-6)
 
 
 def test_clopper_pearson_is_scipys() -> None:
     expected = stats.binomtest(5, 100).proportion_ci(0.95, method="exact")
-    assert statistics.clopper_pearson(5, 100, 0.025) == pytest.approx((expected.low, expected.high), rel=1e-9)
+    assert binomial.clopper_pearson(5, 100, 0.025) == pytest.approx((expected.low, expected.high), rel=1e-9)
 
 
 def at_least(count: int, runs: int, chance: Any, other: Any) -> Any:
@@ -39,7 +39,7 @@ def at_least(count: int, runs: int, chance: Any, other: Any) -> Any:
 
 def assert_ends(counts: NDArray[np.int64], runs: int, tail: float) -> None:
     """No end errs with more than its tail, nor would it with less on the next float inwards."""
-    lows, highs = statistics.clopper_pearson_all(counts, runs, tail)
+    lows, highs = binomial.clopper_pearson_all(counts, runs, tail)
     assert (lows <= counts / runs).all()
     assert (counts / runs <= highs).all()
     with gmpy2.context(gmpy2.get_context(), precision=120):
@@ -69,8 +69,8 @@ def test_every_small_count_of_many_runs(mirrored: bool) -> None:
 
 def test_one_count_has_the_ends_that_many_have() -> None:
     counts = np.array([0, 3, 1_000, 10**9])
-    lows, highs = statistics.clopper_pearson_all(counts, 10**9, 1e-8)
-    each = [statistics.clopper_pearson(count, 10**9, 1e-8) for count in counts.tolist()]
+    lows, highs = binomial.clopper_pearson_all(counts, 10**9, 1e-8)
+    each = [binomial.clopper_pearson(count, 10**9, 1e-8) for count in counts.tolist()]
     assert each == list(zip(lows.tolist(), highs.tolist(), strict=True))
 
 
@@ -86,24 +86,24 @@ def test_one_count_has_the_ends_that_many_have() -> None:
 )
 def test_an_interval_of_nothing_is_refused(count: int, runs: int, tail: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        statistics.clopper_pearson(count, runs, tail)
+        binomial.clopper_pearson(count, runs, tail)
 
 
 def test_the_bound_on_epsilon_uses_both_directions_and_the_complement() -> None:
     fifth, tenth = (0.2, 0.2), (0.1, 0.1)
-    assert statistics.epsilon_lower(fifth, tenth, 0.0) == pytest.approx(math.log(2))
-    assert statistics.epsilon_lower(tenth, fifth, 0.0) == pytest.approx(math.log(2))
-    assert statistics.epsilon_lower((0.8, 0.8), (0.9, 0.9), 0.0) == pytest.approx(math.log(2))
-    assert statistics.epsilon_lower(fifth, tenth, 0.1) == 0
-    assert statistics.epsilon_lower((0.1, 0.3), (0.2, 0.4), 0.0) == 0
+    assert binomial.epsilon_lower(fifth, tenth, 0.0) == pytest.approx(math.log(2))
+    assert binomial.epsilon_lower(tenth, fifth, 0.0) == pytest.approx(math.log(2))
+    assert binomial.epsilon_lower((0.8, 0.8), (0.9, 0.9), 0.0) == pytest.approx(math.log(2))
+    assert binomial.epsilon_lower(fifth, tenth, 0.1) == 0
+    assert binomial.epsilon_lower((0.1, 0.3), (0.2, 0.4), 0.0) == 0
 
 
 @pytest.mark.parametrize(("runs", "boundary"), [(100_000, 10.0353), (10_000, 7.7325)])
 def test_underpowered_begins_where_a_perfect_distinguisher_ends(runs: int, boundary: float) -> None:
-    assert not statistics.underpowered(runs, 0.05, boundary - 0.001, 0.0)
-    assert statistics.underpowered(runs, 0.05, boundary + 0.001, 0.0)
-    best = statistics.epsilon_lower(
-        statistics.clopper_pearson(runs, runs, 0.05 / 4), statistics.clopper_pearson(0, runs, 0.05 / 4), 0.0
+    assert not binomial.underpowered(runs, 0.05, boundary - 0.001, 0.0)
+    assert binomial.underpowered(runs, 0.05, boundary + 0.001, 0.0)
+    best = binomial.epsilon_lower(
+        binomial.clopper_pearson(runs, runs, 0.05 / 4), binomial.clopper_pearson(0, runs, 0.05 / 4), 0.0
     )
     assert best == pytest.approx(boundary, abs=0.001)
 
@@ -111,24 +111,24 @@ def test_underpowered_begins_where_a_perfect_distinguisher_ends(runs: int, bound
 def test_where_the_event_cannot_convict_no_distance_can() -> None:
     """With as much of α for each, a distance of 1 exceeds what the claim allows by more than its margin no sooner."""
     for alpha, epsilon, delta in itertools.product((0.9, 0.025, 1e-9), (0.0, 1e-3, 1.0, 9.0), (0.0, 1e-6, 0.5, 0.99)):
-        runs = statistics.runs_needed(alpha, epsilon, delta) - 1
+        runs = binomial.runs_needed(alpha, epsilon, delta) - 1
         if runs > 0:
-            assert 1 - statistics.dkw_margin(runs, alpha) <= Claim(epsilon, delta).advantage_allowed
+            assert 1 - binomial.dkw_margin(runs, alpha) <= Claim(epsilon, delta).advantage_allowed
 
 
 def test_a_delta_near_one_cannot_be_refuted() -> None:
-    assert statistics.underpowered(100, 0.05, 0.0, 0.99)
+    assert binomial.underpowered(100, 0.05, 0.0, 0.99)
 
 
 def test_the_margin_of_the_distance_is_dkw_for_two_samples() -> None:
-    assert statistics.dkw_margin(100_000, 0.05) == pytest.approx(2 * math.sqrt(math.log(80) / 200_000), rel=1e-15)
+    assert binomial.dkw_margin(100_000, 0.05) == pytest.approx(2 * math.sqrt(math.log(80) / 200_000), rel=1e-15)
 
 
 def test_the_ks_distance_is_scipys_on_samples() -> None:
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 20, 500), rng.integers(3, 23, 500)
     cells = [np.bincount(sample, minlength=23) / 500 for sample in (first, second)]
-    assert statistics.ks_distance(cells[0], cells[1]) == pytest.approx(stats.ks_2samp(first, second).statistic)
+    assert binomial.ks_distance(cells[0], cells[1]) == pytest.approx(stats.ks_2samp(first, second).statistic)
 
 
 def test_p_values_of_the_fit_are_not_too_small_under_the_law() -> None:
@@ -136,12 +136,12 @@ def test_p_values_of_the_fit_are_not_too_small_under_the_law() -> None:
     law = np.array([0.9, 0.05, 0.03, 0.02, 0.0])
     rng = np.random.default_rng(2)
     counts = [rng.multinomial(300, law) for _ in range(200)]
-    rejected = sum(statistics.monte_carlo_fit(sample, law, seed)[1] <= 0.05 for seed, sample in enumerate(counts))
+    rejected = sum(binomial.monte_carlo_fit(sample, law, seed)[1] <= 0.05 for seed, sample in enumerate(counts))
     assert rejected <= stats.binom.ppf(1 - 1e-6, 200, 0.05)
 
 
 def test_a_wrong_law_is_found() -> None:
     counts = np.random.default_rng(3).multinomial(10_000, [0.5, 0.3, 0.2])
-    assert statistics.monte_carlo_fit(counts, np.array([0.5, 0.2, 0.3]), 1)[1] == 0.001
-    impossible = statistics.monte_carlo_fit(np.array([50, 50]), np.array([1.0, 0.0]), 1)
+    assert binomial.monte_carlo_fit(counts, np.array([0.5, 0.2, 0.3]), 1)[1] == 0.001
+    impossible = binomial.monte_carlo_fit(np.array([50, 50]), np.array([1.0, 0.0]), 1)
     assert impossible == (0.5, 0.001)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
-from subnormal.audit.statistics import curve_band
+from subnormal.audit.statistics import binomial, curve_band
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
 ALPHA = 1e-6
@@ -106,7 +105,7 @@ def test_the_implied_curve_is_that_of_the_worst_pair(epsilon: float) -> None:
     truth = math.exp(1) / (1 + math.e)
     first, second = (0.1, 0.9 * truth, 0.9 * (1 - truth), 0.0), (0.0, 0.9 * (1 - truth), 0.9 * truth, 0.1)
     expected = sum(max(0.0, one - math.exp(epsilon) * other) for one, other in zip(first, second, strict=True))
-    assert statistics.implied_delta(Claim(1.0, 0.1), epsilon) == pytest.approx(expected, rel=1e-12)
+    assert binomial.implied_delta(Claim(1.0, 0.1), epsilon) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_reversed_order_shows_as_much_and_a_scrambled_one_no_more_than_is_true() -> None:
@@ -201,8 +200,7 @@ def test_the_bounds_of_all_half_lines_share_alpha() -> None:
     shown = curve_band.band((first, second), Claim(1.0), [0.0, 0.1], 0.05).lower
     tail = 0.05 / 2 / (4 * (cells - 1))
     ends = [
-        [statistics.clopper_pearson(int(seen), runs, tail) for seen in np.cumsum(world)[:-1]]
-        for world in (first, second)
+        [binomial.clopper_pearson(int(seen), runs, tail) for seen in np.cumsum(world)[:-1]] for world in (first, second)
     ]
     expected = max(low - high for (low, _), (_, high) in zip(*ends, strict=True))
     assert shown[0] == pytest.approx(expected, rel=1e-9)

@@ -18,7 +18,7 @@ import pytest
 from subnormal import assert_private
 from subnormal.attacks.core.events import Between, OneOf, Refuses
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.assertion import NotPrivateError
 from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.mechanisms.core.mechanism import Refused
@@ -106,9 +106,9 @@ def test_too_few_runs_are_refused_before_the_first_with_how_many_are_needed(
     def release(data: int) -> int:
         raise KeyboardInterrupt  # never called
 
-    needed = statistics.runs_needed(alpha, epsilon, delta)
-    assert not statistics.underpowered(needed, alpha, epsilon, delta)
-    assert needed == 1 or statistics.underpowered(needed - 1, alpha, epsilon, delta)
+    needed = binomial.runs_needed(alpha, epsilon, delta)
+    assert not binomial.underpowered(needed, alpha, epsilon, delta)
+    assert needed == 1 or binomial.underpowered(needed - 1, alpha, epsilon, delta)
     with pytest.raises(ValueError, match=f"at least {needed:,} runs are needed"):
         assert_private(release, 1, 0, epsilon=epsilon, delta=delta, alpha=alpha, runs=needed - 1)
     # So many runs are enough for a release that tells everything.

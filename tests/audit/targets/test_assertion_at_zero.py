@@ -12,7 +12,7 @@ import pytest
 
 from subnormal import assert_private
 from subnormal.attacks.core.events import OffGrid
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.audit.targets import assertion
 from subnormal.audit.targets.assertion import NotPrivateError
 
@@ -144,7 +144,7 @@ def test_a_refusal_among_the_runs_that_judge_is_no_accusation() -> None:
 
 def test_two_pairs_share_alpha_and_are_asked_for_as_many_runs_as_that_takes() -> None:
     alpha = 0.01
-    whole, half = statistics.runs_needed(alpha, 1.0, 0.0), statistics.runs_needed(alpha / 2, 1.0, 0.0)
+    whole, half = binomial.runs_needed(alpha, 1.0, 0.0), binomial.runs_needed(alpha / 2, 1.0, 0.0)
     assert whole < half
     with pytest.raises(ValueError, match=rf"at alpha = 0.005: .* at least {half} runs are needed"):
         assert_private(pytest.fail, 6, 5, epsilon=1.0, runs=whole, alpha=alpha)

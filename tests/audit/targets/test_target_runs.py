@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.audit.__main__ import main
-from subnormal.audit.commands import common as shared
+from subnormal.audit.commands import common
 from subnormal.audit.commands.target import Wanted, examined
 from subnormal.audit.engine.scheduler import Standings
 from subnormal.audit.targets.outcome_warnings import Watch
@@ -173,7 +173,7 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(
 ) -> None:
     now = 0.0
     monkeypatch.setattr("subnormal.audit.commands.common.time.monotonic", lambda: now)
-    with shared.auditing() as told:
+    with common.auditing() as told:
         for _ in range(250):  # of a tenth of a second each
             now += 0.1
             told(Standings(7, 2, 1_000, 500, 0, None))

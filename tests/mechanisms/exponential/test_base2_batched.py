@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from subnormal.audit.statistics.binomial import clopper_pearson, ks_distance
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law, exact_law
-from subnormal.mechanisms.exponential import base2 as exponential_base2
-from subnormal.mechanisms.exponential import base2_batched, randomized_rounding
+from subnormal.mechanisms.exponential import base2, base2_batched, randomized_rounding
 from subnormal.mechanisms.exponential.family import Limits
-from subnormal.mechanisms.laplace import as_selection as laplace_base2
+from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.privacy import Eta
 
 ALPHA = 1e-6
@@ -59,7 +58,7 @@ def test_the_fast_path_of_randomized_rounding_by_every_string_of_bits(
 ) -> None:
     """By ==, against the mixture over all roundings."""
     walked = by_every_string(np.array(utilities), eta, limits, precision)
-    law = exponential_base2.law(utilities, eta, limits=limits, rounding_precision=precision)
+    law = base2.law(utilities, eta, limits=limits, rounding_precision=precision)
     for index in range(len(utilities)):
         assert walked.probability(index) == law.probability(index)
 
@@ -91,9 +90,9 @@ def test_many_draws_on_the_same_bits_are_those_of_whole_integers(value: float, e
     grid: dict[str, Any] = {"grid": -4, "lower": -10, "upper": 10}
     batch, limits = base2_batched.BATCH // 321, Limits(0, 20, 321)
     n = 2 * batch + 5
-    units = laplace_base2.steps(value, **grid) / 16
+    units = laplace_as_selection.steps(value, **grid) / 16
     ours, theirs = seeded_bits(3), seeded_bits(3)
-    drawn = laplace_base2.sample_rounded(value, eta, ours, n, **grid)
+    drawn = laplace_as_selection.sample_rounded(value, eta, ours, n, **grid)
     shift, word = base2_batched._halvings(eta), base2_batched._word(eta, limits)
     expected = [index for size in (batch, batch, 5) for index in oracle(units, shift, 20, theirs, size, word)]
     assert drawn.tolist() == [index / 16 - 10 for index in expected]
@@ -114,7 +113,7 @@ def test_the_fast_path_fits_the_enumerated_law_at_a_real_size() -> None:
     utilities = np.concatenate([np.arange(192) % 7 + 1.0, np.array([0.25, 0.5, 0.75, 1.5, 2.25, 0.0625, 3.75, 1.125])])
     limits, n = Limits(0, 8, 200), 300_000
     drawn = base2_batched.sample(utilities, Eta(1, 1, 1), seeded_bits(5), n, limits=limits, rounding_precision=4)
-    law = exponential_base2.law(utilities, Eta(1, 1, 1))
+    law = base2.law(utilities, Eta(1, 1, 1))
     masses = np.array([float(law.probability(index)[0]) for index in range(200)])
     margin = math.sqrt(math.log(2 / ALPHA) / (2 * n))
     assert ks_distance(np.bincount(drawn, minlength=200) / n, masses) < margin
@@ -125,8 +124,8 @@ def test_the_fast_path_fits_the_enumerated_law_at_a_real_size() -> None:
 def test_the_fast_path_lies_within_the_certified_bounds_of_the_figure() -> None:
     """321 outcomes, none of them enumerable: every frequency against Lemma A.2. False-alarm rate ALPHA."""
     n, grid = 100_000, {"grid": -4, "lower": -10, "upper": 10}
-    drawn = laplace_base2.sample_rounded(0, Eta(1, 1, 1), seeded_bits(7), n, **grid)
-    bounds = randomized_rounding.bounds(laplace_base2.steps(0, **grid) / 16, Eta(1, 1, 1))
+    drawn = laplace_as_selection.sample_rounded(0, Eta(1, 1, 1), seeded_bits(7), n, **grid)
+    bounds = randomized_rounding.bounds(laplace_as_selection.steps(0, **grid) / 16, Eta(1, 1, 1))
     counts = np.bincount((drawn * 16).astype(np.int64) + 160, minlength=321)
     for seen, least, most in zip(counts.tolist(), bounds.lower, bounds.upper, strict=True):
         low, high = clopper_pearson(seen, n, ALPHA / (2 * 321))

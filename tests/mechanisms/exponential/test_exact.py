@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits, system_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Eta
@@ -220,7 +220,7 @@ def test_equal_utilities_in_base_e_have_rational_edges() -> None:
 
 def test_the_law_of_base_2_is_that_of_the_paper() -> None:
     for utilities in ([3, 0, 1], [5], [0] * 9):
-        ours, theirs = (module.law(utilities, Eta(3, 2, 1)) for module in (exponential_exact, exponential_base2))
+        ours, theirs = (module.law(utilities, Eta(3, 2, 1)) for module in (exponential_exact, base2))
         for index in range(len(utilities)):
             assert ours.probability(index) == theirs.probability(index)
 

@@ -14,8 +14,7 @@ from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.exponential import permute_and_flip
-from subnormal.mechanisms.exponential import permute_and_flip_law as heads_alone
+from subnormal.mechanisms.exponential import permute_and_flip, permute_and_flip_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import Eta, selection_claim, selection_eta
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
@@ -67,7 +66,7 @@ def test_a_long_law_is_enclosed(eta: Eta, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("panels", [1, 12])
 def test_bounds_hold_at_any_precision(working: int, panels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """So few bits that every rounding shows, and panels that end early: bounds grow apart, and hold."""
-    monkeypatch.setattr(heads_alone, "PANELS", panels)
+    monkeypatch.setattr(permute_and_flip_law, "PANELS", panels)
     rng = np.random.default_rng(working)
     for _ in range(40):
         sizes = rng.integers(1, 12, 3).tolist()
@@ -75,7 +74,7 @@ def test_bounds_hold_at_any_precision(working: int, panels: int, monkeypatch: py
         utilities = np.repeat(distances, sizes)
         law = permute_and_flip.law(utilities, Eta(5, 3, 1))
         chances = [weight_bounds(Eta(5, 3, 1), Fraction(distance), working + 5) for distance in distances]
-        low, high, denominator = heads_alone.enclosed(sizes, chances, working + 5, working)
+        low, high, denominator = permute_and_flip_law.enclosed(sizes, chances, working + 5, working)
         for kind, outcome in enumerate(np.cumsum(sizes) - 1):
             truth = law.probability(int(outcome))[0]
             assert Fraction(low[kind], denominator) <= truth <= Fraction(high[kind], denominator)
@@ -90,18 +89,18 @@ def test_every_step_is_rounded_its_way(up: bool) -> None:
         end, width, low, count = (int(rng.integers(1, top)) for top in (33, 33, 32, 4))
         high = low + int(rng.integers(0, 2))
         given: Any = {"working": 5, "up": up}
-        series = heads_alone._series((low, high), count, end=end, width=width, **given)
+        series = permute_and_flip_law._series((low, high), count, end=end, width=width, **given)
         for p in (Fraction(low, 32), Fraction(high, 32)):
             for r in range(count + 1):
                 stays = max(Fraction(0), 1 - Fraction(end, 32) * p)
                 truth = comb(count, r) * stays ** (count - r) * (Fraction(width, 32) * p) ** r
                 assert side(Fraction(series[r], 32), truth)
         one, other = ([*rng.integers(0, 40, 4).tolist()] + [0] * 61 for _ in range(2))
-        product = heads_alone._truncated_product(one, other, **given)
-        for r, unrounded in enumerate(heads_alone._product(one, other)[: len(product)]):
+        product = permute_and_flip_law._truncated_product(one, other, **given)
+        for r, unrounded in enumerate(permute_and_flip_law._product(one, other)[: len(product)]):
             assert side(Fraction(product[r], 32), Fraction(unrounded, 32**2))
     for coins in (2, 3, 5, 6, 7):  # all certain: 1/coins
-        (integral,) = heads_alone._integrals([coins], [(32, 32)], 5, up=up)
+        (integral,) = permute_and_flip_law._integrals([coins], [(32, 32)], 5, up=up)
         assert side(Fraction(integral, 32), Fraction(1, coins))
 
 
@@ -173,13 +172,13 @@ def test_the_loss_of_every_pair_of_neighbours_is_within_the_claim() -> None:
 
 
 def test_the_error_is_never_more_than_that_of_the_exponential_mechanism() -> None:
-    from subnormal.mechanisms.exponential import base2 as exponential_base2
+    from subnormal.mechanisms.exponential import base2
 
     for utilities in VECTORS:
         for eta in ETAS:
             ours, theirs = (
                 sum(law.probability(at)[0] * utility for at, utility in enumerate(utilities))
-                for law in (permute_and_flip.law(utilities, eta), exponential_base2.law(utilities, eta))
+                for law in (permute_and_flip.law(utilities, eta), base2.law(utilities, eta))
             )
             assert ours <= theirs
 

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
-from subnormal.mechanisms.exponential import randomized_rounding
+from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.privacy import Eta
 
 UTILITIES = np.array(
@@ -93,7 +92,7 @@ etas = pytest.mark.parametrize("eta", ETAS, ids=str)
 
 def enumerated(utilities: Any, eta: Eta, precision: int) -> list[Fraction]:
     """The exact rounded probabilities, as the mixture over all roundings."""
-    law = exponential_base2.law(utilities, eta, rounding_precision=precision)
+    law = base2.law(utilities, eta, rounding_precision=precision)
     return [law.probability(index)[0] for index in range(len(utilities))]
 
 

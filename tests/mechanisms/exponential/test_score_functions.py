@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2, score_functions
 from subnormal.mechanisms.exponential import exact as exponential_exact
-from subnormal.mechanisms.exponential import score_functions
 from subnormal.mechanisms.privacy import Eta
 
 DOMAIN = range(5)
@@ -164,7 +163,7 @@ def test_selection_by_count_is_discrete_laplace(eta: Eta, counted: int) -> None:
     (clamping puts the tails on the two ends). By the closed sums of the geometric series over the range.
     """
     low, high, ratio = -4, 9, eta.base**2
-    law = exponential_base2.law(2 * score_functions.count(counted, range(low, high + 1)), eta)
+    law = base2.law(2 * score_functions.count(counted, range(low, high + 1)), eta)
     laplace = [(1 - ratio) / (1 + ratio) * ratio ** abs(counted - r) for r in range(low, high + 1)]
     beyond = (ratio ** (counted - low + 1) + ratio ** (high - counted + 1)) / (1 + ratio)
     assert sum(laplace) == 1 - beyond
@@ -179,7 +178,7 @@ def test_over_all_integers_it_is_discrete_laplace_in_the_limit(eta: Eta) -> None
     """On count ± m every probability is (1−q)/(1+q)·q^|k| times 1/(1 − 2q^(m+1)/(1+q)), a factor that falls to 1."""
     ratio, factors = eta.base**2, []
     for m in (1, 4, 16):
-        law = exponential_base2.law(2 * score_functions.count(7, range(7 - m, 8 + m)), eta)
+        law = base2.law(2 * score_functions.count(7, range(7 - m, 8 + m)), eta)
         factor = 1 / (1 - 2 * ratio ** (m + 1) / (1 + ratio))
         for k in range(-m, m + 1):
             assert law.probability(k + m)[0] == (1 - ratio) / (1 + ratio) * ratio ** abs(k) * factor
@@ -193,12 +192,10 @@ def test_the_general_analysis_loses_a_factor_of_two_on_laplace() -> None:
     square. Only at the edge of a range, where the totals differ, does it come between the two."""
     eta = Eta(3, 2, 1)
     for m in (2, 8, 32):
-        laws = [exponential_base2.law(2 * score_functions.count(n, range(-m, m + 2)), eta) for n in (0, 1)]
+        laws = [base2.law(2 * score_functions.count(n, range(-m, m + 2)), eta) for n in (0, 1)]
         ratios = [laws[0].probability(at)[0] / laws[1].probability(at)[0] for at in range(2 * m + 2)]
         assert max(ratios) == 1 / min(ratios) == Fraction(16, 9)  # the range is symmetrical about the two counts
-    at_the_edge = [
-        exponential_base2.law(2 * score_functions.count(n, range(33)), eta).probability(0)[0] for n in (0, 1)
-    ]
+    at_the_edge = [base2.law(2 * score_functions.count(n, range(33)), eta).probability(0)[0] for n in (0, 1)]
     assert Fraction(16, 9) < at_the_edge[0] / at_the_edge[1] < Fraction(16, 9) ** 2
 
 

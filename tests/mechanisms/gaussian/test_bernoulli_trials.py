@@ -11,12 +11,12 @@ import pytest
 from subnormal.attacks.side_channels.geometric_trials import geometric_trials_gaussian
 from subnormal.audit.evidence import exact, sampled, side_channels
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Trace
 from subnormal.mechanisms.families import member
-from subnormal.mechanisms.gaussian import bernoulli_trials as gaussian_textbook
+from subnormal.mechanisms.gaussian import bernoulli_trials as gaussian_bernoulli_trials
 from tests.support.walks import assert_within_the_law, one_draw, traces
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -46,8 +46,8 @@ def test_a_candidate_is_kept_as_the_source_says(monkeypatch: pytest.MonkeyPatch)
         return bits.take(1) == 1
 
     variance, depth = Fraction(49, 4), 9
-    monkeypatch.setattr(gaussian_textbook, "_bernoulli", coin)
-    walked = traces(lambda bits: int(gaussian_textbook.Counted(variance).draw(bits, 1)[0]), depth)
+    monkeypatch.setattr(gaussian_bernoulli_trials, "_bernoulli", coin)
+    walked = traces(lambda bits: int(gaussian_bernoulli_trials.Counted(variance).draw(bits, 1)[0]), depth)
     for magnitude in range(depth - 2):
         for noise in {magnitude, -magnitude}:
             pair = (noise, Trace(1, magnitude + 3, magnitude + 1))
@@ -55,7 +55,7 @@ def test_a_candidate_is_kept_as_the_source_says(monkeypatch: pytest.MonkeyPatch)
     trial = Fraction(1, 4)  # ⌊3.5⌋ + 1 = 4
     asked.clear()
     for magnitude in range(6):
-        gaussian_textbook.Counted(variance).draw(scripted_bits("1" * magnitude + "001"), 1)
+        gaussian_bernoulli_trials.Counted(variance).draw(scripted_bits("1" * magnitude + "001"), 1)
         *trials, kept = asked
         assert trials == [trial] * (magnitude + 1)
         assert magnitude * trial + kept - magnitude**2 / (2 * variance) == variance * trial**2 / 2
@@ -74,13 +74,13 @@ def test_steps_bound_the_magnitude_and_give_it_where_the_first_candidate_is_kept
 @pytest.mark.parametrize("sigma", [3.0, 10.0])
 def test_a_real_sample_fits_its_law(sigma: float) -> None:
     options: dict[str, Any] = {"grid": 0, "lower": -64, "upper": 64}
-    drawn = gaussian_textbook.sample(0, sigma, seeded_bits(1), 10_000, **options)
+    drawn = gaussian_bernoulli_trials.sample(0, sigma, seeded_bits(1), 10_000, **options)
     mechanism = member("gaussian-textbook")
     assert mechanism.law is not None
     law = mechanism.law(0, GaussianParameters(sigma=sigma, delta=1e-6, **options))
     masses = np.array([low / law.denominator for low in law.low])
     counts = np.bincount(drawn + 64, minlength=len(masses))
-    assert statistics.ks_distance(counts / counts.sum(), masses) <= statistics.dkw_margin(10_000, ALPHA)
+    assert binomial.ks_distance(counts / counts.sum(), masses) <= binomial.dkw_margin(10_000, ALPHA)
 
 
 def test_the_truth_is_read_off_the_output_and_the_trials() -> None:
@@ -100,7 +100,7 @@ def test_the_truth_is_read_off_the_output_and_the_trials() -> None:
 
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        gaussian_textbook.sample(0, 1.0, seeded_bits(1), -1)
+        gaussian_bernoulli_trials.sample(0, 1.0, seeded_bits(1), -1)
     runs = member("gaussian-textbook").runs
     assert runs is not None
     assert runs(0, PARAMETERS) > 0

@@ -8,7 +8,7 @@ import pytest
 
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial as statistics
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
@@ -53,7 +53,7 @@ def test_a_real_sample_fits_its_law(sigma: float) -> None:
     law = gaussian_exact.law(0.3, sigma, **options)
     masses = np.array([low / law.denominator for low in law.low])
     counts = np.bincount(np.searchsorted(np.asarray(law.atoms), drawn), minlength=len(masses))
-    assert statistics.ks_distance(counts / counts.sum(), masses) <= statistics.dkw_margin(200_000, ALPHA)
+    assert binomial.ks_distance(counts / counts.sum(), masses) <= binomial.dkw_margin(200_000, ALPHA)
 
 
 @pytest.mark.parametrize(("sigma", "sensitivity", "delta"), [(1.0, 1.0, 1e-6), (20.0, 1.0, 1e-9), (3.0, 0.3, 1e-5)])

@@ -14,12 +14,12 @@ from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters
 from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.exponential import base2 as exponential_base2
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
-from subnormal.mechanisms.laplace import as_selection as laplace_base2
+from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.privacy import Claim, Eta, noise_eta, selection_claim
 
-MEMBER = laplace_base2.BASE2
+MEMBER = laplace_as_selection.BASE2
 TINY: dict[str, Any] = {"grid": -1, "lower": -0.5, "upper": 0.5}
 
 
@@ -55,8 +55,8 @@ def test_a_law_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def drifted(data: Any, parameters: Any) -> Law[Any]:
         with monkeypatch.context() as patched:
-            patched.setattr(laplace_base2, "noise_eta", lambda epsilon, steps: noise_eta(epsilon * 0.8, steps))
-            return laplace_base2._law_member(data, parameters)
+            patched.setattr(laplace_as_selection, "noise_eta", lambda epsilon, steps: noise_eta(epsilon * 0.8, steps))
+            return laplace_as_selection._law_member(data, parameters)
 
     with pytest.raises(AssertionError):
         check_law(Mechanism(MEMBER.name, MEMBER.family, MEMBER.sample, MEMBER.claim, drifted))
@@ -68,7 +68,7 @@ def test_the_law_is_the_formula(value: Any, eta: Eta) -> None:
     """On the grid of quarters: rounded half up, clamped to ±1, weight B for each step."""
     nearest = min(max(math.floor(Fraction(value) * 4 + Fraction(1, 2)), -4), 4)
     weights = [eta.base ** abs(step - nearest) for step in range(-4, 5)]
-    law = laplace_base2.law(value, eta, grid=-2, lower=-1, upper=1)
+    law = laplace_as_selection.law(value, eta, grid=-2, lower=-1, upper=1)
     assert list(law.atoms) == [step / 4 for step in range(-4, 5)]
     for step, weight in zip(range(-4, 5), weights, strict=True):
         assert law.probability(step / 4) == (weight / sum(weights),) * 2
@@ -76,15 +76,13 @@ def test_the_law_is_the_formula(value: Any, eta: Eta) -> None:
 
 @pytest.mark.parametrize("method", ["theoretical", "empirical"])
 @pytest.mark.parametrize("sampler", ["all-bits", "bit-by-bit"])
-def test_the_papers_own_algorithms_have_the_same_law(
-    method: exponential_base2.PrecisionMethod, sampler: exponential_base2.Sampler
-) -> None:
+def test_the_papers_own_algorithms_have_the_same_law(method: base2.PrecisionMethod, sampler: base2.Sampler) -> None:
     """By every string of twelve bits, three more than one try of the greater precision."""
     options: dict[str, Any] = {"precision_method": method, "sampler": sampler}
-    law = laplace_base2.law(0.4, Eta(1, 1, 1), **TINY)
+    law = laplace_as_selection.law(0.4, Eta(1, 1, 1), **TINY)
 
     def draw(bits: BitSource) -> float:
-        return float(laplace_base2.sample_base2(0.4, Eta(1, 1, 1), bits, 1, **TINY, **options)[0])
+        return float(laplace_as_selection.sample_base2(0.4, Eta(1, 1, 1), bits, 1, **TINY, **options)[0])
 
     walked = exhaustive.law(draw, depth=12)
     assert walked.rest < Fraction(1, 2)
@@ -100,30 +98,30 @@ def test_where_it_is_not_fast_it_is_the_papers_mechanism(eta: Eta, grid: int, up
     """Another base than a power of two, weights beyond a word; and fractions beyond one are cut to 64 bits."""
     ours, theirs = seeded_bits(2), seeded_bits(2)
     public: dict[str, Any] = {"grid": grid, "lower": 0, "upper": upper}
-    drawn = laplace_base2.sample_rounded(0, eta, ours, 40, **public)
-    units = np.ldexp(laplace_base2.steps(0, **public).astype(np.float64), grid)
+    drawn = laplace_as_selection.sample_rounded(0, eta, ours, 40, **public)
+    units = np.ldexp(laplace_as_selection.steps(0, **public).astype(np.float64), grid)
     limits = Limits(0, math.ceil(upper), len(units))
     precision = {-2: 2, -1: 1, -66: 64}[grid]
-    expected = exponential_base2.sample(units, eta, theirs, 40, limits=limits, rounding_precision=precision)
-    assert drawn.tolist() == laplace_base2.outcomes(**public)[expected].tolist()
+    expected = base2.sample(units, eta, theirs, 40, limits=limits, rounding_precision=precision)
+    assert drawn.tolist() == laplace_as_selection.outcomes(**public)[expected].tolist()
 
 
 def test_a_grid_of_integers_needs_no_rounding() -> None:
-    drawn = laplace_base2.sample_rounded(5, Eta(1, 1, 1), seeded_bits(1), 10, grid=1, lower=-8, upper=8)
-    expected = laplace_base2.sample(5, Eta(1, 1, 2), seeded_bits(1), 10, grid=1, lower=-8, upper=8)
+    drawn = laplace_as_selection.sample_rounded(5, Eta(1, 1, 1), seeded_bits(1), 10, grid=1, lower=-8, upper=8)
+    expected = laplace_as_selection.sample(5, Eta(1, 1, 2), seeded_bits(1), 10, grid=1, lower=-8, upper=8)
     assert drawn.tolist() == expected.tolist()
     assert drawn.dtype == np.int64
 
 
 def test_both_forms_are_one_where_a_step_has_an_exact_rate() -> None:
     """η = 16 bits a unit is 1 bit a step of 2^−4: the rate of a step is exact exactly where per_step says so."""
-    assert laplace_base2.per_step(Eta(1, 1, 16), -4) == Eta(1, 1, 1)
-    assert laplace_base2.per_step(Eta(3, 2, 1), 3) == Eta(3, 2, 8)
+    assert laplace_as_selection.per_step(Eta(1, 1, 16), -4) == Eta(1, 1, 1)
+    assert laplace_as_selection.per_step(Eta(3, 2, 1), 3) == Eta(3, 2, 8)
     for eta, grid in ((Eta(81, 8, 1), -2), (Eta(36, 8, 3), -1), (Eta(1, 2, 2), -2)):
-        assert laplace_base2.per_step(eta, grid).base ** (1 << -grid) == eta.base
+        assert laplace_as_selection.per_step(eta, grid).base ** (1 << -grid) == eta.base
     for eta, grid in ((Eta(1, 1, 1), -1), (Eta(3, 2, 1), -1), (Eta(9, 4, 1), -2), (Eta(4, 5, 1), -1)):
         with pytest.raises(ValueError, match=r"is no dyadic rational for eta = Eta\(x="):
-            laplace_base2.per_step(eta, grid)
+            laplace_as_selection.per_step(eta, grid)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 7.0])
@@ -147,16 +145,16 @@ def test_the_member_keeps_its_claim_on_every_pair_of_a_small_range(
             assert evidence.within == 0
             losses.append(evidence.epsilon)
     assert max(losses) >= 0.499 * epsilon
-    eta = laplace_base2.member_eta(parameters)
+    eta = laplace_as_selection.member_eta(parameters)
     steps = math.ceil(sensitivity / 2.0**grid)
     assert 0.9999 * epsilon < selection_claim(eta, steps).epsilon <= epsilon
 
 
 def test_a_rate_twice_too_large_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Test of the test: noise without the factor 2 of selection does not hold at the edge of the range."""
-    monkeypatch.setattr(laplace_base2, "noise_eta", lambda epsilon, steps: noise_eta(2 * epsilon, steps))
+    monkeypatch.setattr(laplace_as_selection, "noise_eta", lambda epsilon, steps: noise_eta(2 * epsilon, steps))
     parameters = LaplaceParameters(epsilon=1.0, grid=0, lower=-2.0, upper=2.0)
-    law_in, law_out = (laplace_base2._law_member(data, parameters) for data in (-2, -1))
+    law_in, law_out = (laplace_as_selection._law_member(data, parameters) for data in (-2, -1))
     assert exact.compare(law_in, law_out, Claim(1.0)).verdict is Verdict.VIOLATED
 
 
@@ -166,7 +164,7 @@ def test_coordinates_sums_and_whole_numbers() -> None:
     drawn = np.asarray(MEMBER.sample(vector, parameters, seeded_bits(1), 5))
     assert drawn.tolist() == [vector.tolist()] * 5  # at ε = 900 a wrong step has a chance of e^−25
     with pytest.raises(NoLawError, match="over all combinations of the coordinates"):
-        laplace_base2._law_member(vector, parameters)
+        laplace_as_selection._law_member(vector, parameters)
     summed = LaplaceParameters(epsilon=900.0, lower=-4.0, upper=4.0, query="sum")
     assert np.asarray(MEMBER.sample(vector, summed, seeded_bits(1), 5)).tolist() == [2.5] * 5
     large = 2.0**60
@@ -180,20 +178,29 @@ def test_coordinates_sums_and_whole_numbers() -> None:
 def test_a_law_too_large_is_refused_by_name() -> None:
     parameters = LaplaceParameters(epsilon=1.0, grid=-10)
     with pytest.raises(NoLawError, match="the law of 131073 outcomes takes"):
-        laplace_base2._law_member(0, parameters)
+        laplace_as_selection._law_member(0, parameters)
     assert len(np.asarray(MEMBER.sample(0, parameters, seeded_bits(1), 3))) == 3
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: laplace_base2.outcomes(grid=0, lower=0.5, upper=1), r"lower must be a multiple of 2\^0, got 0.5"),
-        (lambda: laplace_base2.outcomes(grid=0, lower=2, upper=1), "lower = 2 must not be above upper = 1"),
-        (lambda: laplace_base2.outcomes(grid=-30, lower=0, upper=1), "makes 1073741825 outcomes, more than 16777216"),
-        (lambda: laplace_base2.outcomes(grid=-4, lower=0, upper=2**50), "upper = 1125899906842624 must be at most"),
-        (lambda: laplace_base2.outcomes(grid=0, lower=2**63 - 1, upper=2**63), "or an integer of 64 bits"),
         (
-            lambda: laplace_base2.sample_rounded(0, Eta(1, 1, 1), seeded_bits(1), -1, **TINY),
+            lambda: laplace_as_selection.outcomes(grid=0, lower=0.5, upper=1),
+            r"lower must be a multiple of 2\^0, got 0.5",
+        ),
+        (lambda: laplace_as_selection.outcomes(grid=0, lower=2, upper=1), "lower = 2 must not be above upper = 1"),
+        (
+            lambda: laplace_as_selection.outcomes(grid=-30, lower=0, upper=1),
+            "makes 1073741825 outcomes, more than 16777216",
+        ),
+        (
+            lambda: laplace_as_selection.outcomes(grid=-4, lower=0, upper=2**50),
+            "upper = 1125899906842624 must be at most",
+        ),
+        (lambda: laplace_as_selection.outcomes(grid=0, lower=2**63 - 1, upper=2**63), "or an integer of 64 bits"),
+        (
+            lambda: laplace_as_selection.sample_rounded(0, Eta(1, 1, 1), seeded_bits(1), -1, **TINY),
             "n must not be negative, got -1",
         ),
     ],

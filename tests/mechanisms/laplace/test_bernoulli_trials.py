@@ -16,7 +16,7 @@ from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
 from subnormal.mechanisms.families import member
-from subnormal.mechanisms.laplace import bernoulli_trials as laplace_textbook
+from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_trials
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers import bernoulli
@@ -35,7 +35,7 @@ def check_law(mechanism: AnyMechanism) -> None:
     for eta in RATES:
         for data in (0, 0.75, -3):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(laplace_textbook, "member_eta", lambda *_, eta=eta: eta)
+                patch.setattr(laplace_bernoulli_trials, "member_eta", lambda *_, eta=eta: eta)
                 walked = exhaustive.law(partial(one_draw, mechanism, data, PARAMETERS), DEPTH)
             law = laplace_exact.law(data, eta, **PARAMETERS.grid_and_bounds())
             assert walked.rest < Fraction(1, 4)
@@ -58,8 +58,8 @@ def test_the_law_is_that_of_the_code() -> None:
 def test_the_law_of_traces_is_that_of_the_code(eta: Eta, data: float) -> None:
     """A trace says how many bits it took, so every string that leaves it is as long, and the laws are equal."""
     options = PARAMETERS.grid_and_bounds()
-    walked = traces(lambda bits: laplace_textbook.sample(data, eta, bits, 1, **options)[0].item(), DEPTH)
-    law: Law[Any] = laplace_textbook.trace_law(data, eta, **options, apart=2)
+    walked = traces(lambda bits: laplace_bernoulli_trials.sample(data, eta, bits, 1, **options)[0].item(), DEPTH)
+    law: Law[Any] = laplace_bernoulli_trials.trace_law(data, eta, **options, apart=2)
     pairs: Sequence[Any] = [*walked.atoms, *law.atoms]
     assert law.rest < Fraction(1, 2**39)
     for atom in {pair for pair in pairs if pair[1].bits <= DEPTH}:
@@ -70,7 +70,9 @@ def test_the_law_of_traces_is_that_of_the_code(eta: Eta, data: float) -> None:
 
 def test_pairs_that_only_a_neighbour_has_are_impossible() -> None:
     """Named with probability 0, for both neighbours: so the loss is infinite, and not that of a rest."""
-    law_in, law_out = (laplace_textbook.trace_law(value, Eta(3, 2), lower=-4, upper=4, apart=2) for value in (0, 2))
+    law_in, law_out = (
+        laplace_bernoulli_trials.trace_law(value, Eta(3, 2), lower=-4, upper=4, apart=2) for value in (0, 2)
+    )
     assert law_in.probability((2, Trace(1, 3, 1))) == (0, 0)
     assert law_out.probability((2, Trace(1, 3, 1)))[0] > 0
     evidence = exact.compare(law_in, law_out, Claim(10.0))
@@ -81,7 +83,7 @@ def test_a_trace_is_the_magnitude_and_the_zeros_drawn_anew() -> None:
     bits = seeded_bits(1)
     for _ in range(500):
         tries, steps, consumed = bits.tries, bits.steps, bits.consumed
-        noise = int(laplace_textbook.sample(0, Eta(15, 4), bits, 1)[0])
+        noise = int(laplace_bernoulli_trials.sample(0, Eta(15, 4), bits, 1)[0])
         assert bits.steps - steps == abs(noise) + bits.tries - tries
         assert bits.consumed - consumed == 4 * (bits.steps - steps) + bits.tries - tries
 
@@ -127,23 +129,25 @@ def test_a_sampler_that_is_broken_is_caught(monkeypatch: pytest.MonkeyPatch) -> 
         bits.steps -= 1
         return counted(succeeds, bits)
 
-    monkeypatch.setattr(laplace_textbook, "count_trials", one_less)
+    monkeypatch.setattr(laplace_bernoulli_trials, "count_trials", one_less)
     with pytest.raises(AssertionError):
         test_the_law_of_traces_is_that_of_the_code(RATES[0], 0)
-    monkeypatch.setattr(laplace_textbook, "count_trials", lambda succeeds, bits: max(1, counted(succeeds, bits)))
+    monkeypatch.setattr(
+        laplace_bernoulli_trials, "count_trials", lambda succeeds, bits: max(1, counted(succeeds, bits))
+    )
     with pytest.raises(AssertionError):
         check_law(member("laplace-textbook"))
 
 
 def test_laws_too_large_to_write_down() -> None:
     with pytest.raises(NoLawError, match="magnitudes up to 60000"):
-        laplace_textbook.trace_law(0, Eta(255, 8), lower=-30_000, upper=30_000)
+        laplace_bernoulli_trials.trace_law(0, Eta(255, 8), lower=-30_000, upper=30_000)
     with pytest.raises(NoLawError, match="probabilities of"):
-        laplace_textbook.trace_law(0, Eta(15, 4), lower=-1_000, upper=1_000)
+        laplace_bernoulli_trials.trace_law(0, Eta(15, 4), lower=-1_000, upper=1_000)
     with pytest.raises(NoLawError, match="magnitudes up to"):
-        laplace_textbook.trace_law(0, Eta(2**40 - 1, 40), lower=-1, upper=1)
+        laplace_bernoulli_trials.trace_law(0, Eta(2**40 - 1, 40), lower=-1, upper=1)
     with pytest.raises(NoLawError, match="a law has"):
-        laplace_textbook.trace_law(0, Eta(1, 1), lower=-(2**60), upper=2**60)
+        laplace_bernoulli_trials.trace_law(0, Eta(1, 1), lower=-(2**60), upper=2**60)
 
 
 def test_noise_of_many_steps_is_not_sampled() -> None:
@@ -155,4 +159,4 @@ def test_noise_of_many_steps_is_not_sampled() -> None:
 
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        laplace_textbook.sample(0, Eta(1, 1), seeded_bits(1), -1)
+        laplace_bernoulli_trials.sample(0, Eta(1, 1), seeded_bits(1), -1)

@@ -14,9 +14,9 @@ from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
 from subnormal.mechanisms.families import member
-from subnormal.mechanisms.laplace import bernoulli_trials as laplace_textbook
+from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_trials
 from subnormal.mechanisms.laplace import exact as laplace_exact
-from subnormal.mechanisms.laplace import fixed_work as laplace_fixed_work
+from subnormal.mechanisms.laplace import fixed_work
 from subnormal.mechanisms.privacy import Claim, Eta
 from tests.support.walks import one_draw, traces
 
@@ -31,9 +31,9 @@ def check_law(mechanism: AnyMechanism) -> None:
     assert mechanism.law is not None
     for eta, failure_bits in SMALL:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(laplace_textbook, "FAILURE_BITS", failure_bits)
-            patch.setattr(laplace_fixed_work, "member_eta", lambda *_, eta=eta: eta)
-            depth = 2 * laplace_textbook.trials_for(eta) * eta.y
+            patch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)
+            patch.setattr(fixed_work, "member_eta", lambda *_, eta=eta: eta)
+            depth = 2 * laplace_bernoulli_trials.trials_for(eta) * eta.y
             assert depth <= 12
             for data in (0, 0.75, -3):
                 walked = exhaustive.law(partial(one_draw, mechanism, data, PARAMETERS), depth)
@@ -48,9 +48,9 @@ def test_the_law_is_that_of_the_code() -> None:
 
 @pytest.mark.parametrize(("eta", "failure_bits"), SMALL)
 def test_there_is_only_one_trace(eta: Eta, failure_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laplace_textbook, "FAILURE_BITS", failure_bits)
-    monkeypatch.setattr(laplace_fixed_work, "member_eta", lambda *_: eta)
-    mechanism, trials = member("laplace-fixed-work"), laplace_textbook.trials_for(eta)
+    monkeypatch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)
+    monkeypatch.setattr(fixed_work, "member_eta", lambda *_: eta)
+    mechanism, trials = member("laplace-fixed-work"), laplace_bernoulli_trials.trials_for(eta)
     assert mechanism.trace_law is not None
     walked = traces(partial(one_draw, mechanism, 0.5, PARAMETERS), 2 * trials * eta.y)
     law = mechanism.trace_law(0.5, PARAMETERS)
@@ -63,18 +63,18 @@ def test_there_is_only_one_trace(eta: Eta, failure_bits: int, monkeypatch: pytes
 @pytest.mark.parametrize(("eta", "failure_bits"), [*SMALL, (Eta(7, 3), 6), (Eta(1, 1), 40)])
 def test_the_promise_contains_what_fails(eta: Eta, failure_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In rationals: no further from the exact law than the stated failure, and within the claim; not without its δ."""
-    monkeypatch.setattr(laplace_textbook, "FAILURE_BITS", failure_bits)
-    trials = laplace_textbook.trials_for(eta)
+    monkeypatch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)
+    trials = laplace_bernoulli_trials.trials_for(eta)
     either = 1 - (1 - eta.base**trials) ** 2  # of two magnitudes
-    assert either <= laplace_fixed_work.failure(eta) <= Fraction(2, 1 << failure_bits)
+    assert either <= fixed_work.failure(eta) <= Fraction(2, 1 << failure_bits)
     far = 3 * trials
     for data in (0, 1, far):
-        law = laplace_fixed_work.law(data, eta, lower=-far, upper=far)
+        law = fixed_work.law(data, eta, lower=-far, upper=far)
         sound = laplace_exact.law(data, eta, lower=-far, upper=far)
         apart = sum(abs(law.probability(one)[0] - sound.probability(one)[0]) for one in law.atoms)
-        assert 0 < apart / 2 <= laplace_fixed_work.failure(eta)
-    laws = [laplace_fixed_work.law(data, eta, lower=-far, upper=far) for data in (0, 1)]
-    promised = laplace_fixed_work.claim(eta, 1.0)
+        assert 0 < apart / 2 <= fixed_work.failure(eta)
+    laws = [fixed_work.law(data, eta, lower=-far, upper=far) for data in (0, 1)]
+    promised = fixed_work.claim(eta, 1.0)
     evidence = exact.compare(laws[0], laws[1], promised)
     assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
     assert exact.compare(laws[0], laws[1], Claim(promised.epsilon)).verdict is Verdict.VIOLATED
@@ -92,27 +92,27 @@ def test_the_member_promises_its_failures() -> None:
 @pytest.mark.parametrize("n", [1, 2, 500])
 def test_many_draws_take_as_much_as_each(n: int) -> None:
     bits, eta = seeded_bits(1), Eta(15, 4)
-    laplace_fixed_work.sample(0, eta, bits, n)
-    each = 2 * laplace_textbook.trials_for(eta)
+    fixed_work.sample(0, eta, bits, n)
+    each = 2 * laplace_bernoulli_trials.trials_for(eta)
     assert (bits.tries, bits.consumed, bits.steps) == (0, 4 * each * n, each * n)
 
 
 def test_a_search_that_stops_early_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Break the sampler: two trials that both fail end both magnitudes, and the bits left are not drawn."""
-    draw = laplace_fixed_work.FixedWork.draw
+    draw = fixed_work.FixedWork.draw
 
     def hasty(self: Any, bits: Any, n: int) -> Any:
         return np.zeros(n, dtype=np.int64) if bits.take(2) == 3 else draw(self, bits, n)
 
-    monkeypatch.setattr(laplace_fixed_work.FixedWork, "draw", hasty)
+    monkeypatch.setattr(fixed_work.FixedWork, "draw", hasty)
     with pytest.raises(AssertionError):
         test_there_is_only_one_trace(*SMALL[0], monkeypatch)
 
 
 def test_more_work_than_is_bearable_is_refused() -> None:
     with pytest.raises(ValueError, match="trials, more than 16384: choose a coarser grid"):
-        laplace_fixed_work.sample(0, Eta(2**20 - 1, 20), seeded_bits(1), 1)
+        fixed_work.sample(0, Eta(2**20 - 1, 20), seeded_bits(1), 1)
     with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        laplace_fixed_work.sample(0, Eta(1, 1), seeded_bits(1), -1)
+        fixed_work.sample(0, Eta(1, 1), seeded_bits(1), -1)
     with pytest.raises(NoLawError, match="take more than"):
-        laplace_fixed_work.law(0, Eta.from_epsilon(0.01), lower=-9_000, upper=9_000)
+        fixed_work.law(0, Eta.from_epsilon(0.01), lower=-9_000, upper=9_000)

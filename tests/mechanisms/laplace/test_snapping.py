@@ -16,7 +16,7 @@ from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
-from subnormal.mechanisms.laplace import snapping as laplace_snapping
+from subnormal.mechanisms.laplace import snapping
 from subnormal.mechanisms.laplace.snapping import SNAPPING, SNAPPING_16_BIT, law, sample
 from subnormal.mechanisms.laplace.snapping_bounds import Snapping, scale_for
 from subnormal.mechanisms.numerics.mpfr import above, log_bounds
@@ -145,11 +145,11 @@ def test_a_code_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr(Snapping, "snapped", lambda self, values: -snapped(self, -values))
         assert enumerated(mechanism, value) != expected
     with monkeypatch.context() as patch:
-        patch.setattr(laplace_snapping, "nearest_logs", truncated_logs)
+        patch.setattr(snapping, "nearest_logs", truncated_logs)
         assert enumerated(mechanism, value) != expected
     with monkeypatch.context() as patch:
-        exponents = laplace_snapping._exponents
-        patch.setattr(laplace_snapping, "_exponents", lambda *args: np.minimum(exponents(*args) + 1, args[2]))
+        exponents = snapping._exponents
+        patch.setattr(snapping, "_exponents", lambda *args: np.minimum(exponents(*args) + 1, args[2]))
         assert enumerated(mechanism, value) != expected
         with pytest.raises(AssertionError):
             law_by_bisection_of_member(SNAPPING)
@@ -167,7 +167,7 @@ def test_the_estimate_never_decides_wrongly(monkeypatch: pytest.MonkeyPatch) -> 
         value = Fraction("-3.7")
         estimated = sample(value, mechanism, seeded_bits(3, world=str(bound)), 20_000)
         with monkeypatch.context() as patch:
-            patch.setattr(laplace_snapping, "ERRORS", 2.0**70)
+            patch.setattr(snapping, "ERRORS", 2.0**70)
             exact = sample(value, mechanism, seeded_bits(3, world=str(bound)), 20_000)
         assert (estimated == exact).all()
 

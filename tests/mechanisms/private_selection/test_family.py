@@ -20,7 +20,7 @@ from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.privacy import Eta, noise_eta
 from subnormal.mechanisms.private_selection import exact as private_selection_exact
-from subnormal.mechanisms.private_selection import family as private_selection
+from subnormal.mechanisms.private_selection import family as private_selection_family
 from subnormal.mechanisms.private_selection import naive as private_selection_naive
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters, least_steps
 
@@ -94,13 +94,13 @@ def check_naive(mechanism: Mechanism[Any, Any, Any]) -> None:
     given: Any = {"float_type": np.float64, "uniform_bits": 2}
     for scores in ([0, 1], [2**60 + 129, 2**60 + 128], [2**53, 2**53 + 1]):
         laws = [laplace_naive.law(score, 1.0, **given) for score in scores]
-        law = private_selection.law(laws, stop=Fraction(1, 2), steps=2)
+        law = private_selection_family.law(laws, stop=Fraction(1, 2), steps=2)
 
         def sampler(bits: BitSource, scores: list[int] = scores) -> Any:
             def noisy(candidate: int, n: int) -> Any:
                 return laplace_naive.sample(scores[candidate], 1.0, bits, n, **given)
 
-            return private_selection.sample(noisy, 2, bits, 1, stop=Fraction(1, 2), steps=2)
+            return private_selection_family.sample(noisy, 2, bits, 1, stop=Fraction(1, 2), steps=2)
 
         seen = walked(sampler, 9)
         assert seen.rest == 0
@@ -219,7 +219,7 @@ def test_of_equal_scores_the_first_candidates_is_kept() -> None:
 
     def draw(bits: BitSource) -> tuple[int, int]:
         equal: Any = partial(np.zeros, dtype=np.int64)
-        ((candidate, score),) = private_selection.sample(
+        ((candidate, score),) = private_selection_family.sample(
             lambda candidate, draws: equal(draws), 2, bits, 1, stop=Fraction(1, 2), steps=3
         ).tolist()
         return candidate, score

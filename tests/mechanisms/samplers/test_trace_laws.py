@@ -14,8 +14,7 @@ from subnormal.audit.evidence import exhaustive, side_channels
 from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
-from subnormal.mechanisms.exponential import base2 as exponential_base2
-from subnormal.mechanisms.exponential import base2_side_channels as members
+from subnormal.mechanisms.exponential import base2, base2_side_channels
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import family, member
@@ -67,14 +66,14 @@ def test_every_string_through_the_paper_s_samplers(
     monkeypatch: pytest.MonkeyPatch, sampler: Any, minimum_tries: int, eta: Eta, vector: list[int]
 ) -> None:
     limits = Limits(0, 2, max(3, len(vector)))
-    precision = exponential_base2.working_precision(eta, limits, "empirical")  # the law must not depend on which
-    monkeypatch.setattr(members, "working_precision", lambda eta, limits: precision)
-    law = members.trace_law(vector, eta, limits=limits, sampler=sampler, minimum_tries=minimum_tries)
+    precision = base2.working_precision(eta, limits, "empirical")  # the law must not depend on which
+    monkeypatch.setattr(base2_side_channels, "working_precision", lambda eta, limits: precision)
+    law = base2_side_channels.trace_law(vector, eta, limits=limits, sampler=sampler, minimum_tries=minimum_tries)
 
     def draw(bits: BitSource) -> int:
         options: dict[str, Any] = {"limits": limits, "precision_method": "empirical"}
         options |= {"sampler": sampler, "minimum_tries": minimum_tries}
-        return int(exponential_base2.sample(vector, eta, bits, 1, **options)[0])
+        return int(base2.sample(vector, eta, bits, 1, **options)[0])
 
     depth = DEPTH if sampler == "bit-by-bit" else minimum_tries * precision
     assert_decided_is_the_law(walked(draw, depth), law, depth)
@@ -83,10 +82,10 @@ def test_every_string_through_the_paper_s_samplers(
 
 @pytest.mark.parametrize("vector", [[0], [0, 0], [0, 1], [1, 1, 1], [2, 0, 1]])
 def test_every_string_through_a_precision_on_demand(monkeypatch: pytest.MonkeyPatch, vector: list[int]) -> None:
-    monkeypatch.setattr(members, "FIRST_PRECISION", 2)
+    monkeypatch.setattr(base2_side_channels, "FIRST_PRECISION", 2)
     limits, eta = Limits(0, 2, 3), Eta(3, 2, 1)
-    law = members.trace_law_on_demand(vector, eta, limits=limits)
-    draw = lambda bits: int(members.sample_on_demand(vector, eta, bits, 1, limits=limits)[0])  # noqa: E731
+    law = base2_side_channels.trace_law_on_demand(vector, eta, limits=limits)
+    draw = lambda bits: int(base2_side_channels.sample_on_demand(vector, eta, bits, 1, limits=limits)[0])  # noqa: E731
     depth = max(atom[1].bits for atom in law.atoms if isinstance(atom, tuple) and atom[1].tries == 1)
     assert_decided_is_the_law(walked(draw, depth), law, depth)
 
@@ -94,7 +93,7 @@ def test_every_string_through_a_precision_on_demand(monkeypatch: pytest.MonkeyPa
 def test_utilities_that_a_precision_on_demand_may_fail_on_have_no_law() -> None:
     """Running sums 2^−40, 2^−39, …, 1 have one bit each, and 32 bits of a draw do not tell the first two apart."""
     with pytest.raises(NoLawError, match="32 bits need not decide"):
-        members.trace_law_on_demand([40, *range(40, 0, -1)], Eta(1, 1, 1), limits=Limits(0, 40, 41))
+        base2_side_channels.trace_law_on_demand([40, *range(40, 0, -1)], Eta(1, 1, 1), limits=Limits(0, 40, 41))
 
 
 @pytest.mark.parametrize("rate", [Eta(1, 1, 1), Eta(3, 2, 1), 0.3, 2.0])
@@ -114,14 +113,14 @@ def test_every_string_through_the_rejection_free_sampler(rate: Eta | float, vect
 def test_a_law_of_long_weights_is_an_enclosure(monkeypatch: pytest.MonkeyPatch, minimum_tries: int) -> None:
     """The same law in full and rounded outwards, at a size where both can be had."""
     vector, eta, limits = [3, 2, 0, 7], Eta(5, 3, 2), Limits(0, 7, 4)
-    full = members.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
+    full = base2_side_channels.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
     assert full.high is full.low
     monkeypatch.setattr(trace_laws, "EXACT_BITS", 16)
-    short = members.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
+    short = base2_side_channels.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
     assert short.denominator == 1 << trace_laws.ENCLOSED
     assert short.atoms == full.atoms
     monkeypatch.setattr(trace_laws, "ENCLOSED", 70)  # narrower than the weights themselves
-    narrow = members.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
+    narrow = base2_side_channels.trace_law(vector, eta, limits=limits, minimum_tries=minimum_tries)
     for law, width in ((short, Fraction(1, 1 << 250)), (narrow, Fraction(1, 1 << 60))):
         for atom in full.atoms:
             low, high = law.probability(atom)
@@ -129,8 +128,8 @@ def test_a_law_of_long_weights_is_an_enclosure(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_figure_9_in_rationals() -> None:
-    base2, ten = member("exponential-base2"), member("exponential-base2-ten-tries")
-    for attack, mechanism, least in ((rejection_tries(), base2, 1), (rejection_tries(tries=10), ten, 10)):
+    one, ten = member("exponential-base2"), member("exponential-base2-ten-tries")
+    for attack, mechanism, least in ((rejection_tries(), one, 1), (rejection_tries(tries=10), ten, 10)):
         assert attack.event is not None
         seen = side_channels.traced(mechanism, attack.channel)
         assert seen.law is not None
@@ -146,17 +145,17 @@ def test_ten_tries_or_more_in_a_hundred_thousand_runs() -> None:
     False-alarm rate: ALPHA.
     """
     attack = rejection_tries(tries=10)
-    eta, limits = members.member_eta(attack.parameters), attack.parameters.limits
-    precision = exponential_base2.working_precision(eta, limits)
+    eta, limits = base2_side_channels.member_eta(attack.parameters), attack.parameters.limits
+    precision = base2.working_precision(eta, limits)
     counts = []
     for world, data, runs in zip(("in", "out"), attack.worlds(), (1_000, 100_000), strict=True):
         with exact(precision):
-            sums = cumulative(exponential_base2.weights(data, eta, precision))
+            sums = cumulative(base2.weights(data, eta, precision))
         bits, above = seeded_bits(1, attack.name, "ten tries", world), 0
         for _ in range(runs):
             before = bits.tries
-            normalized.all_bits(sums, bits, precision, 1, members.TEN)
-            above += bits.tries - before > members.TEN
+            normalized.all_bits(sums, bits, precision, 1, base2_side_channels.TEN)
+            above += bits.tries - before > base2_side_channels.TEN
         counts.append(above)
     expected = stats.binom(100_000, (255 / 512) ** 10)
     assert counts[0] == 0
@@ -168,13 +167,13 @@ def test_two_outcomes_at_a_small_rate() -> None:
     attack = rejection_tries_two_outcomes()
     assert attack.worlds()[0].tolist() == [22_713, 22_713]
     assert attack.parameters.epsilon == pytest.approx(6.1e-5, rel=1e-3)
-    assert members.member_eta(attack.parameters).base == Fraction((1 << 15) - 1, 1 << 15)
+    assert base2_side_channels.member_eta(attack.parameters).base == Fraction((1 << 15) - 1, 1 << 15)
     assert rejection_tries_two_outcomes(epsilon=2.0).worlds()[0].tolist() == [1, 1]
 
 
 def test_utilities_that_are_rounded_at_random_have_no_law_of_traces() -> None:
     with pytest.raises(NoLawError, match="integer utilities"):
-        members.trace_law(np.array([0.5, 1.0]), Eta(1, 1, 1), limits=Limits(0, 1, 2))
+        base2_side_channels.trace_law(np.array([0.5, 1.0]), Eta(1, 1, 1), limits=Limits(0, 1, 2))
 
 
 def test_the_promise_of_ten_tries_is_kept_at_the_worst_rejection() -> None:

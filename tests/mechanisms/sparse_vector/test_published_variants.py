@@ -17,7 +17,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim
-from subnormal.mechanisms.sparse_vector import published_variants as sparse_vector_variants
+from subnormal.mechanisms.sparse_vector import published_variants
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 from tests.support import walks
 from tests.support.walks import assert_within_the_law
@@ -179,6 +179,6 @@ def test_a_law_that_is_too_large_is_refused() -> None:
 
 def test_a_noisy_value_is_given_in_the_queries_units() -> None:
     parameters = SparseVectorParameters(epsilon=1.0, threshold=10, grid=-1)
-    assert sparse_vector_variants._positive(True, parameters)(3) == (1, 11.5)
-    assert sparse_vector_variants._positive(True, replace(parameters, threshold=10.5))(3) == (1, 12)
-    assert sparse_vector_variants._positive(False, parameters)(3) == (1,)
+    assert published_variants._positive(True, parameters)(3) == (1, 11.5)
+    assert published_variants._positive(True, replace(parameters, threshold=10.5))(3) == (1, 12)
+    assert published_variants._positive(False, parameters)(3) == (1,)
