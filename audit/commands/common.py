@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subnormal.audit import interrupts
+from subnormal.audit.text import short
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -153,11 +154,12 @@ def bound(standing: Standing | None) -> str:
     where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
     if not isinstance(standing.tally, batches.Sums):
         e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
-        return f"e-value {e_value:.3g} of {1 / standing.plan.alpha:.3g}: {where}"
+        return f"e-value {short(e_value, 3)} of {short(1 / standing.plan.alpha, 3)}: {where}"
     claim, runs, counts = standing.prepared.claim, standing.tally.counted, standing.tally.counts
     tail = binomial.parts(standing.plan.alpha, len(counts[0].cells))[0] / 4
     event_in, event_out = (binomial.clopper_pearson(world.event, runs, tail) for world in counts)
-    return f"ε ≥ {binomial.epsilon_lower(event_in, event_out, claim.delta):.3g} of {claim.epsilon:.3g}: {where}"
+    proved = binomial.epsilon_lower(event_in, event_out, claim.delta)
+    return f"ε ≥ {short(proved, 3)} of {short(claim.epsilon, 3)}: {where}"
 
 
 def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:

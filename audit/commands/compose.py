@@ -11,6 +11,7 @@ import click
 from subnormal.audit.commands.common import file_mistakes, known, out_option, print_table, progress
 from subnormal.audit.commands.composed import composed
 from subnormal.audit.commands.target import finite
+from subnormal.audit.text import given
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -113,10 +114,10 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
     told = f"{subject.name}: {runs:,} runs"
     some = curve[:: (POINTS - 1) // (LINES - 1)]
     print_table(_table(f"δ(ε), {told}", "ε", some))
-    print_table(_table(f"ε(δ) at δ = {delta:g}, {subject.name}", "runs", growth))
+    print_table(_table(f"ε(δ) at δ = {given(delta)}, {subject.name}", "runs", growth))
     return {
         FILES[0]: picture(curve, told, "ε (nats)", "δ(ε)", logarithmic=False),
-        FILES[1]: picture(growth, f"{subject.name}: ε at δ = {delta:g}", "runs r", "ε (nats)", logarithmic=True),
+        FILES[1]: picture(growth, f"{subject.name}: ε at δ = {given(delta)}", "runs r", "ε (nats)", logarithmic=True),
     }
 
 
@@ -153,12 +154,12 @@ def _leak_table(rows: Sequence[Compounded]) -> Table:
     for row in rows:
         if row.exact:
             made.add_row(
-                "", f"{row.mechanism} (exact)", f"{row.claim.epsilon:g}", *(f"≤ {up:.0e}" for _, up in row.beyond)
+                "", f"{row.mechanism} (exact)", f"{given(row.claim.epsilon)}", *(f"≤ {up:.0e}" for _, up in row.beyond)
             )
             made.add_section()
         else:
             lows = (f"{low:.6f}" for low, _ in row.beyond)
-            made.add_row(row.attack, row.mechanism, f"{row.claim.epsilon:g}", *lows)
+            made.add_row(row.attack, row.mechanism, f"{given(row.claim.epsilon)}", *lows)
     return made
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subnormal.audit import text
 from subnormal.audit.commands.common import known
 
 if TYPE_CHECKING:
@@ -57,17 +58,21 @@ def composed(
     try:
         if gaussian is not None and sampling is not None:
             steps = (closed_forms.subsampled_gaussian(gaussian, sampling, way, count=count) for way in ("in", "out"))
-            return Subject(f"Gaussian noise, σ = {gaussian:g}, sampled with q = {sampling:g}", tuple(steps))
+            return Subject(
+                f"Gaussian noise, σ = {text.given(gaussian)}, sampled with q = {text.given(sampling)}", tuple(steps)
+            )
         if gaussian is not None:
             one = closed_forms.gaussian(gaussian, count=count)
-            return Subject(f"Gaussian noise, σ = {gaussian:g}", (one,), 0.5 / gaussian / gaussian)
+            return Subject(f"Gaussian noise, σ = {text.given(gaussian)}", (one,), 0.5 / gaussian / gaussian)
         if laplace is not None:
-            told = f"Laplace noise, scale {laplace:g}" + (f", within ±{truncation:g}" if truncation is not None else "")
+            told = f"Laplace noise, scale {text.given(laplace)}" + (
+                f", within ±{text.given(truncation)}" if truncation is not None else ""
+            )
             rho = 0.5 / laplace / laplace if truncation is None else None
             return Subject(told, (closed_forms.laplace(laplace, truncation=truncation, count=count),), rho)
         if response is not None:
             one = closed_forms.randomized_response(response, count=count)
-            return Subject(f"randomized response, ε = {response:g}", (one,), response**2 / 2)
+            return Subject(f"randomized response, ε = {text.given(response)}", (one,), response**2 / 2)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if file is not None:
@@ -108,7 +113,7 @@ def recorded(path: Path, alpha: float | None, count: int) -> Subject:
         if all(isinstance(value, int) for value in chain(*values)) and max(map(sum, values)) > 1:
             share = (ALPHA if alpha is None else alpha) / 2  # of each world
             one, other = counted("'in'", values[0], share), counted("'out'", values[1], share)
-            name += f", counts, at confidence {1 - 2 * share:.12g}"
+            name += f", counts, at confidence {text.given(1 - 2 * share)}"
         elif alpha is not None:
             raise ValueError("--alpha is for counts, and 'in' and 'out' hold probabilities")
         else:

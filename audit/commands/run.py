@@ -23,6 +23,7 @@ from subnormal.audit.commands.common import (
 from subnormal.audit.commands.keeping import files, keep_rows, kept
 from subnormal.audit.commands.printing import kept_for_the_report
 from subnormal.audit.commands.target import Wanted, examined, fitting_attacks, target_options
+from subnormal.audit.text import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -71,7 +72,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
 @click.option(
     "--alpha",
     type=click.FloatRange(1e-12, 1, max_open=True),
-    show_default=f"{ALPHA:g}, with --fail-on-violation {ALPHA_FAILING:g}",
+    show_default=f"{given(ALPHA)}, with --fail-on-violation {given(ALPHA_FAILING)}",
     callback=_a_number,
     help="Chance that any sampled verdict is a false alarm; shared by the rows, so fewer rows get narrower intervals.",
 )

@@ -31,7 +31,7 @@ STATING = ("epsilon", "delta", "sensitivity", "domain")
 def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     """Refuse NaN and infinities, which every comparison of a range lets pass in one direction."""
     if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value:g} is not a finite number")
+        raise click.BadParameter(f"{value} is not a finite number")
     return value
 
 

@@ -16,6 +16,7 @@ from subnormal.audit.engine.pairs import AnyMechanism, Crossing, crossings
 from subnormal.audit.evidence import exact, sampled
 from subnormal.audit.evidence.worlds import claimed, covered
 from subnormal.audit.model import Verdict
+from subnormal.audit.text import given
 from subnormal.mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
@@ -120,6 +121,6 @@ def _draw(panel: Axes, rows: Sequence[Compounded]) -> None:
             panel.plot(RUNS, [low for low, _ in row.advantage], color="#d55e00", marker="s", markersize=4)
     panel.plot([], [], color="#d55e00", marker="s", markersize=4, label="broken")
     panel.set_xscale("log", base=2)
-    panel.set_title(f"{rows[0].attack}, ε = {claim.epsilon:g}", fontsize=10)
+    panel.set_title(f"{rows[0].attack}, ε = {given(claim.epsilon)}", fontsize=10)
     panel.set_xlabel("runs r")
     panel.set_ylim(0, 1.05)

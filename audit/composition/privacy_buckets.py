@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subnormal.audit.composition.fft_convolution import LEAST, LIBRARY, UNIT, Floats
+from subnormal.audit.text import given
 
 NEGLIGIBLE = 2.0**-100  # A's mass that the grid need not reach
 ROUNDING = 4 * LIBRARY * UNIT  # relative, of anything made of two library calls and a few operations
@@ -68,7 +69,7 @@ class Grid:
         """Return `count` buckets of a factor, around a loss of 0."""
         require_count(count)
         if not 1 < factor <= math.exp(LOSS_MAX):
-            raise ValueError(f"factor must be above 1, and at most e^{LOSS_MAX:g}, got {factor}")
+            raise ValueError(f"factor must be above 1, and at most e^{given(LOSS_MAX)}, got {factor}")
         width = math.log(factor)
         reach = int(LOSS_MAX / width)
         return cls(width, max(-(count // 2), -reach), min(count - count // 2 - 1, reach))

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from subnormal.audit.engine.dask_workers import Call, ClusterError, Crew, Stranger, Told, done_here, in_a_line
 from subnormal.audit.engine.fingerprint import digest
+from subnormal.audit.text import given
 
 PATIENCE = 10.0  # seconds for a scheduler to answer, then for its first workers to be there, then for good-byes
 ABSENCE = 30.0  # seconds for a worker to come, when all have gone: a nanny restarts its own in a few
@@ -95,7 +96,7 @@ async def _connected(client: Any, address: str) -> None:
         async with asyncio.timeout(PATIENCE):  # Dask's own ends when something opens the door, and says nothing
             await client
     except Exception as error:
-        why = f"no answer in {PATIENCE:g} s" if isinstance(error, TimeoutError) else in_a_line(error)
+        why = f"no answer in {given(PATIENCE)} s" if isinstance(error, TimeoutError) else in_a_line(error)
         raise ClusterError(f"no Dask scheduler at {address!r}: {why}") from None
 
 

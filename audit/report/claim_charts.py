@@ -12,6 +12,7 @@ from subnormal.audit.report import svg
 from subnormal.audit.report.sentences import percent
 from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
 from subnormal.audit.statistics import binomial
+from subnormal.audit.text import short
 from subnormal.mechanisms.privacy import Claim
 
 MAGNIFIED = 1e3  # the ratio of two probabilities of an event that a linear axis does not show
@@ -39,7 +40,7 @@ def event(row: Row) -> Panel | None:
         marks.append(svg.bar(frame, (place - 0.28, place + 0.28), (0.0, middle), f"f {world}"))
         if seen:
             marks.append(svg.interval(frame, place, seen[place], f"l {world}"))
-        name = f"{middle:.4g}" if certain or middle > 0 else f"≤ {bounds[place][1]:.2g}"
+        name = short(middle) if certain or middle > 0 else f"≤ {short(bounds[place][1], 2)}"
         marks.append(svg.text(frame, place, max(middle, *(seen[place] if seen else (0.0,))), name))
     if sampled is not None:
         told += f" Whiskers: {sampled.runs:,} runs, at {percent(sampled.confidence)}."
@@ -147,7 +148,7 @@ def running(row: Row) -> Panel | None:
     marks = [
         svg.line(frame, runs, values, "l k"),
         svg.line(frame, [0.0, float(runs[-1])], [needed, needed], "t c"),
-        svg.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {1 / row.sequential.alpha:.4g}", "d"),
+        svg.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {short(1 / row.sequential.alpha)}", "d"),
     ]
     caption = "The wealth of a bet against the claim, look by look. The claim is refuted where it reaches 1/α."
     return svg.panel("Running e-value", drawn(row), caption, frame, marks)

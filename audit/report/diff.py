@@ -12,7 +12,7 @@ from typing import Any
 
 from subnormal.audit.model import Verdict, decisive
 from subnormal.audit.report.load import KINDS, PROVED, Json, key
-from subnormal.audit.report.table import printable
+from subnormal.audit.text import printable
 
 CLOSE = 1e-12  # relative: more than what is lost in printing, less than what a law gains by any change
 ASKED = ("family", "parameters", "worlds", "claim", "event", "reproducible")

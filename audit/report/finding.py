@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from subnormal.audit.model import Evidence, ExactEvidence, Row, SampledEvidence, SequentialEvidence, Verdict
 from subnormal.audit.report import sentences
-from subnormal.audit.report.table import short
+from subnormal.audit.text import short
 from subnormal.mechanisms.privacy import Claim
 
 DIGITS = 4  # of a number in a table

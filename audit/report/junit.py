@@ -13,7 +13,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
-from subnormal.audit.report.table import printable, sections, short
+from subnormal.audit.report.table import sections
+from subnormal.audit.text import printable, short
 
 SKIPPED = (Verdict.UNRESOLVED, Verdict.UNDERPOWERED, None)
 

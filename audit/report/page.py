@@ -15,7 +15,8 @@ from subnormal.audit.model import Report, Row
 from subnormal.audit.report import row_charts, sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.svg import Panel
-from subnormal.audit.report.table import Section, columns, interval, sections, short
+from subnormal.audit.report.table import Section, columns, sections
+from subnormal.audit.text import interval, short
 from subnormal.mechanisms.families import exact_members, family, member
 
 NAMED = 6  # broken mechanisms that the first screen names, before a click
@@ -212,7 +213,7 @@ def _more(row: Row) -> dict[str, str]:
     if row.channel is not None and row.visible_below is not None:
         told["visible below ε"] = short(row.visible_below)
     if row.sampled is not None and row.sampled.fit is not None:
-        told["fit p, in and out"] = f"{row.sampled.fit.p_in:.2g}, {row.sampled.fit.p_out:.2g}"
+        told["fit p, in and out"] = f"{short(row.sampled.fit.p_in, 2)}, {short(row.sampled.fit.p_out, 2)}"
     if row.sampled is not None:
         told["event, in: runs"], told["event, out: runs"] = map(interval, (row.sampled.event_in, row.sampled.event_out))
     if row.sequential is not None:
@@ -221,9 +222,9 @@ def _more(row: Row) -> dict[str, str]:
         )
         told["runs at the most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
     if row.timing is not None:
-        told["median (ms), in and out"] = f"{row.timing.median_in * 1e3:.4g}, {row.timing.median_out * 1e3:.4g}"
-        told["the event's time (ms)"] = f"{row.timing.threshold * 1e3:.4g}"
-        told["Welch's t"] = f"{row.timing.welch_t:.3g}, p = {row.timing.welch_p:.1g}"
+        told["median (ms), in and out"] = f"{short(row.timing.median_in * 1e3)}, {short(row.timing.median_out * 1e3)}"
+        told["the event's time (ms)"] = short(row.timing.threshold * 1e3)
+        told["Welch's t"] = f"{short(row.timing.welch_t, 3)}, p = {short(row.timing.welch_p, 1)}"
         told["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
     if row.evidence.keys() - set(sentences.PROVED):
         told["confidence of the runs"] = sentences.percent(sentences.confidence(row))

@@ -14,6 +14,7 @@ from subnormal.audit.model import Row
 from subnormal.audit.report import bins, claim_charts, svg
 from subnormal.audit.report.bins import Histogram
 from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
+from subnormal.audit.text import short
 
 CELLS = 160  # of a picture, at the most
 WORLDS = ("i", "o")
@@ -65,7 +66,7 @@ def _distributions(row: Row, shown: Histogram) -> Panel:
                 marks.append(svg.band(frame, xs, ys - margin, ys + margin, f"f {world}"))
             if name == "law" or shown.law is None:
                 marks.append(svg.line(frame, xs, ys, f"{'l' if name == 'law' else 't'} {world}"))
-    runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs, ± {margin:.2g} (DKW). "
+    runs = "" if row.sampled is None else f"Shaded: {row.sampled.runs:,} runs, ± {short(margin, 2)} (DKW). "
     caption = runs + ("There is no law." if shown.law is None else "Lines: the exact law.")
     return svg.panel("Distribution functions", claim_charts.drawn(row), caption, frame, marks)
 

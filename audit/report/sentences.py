@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
-from subnormal.audit.report.table import interval, short
 from subnormal.audit.statistics import binomial
+from subnormal.audit.text import interval, short
 from subnormal.mechanisms.families import member
 
 ERROR = "ERROR"
@@ -219,7 +219,7 @@ def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
     )
     differ = "The worlds do differ" if evidence.detected else "That the worlds differ at all was not seen"
     yield (
-        f"{differ} (sign test, p = {evidence.sign_p:.1g}). Not reproducible: another run, another time. Caches, "
+        f"{differ} (sign test, p = {short(evidence.sign_p, 1)}). Not reproducible: another run, another time. Caches, "
         "branches and power were not measured."
     )
 

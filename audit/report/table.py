@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from subnormal.audit.model import Interval, Report, Row, TimingEvidence, Verdict
+from subnormal.audit.model import Report, Row, TimingEvidence, Verdict
+from subnormal.audit.text import given, interval, short
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,32 +24,6 @@ STYLES: dict[str, str] = {
     Verdict.UNDERPOWERED: "yellow",
     "ERROR": "bold red",
 }
-
-
-def short(value: float | None, digits: int = 4) -> str:
-    """Return a number for a table: ∞, –, or a few digits, never 0 for a positive number or 1 for one below."""
-    if value is None:
-        return "–"
-    if value == math.inf:
-        return "∞"
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
-        text = f"{value:.{digits}g}"
-        return f"1−{1 - value:.1g}" if text == "1" and value < 1 else text
-    return f"{value:.{max(2, digits - 2)}g}"
-
-
-def printable(text: str) -> str:
-    """Return the text with what no page or terminal can show, as control characters, in Python's notation.
-
-    >>> printable("\x1b[31mno")
-    '\\\\x1b[31mno'
-    """
-    return "".join(one if one.isprintable() or one in "\t\n" else ascii(one)[1:-1] for one in text)
-
-
-def interval(bounds: Interval | None) -> str:
-    """Return an interval for a table."""
-    return "–" if bounds is None else f"[{short(bounds[0], 3)}, {short(bounds[1], 3)}]"
 
 
 def columns(row: Row) -> dict[str, str]:
@@ -79,7 +54,7 @@ def columns(row: Row) -> dict[str, str]:
 def _claimed(row: Row) -> str:
     if row.claim is None:
         return "–"
-    return short(row.claim.epsilon) + (f", δ = {row.claim.delta:.3g}" if row.claim.delta else "")
+    return short(row.claim.epsilon) + (f", δ = {short(row.claim.delta, 3)}" if row.claim.delta else "")
 
 
 def _runs(row: Row) -> str:
@@ -95,7 +70,7 @@ def _ratio(timing: TimingEvidence | None) -> str:
 
 
 def _differ(timing: TimingEvidence | None) -> str:
-    return "–" if timing is None else f"{'yes' if timing.detected else 'not seen'}, p = {timing.sign_p:.1g}"
+    return "–" if timing is None else f"{'yes' if timing.detected else 'not seen'}, p = {short(timing.sign_p, 1)}"
 
 
 def _needed(timing: TimingEvidence | None) -> str:
@@ -185,7 +160,7 @@ def closing(report: Report) -> str:
     """Return how the confidence was shared, and what no verdict says."""
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
-    shared = f"α = {report.alpha:g} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
+    shared = f"α = {given(report.alpha)} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
     lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are not there. " if report.unfinished else ""
     return (
         f"{lost}Seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
-from subnormal.audit.report.table import STYLES, closing, printable, sections
+from subnormal.audit.report.table import STYLES, closing, sections
+from subnormal.audit.text import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -34,6 +34,7 @@ from subnormal.audit.evidence import batches, event_search, sampled
 from subnormal.audit.model import SampledEvidence, Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcomes import as_outcome, refused
+from subnormal.audit.text import given, interval, short
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.numerics.mpfr import float_up
 from subnormal.mechanisms.privacy import Claim
@@ -160,8 +161,8 @@ def assert_private(
     needed = binomial.runs_needed(share, epsilon, delta)
     if runs < needed:
         raise ValueError(
-            f"runs = {runs:,} cannot refute epsilon = {epsilon:g}, delta = {delta:g} at alpha = {share:g}: "
-            f"not even a perfect attack could; at least {needed:,} runs are needed"
+            f"runs = {runs:,} cannot refute epsilon = {given(epsilon)}, delta = {given(delta)} "
+            f"at alpha = {given(share)}: not even a perfect attack could; at least {needed:,} runs are needed"
         )
     trial, learned_on, floats = _Trial(partial(_outcome, release), (data_in, data_out), claim, share, runs), 0, False
     if event is None:
@@ -239,15 +240,11 @@ def _message(
 ) -> str:
     claim, learned = trial.claim, f", learned on {learned_on:,} other runs of each" if learned_on else ""
     return (
-        f"the release is not (epsilon = {claim.epsilon:g}, delta = {claim.delta:g})-private on {where}.\n"
+        f"the release is not (epsilon = {given(claim.epsilon)}, delta = {given(claim.delta)})-private on {where}.\n"
         f"  seen: the event below in {seen[0]:,} of {evidence.runs:,} runs on data_in "
         f"and in {seen[1]:,} of {evidence.runs:,} on data_out\n"
         f"  event: {event.to_json()}{learned}\n"
-        f"  shown: epsilon is at least {evidence.epsilon_lower:.3g} at this delta, "
-        f"with confidence 1 - {trial.alpha:g}\n"
-        f"  probability of the event, in and out: {_interval(evidence.event_in)}, {_interval(evidence.event_out)}"
+        f"  shown: epsilon is at least {short(evidence.epsilon_lower, 3)} at this delta, "
+        f"with confidence 1 - {given(trial.alpha)}\n"
+        f"  probability of the event, in and out: {interval(evidence.event_in)}, {interval(evidence.event_out)}"
     )
-
-
-def _interval(bounds: tuple[float, float]) -> str:
-    return f"[{bounds[0]:.4g}, {bounds[1]:.4g}]"

@@ -13,7 +13,7 @@ from typing import IO, NoReturn
 
 from subnormal.audit import interrupts
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.text import quoted
+from subnormal.audit.text import given, quoted
 
 CHUNK = 1 << 16  # bytes read or written at a time
 KEPT = 1 << 12  # bytes kept of what it said on standard error
@@ -79,7 +79,7 @@ class Program:
                     self.fail(f"printed more than {longest:,} bytes where an answer ends earlier")
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    self.fail(f"gave no answer within {self.timeout:g} s")
+                    self.fail(f"gave no answer within {given(self.timeout)} s")
                 for stream in (key.fileobj for key, _ in selector.select(left)):
                     if stream is stdin:
                         unsent = self._send(unsent)

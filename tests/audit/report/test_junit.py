@@ -15,7 +15,7 @@ from subnormal.audit.__main__ import main
 from subnormal.audit.model import ExactEvidence, Report, Row, SequentialEvidence, Verdict, decisive
 from subnormal.audit.report import sentences
 from subnormal.audit.report.junit import to_junit
-from subnormal.audit.report.table import printable
+from subnormal.audit.text import printable
 from subnormal.mechanisms.privacy import Claim
 
 # What Jenkins accepts (its junit-10.xsd): element -> required attributes, other attributes, children.

@@ -10,6 +10,7 @@ from markupsafe import escape
 
 from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import page, table, terminal, to_html
+from subnormal.audit.text import short
 from subnormal.mechanisms.families import member
 
 
@@ -63,7 +64,7 @@ def test_infinity_in_json_is_a_string(report: Report) -> None:
     ],
 )
 def test_a_short_number_never_hides_what_matters(value: float | None, text: str) -> None:
-    assert table.short(value) == text
+    assert short(value) == text
 
 
 def test_the_table_shows_every_row_and_verdict(report: Report) -> None:
