@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.core.law import runs_of
+from subnormal.mechanisms.core.law import block_ends
 
 LONGEST = 4_000  # characters of an expression that a report shows
 FEW = 16  # elements that are written one by one
@@ -56,12 +56,12 @@ def _refuse(data: Any) -> str:
 
 
 def _list(data: list[Any]) -> str:
-    """Return a list by its runs of equal texts, [0] + 999 * [37], where it is long."""
+    """Return a list by its stretches of equal texts, [0] + 999 * [37], where it is long."""
     texts = list(map(_written, data))
-    runs = [(text, len(list(same))) for text, same in groupby(texts)]
-    if len(texts) <= FEW or 2 * len(runs) > len(texts):
+    stretches = [(text, len(list(same))) for text, same in groupby(texts)]
+    if len(texts) <= FEW or 2 * len(stretches) > len(texts):
         return f"[{', '.join(texts)}]"
-    return " + ".join(f"[{text}]" if count == 1 else f"{count} * [{text}]" for text, count in runs)
+    return " + ".join(f"[{text}]" if count == 1 else f"{count} * [{text}]" for text, count in stretches)
 
 
 def _array(data: NDArray[Any]) -> str:
@@ -70,7 +70,7 @@ def _array(data: NDArray[Any]) -> str:
     flat, shape = np.ascontiguousarray(data).reshape(-1), "" if data.ndim == 1 else f".reshape({data.shape})"
     if len(flat) == 0:
         return f"np.array([]{_dtype(flat, always=True)}){shape}"
-    ends = runs_of(flat.view(np.dtype(f"u{flat.itemsize}")))  # by their bits: 0.0 is not -0.0, and a NaN is itself
+    ends = block_ends(flat.view(np.dtype(f"u{flat.itemsize}")))  # by their bits: 0.0 is not -0.0, and a NaN is itself
     values, counts = flat[ends - 1], np.diff(ends, prepend=0).tolist()
     if len(flat) <= FEW or 2 * len(ends) > len(flat):
         return _values(flat) + shape

@@ -20,7 +20,7 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact, sampled
 from subnormal.audit.evidence.worlds import covered
 from subnormal.audit.targets.stated_claim import Stated
-from subnormal.mechanisms.core.law import runs_of
+from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
 from subnormal.mechanisms.privacy import Claim
 
@@ -94,7 +94,7 @@ def data(values: Any) -> dict[str, Any]:
         return {"type": "float64" if isinstance(values, float) else "integer", "value": number(values)}
     if values.ndim != 1 or values.dtype.kind not in "if":
         raise ValueError(f"data must be a vector of integers or floats, got {values.dtype} of shape {values.shape}")
-    ends = runs_of(values) if len(values) else np.zeros(0, dtype=np.int64)
+    ends = block_ends(values) if len(values) else np.zeros(0, dtype=np.int64)
     counts = np.diff(ends, prepend=0).tolist()
     return {
         "type": values.dtype.name,

@@ -14,7 +14,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 13  # 64-bit words that a buffered source produces at a time
+CHUNK = 1 << 13  # 64-bit words that a buffered source produces at a time
 REKEY_AFTER = 1 << 30  # bytes of keystream from one key
 
 Draw = Callable[[int], NDArray[np.uint64]]  # the next words of a stream
@@ -125,8 +125,8 @@ class _Keystream:
     """AES-256 in counter mode, keyed from the operating system, into a buffer that is used again and again."""
 
     def __init__(self) -> None:
-        self._buffer = np.empty(BLOCK, dtype=np.uint64)
-        self._zeros = memoryview(bytes(8 * BLOCK))  # its slices are no copies
+        self._buffer = np.empty(CHUNK, dtype=np.uint64)
+        self._zeros = memoryview(bytes(8 * CHUNK))  # its slices are no copies
         self.rekey()
 
     def rekey(self) -> None:
@@ -136,7 +136,7 @@ class _Keystream:
         cipher = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(os.urandom(16)))
         self._encryptor = cipher.encryptor()
         self._left = REKEY_AFTER
-        self._position = BLOCK
+        self._position = CHUNK
 
     def _fill(self, words: NDArray[np.uint64]) -> None:
         if self._left < words.nbytes:
@@ -147,16 +147,16 @@ class _Keystream:
     def draw(self, count: int) -> NDArray[np.uint64]:
         """Return the next words; a copy, so that the buffer can be used again."""
         end = self._position + count
-        if end <= BLOCK:
+        if end <= CHUNK:
             drawn = self._buffer[self._position : end].copy()
             self._position = end
             return drawn
         drawn = np.empty(count, dtype=np.uint64)
-        done = BLOCK - self._position
+        done = CHUNK - self._position
         drawn[:done] = self._buffer[self._position :]
-        while count - done >= BLOCK:
-            self._fill(drawn[done : done + BLOCK])
-            done += BLOCK
+        while count - done >= CHUNK:
+            self._fill(drawn[done : done + CHUNK])
+            done += CHUNK
         self._fill(self._buffer)
         self._position = count - done
         drawn[done:] = self._buffer[: self._position]

@@ -173,8 +173,8 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
     scale_in, scale_out = (1, 1) if same else (law_out.denominator, law_in.denominator)
     denominator = law_in.denominator * scale_in
     count = paired.count.astype(object)
-    bounds_in = _gather(law_in, paired.run_in, scale_in)
-    bounds_out = _gather(law_out, paired.run_out, scale_out)
+    bounds_in = _gather(law_in, paired.block_in, scale_in)
+    bounds_out = _gather(law_out, paired.block_out, scale_out)
 
     def direction(
         own: _Bounds, other: _Bounds, alone: NDArray[np.bool_], rest: Fraction, rest_other: Fraction
@@ -197,20 +197,20 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
         )
 
     return (
-        direction(bounds_in, bounds_out, paired.run_out == ABSENT, law_in.rest, law_out.rest),
-        direction(bounds_out, bounds_in, paired.run_in == ABSENT, law_out.rest, law_in.rest),
+        direction(bounds_in, bounds_out, paired.block_out == ABSENT, law_in.rest, law_out.rest),
+        direction(bounds_out, bounds_in, paired.block_in == ABSENT, law_out.rest, law_in.rest),
     )
 
 
 _Bounds = tuple[NDArray[Any], NDArray[Any]]
 
 
-def _gather(law: Law[Any], runs: NDArray[np.int64], scale: int) -> _Bounds:
-    """Return lower and upper bounds of the runs, 0 for ABSENT, times the scale, as Python integers."""
+def _gather(law: Law[Any], blocks: NDArray[np.int64], scale: int) -> _Bounds:
+    """Return lower and upper bounds of the blocks, 0 for ABSENT, times the scale, as Python integers."""
 
     def gathered(bounds: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
-        values = integers(bounds)[runs].astype(object)
-        values[runs == ABSENT] = 0
+        values = integers(bounds)[blocks].astype(object)
+        values[blocks == ABSENT] = 0
         scaled: NDArray[Any] = values * scale
         return scaled
 

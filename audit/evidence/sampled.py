@@ -15,7 +15,7 @@ from subnormal.audit.evidence.worlds import claimed
 from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.law import Law, integers, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, integers
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.privacy import Claim
@@ -97,7 +97,7 @@ def cell_edges(
     else:
         values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
     distinct = np.sort(np.concatenate(values), kind="stable")
-    distinct = distinct[runs_of(distinct) - 1]
+    distinct = distinct[block_ends(distinct) - 1]
     if len(distinct) > CELLS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, CELLS + 1).round().astype(np.int64)[1:]]
     return distinct
@@ -128,8 +128,8 @@ def _mass_before(law: Law[Any], positions: NDArray[np.int64]) -> NDArray[np.int6
     low, counts = integers(law.low), law.counts()
     ends = np.append(0, np.cumsum(counts))
     masses = np.append(0, np.cumsum(counts * low))
-    run = np.searchsorted(ends, positions, side="right") - 1
-    inside: NDArray[np.int64] = masses[run] + (positions - ends[run]) * np.append(low, 0)[run]
+    block = np.searchsorted(ends, positions, side="right") - 1
+    inside: NDArray[np.int64] = masses[block] + (positions - ends[block]) * np.append(low, 0)[block]
     return inside
 
 

@@ -1,4 +1,4 @@
-"""Certified bounds on a discrete distribution, stored in runs. No law ever passes through a float."""
+"""Certified bounds on a discrete distribution, as integers, for blocks of equally likely atoms. No law is ever a float."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Integers = Sequence[int] | NDArray[Any]  # Python integers of any size, or an in
 
 T = TypeVar("T")
 
-ABSENT = -1  # the run of an atom that a law does not have
+ABSENT = -1  # the block of an atom that a law does not have
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Powers:
-    """What the probabilities of an enclosure are, exactly: an atom of run i has constant·e^(−rate·exponents[i]).
+    """What the probabilities of an enclosure are, exactly: an atom of block i has constant·e^(−rate·exponents[i]).
 
     The constant is the same real number wherever `constants` is the same, in every law with this rate (nats): so losses
     that are attained with equality in base e are decided by comparing integers.
@@ -42,7 +42,7 @@ class Law(Generic[O]):
     Mass that may lie on an atom as well as outside, as that of draws not followed to their end, is in `rest` and in
     each `high`: it is one mass all the same, because what the lower bounds leave open is 1 − Σ low in all.
 
-    atoms: range(n) for indices, an array for floats. Run i is atoms[ends[i-1]:ends[i]], all equally likely, each with
+    atoms: range(n) for indices, an array for floats. Block i is atoms[ends[i-1]:ends[i]], all equally likely, each with
     a probability between low[i]/denominator and high[i]/denominator; low == high where the law is exact.
     """
 
@@ -63,25 +63,25 @@ class Law(Generic[O]):
             raise ValueError("every atom may be named only once")
         low, high = integers(self.low), integers(self.high)
         if (low < 0).any() or (low > high).any():
-            raise ValueError("every run needs 0 <= low <= high")
+            raise ValueError("every block needs 0 <= low <= high")
         least, most = self._weigh(self.counts())
         if least > self.denominator or most + self.rest * self.denominator < self.denominator:
             raise ValueError(f"no distribution has a mass between {least} and {most} + rest over {self.denominator}")
 
     def counts(self) -> NDArray[np.int64]:
-        """Return the number of atoms of each run, shape (runs,)."""
+        """Return the number of atoms of each block, shape (blocks,)."""
         ends = np.asarray(self.ends, dtype=np.int64)
         return ends - np.append(np.int64(0), ends[:-1])
 
     def probability(self, outcome: O | Refused) -> tuple[Fraction, Fraction]:
         """Return certified lower and upper bounds on the probability of one outcome."""
-        run = self.run_of(outcome)
-        if run == ABSENT:
+        block = self.block_of(outcome)
+        if block == ABSENT:
             return Fraction(0), self.rest
-        return Fraction(int(self.low[run]), self.denominator), Fraction(int(self.high[run]), self.denominator)
+        return Fraction(int(self.low[block]), self.denominator), Fraction(int(self.high[block]), self.denominator)
 
-    def run_of(self, outcome: O | Refused) -> int:
-        """Return the index of the run that holds the outcome, or ABSENT."""
+    def block_of(self, outcome: O | Refused) -> int:
+        """Return the index of the block that holds the outcome, or ABSENT."""
         position = position_of(outcome, self.atoms)
         if position is None:
             return ABSENT
@@ -97,7 +97,7 @@ class Law(Generic[O]):
         return low, low if self.high is self.low else _dot(counts, integers(self.high))
 
     def alike(self) -> NDArray[np.int64]:
-        """Return for every run the first run with the same bounds, shape (runs,)."""
+        """Return for every block the first block with the same bounds, shape (blocks,)."""
         low = _first_alike(integers(self.low))
         if self.high is self.low:
             return low
@@ -127,11 +127,11 @@ def _first_alike(values: NDArray[Any]) -> NDArray[np.int64]:
         _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         return first[inverse].astype(np.int64)
     seen: dict[int, int] = {}
-    return np.array([seen.setdefault(value, run) for run, value in enumerate(values.tolist())], dtype=np.int64)
+    return np.array([seen.setdefault(value, block) for block, value in enumerate(values.tolist())], dtype=np.int64)
 
 
 def exact_law(atoms: Sequence[O | Refused], ends: Integers, weights: Integers, denominator: int) -> Law[O]:
-    """Return the law with exactly the weights given, one to an atom of each run, over the denominator."""
+    """Return the law with exactly the weights given, one to an atom of each block, over the denominator."""
     return Law(atoms, ends, weights, weights, denominator, Fraction(0))
 
 
@@ -164,10 +164,10 @@ def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool
     return Law(list(images.values()), range(1, len(images) + 1), lowest, highest, law.denominator, law.rest)
 
 
-def runs_of(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the ends of the runs of equal neighbours in a non-empty array.
+def block_ends(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the ends of the blocks of equal neighbours in a non-empty array.
 
-    >>> runs_of(np.array([7, 7, 7, 2, 7])).tolist()
+    >>> block_ends(np.array([7, 7, 7, 2, 7])).tolist()
     [3, 4, 5]
     """
     return np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))

@@ -9,57 +9,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.core.law import ABSENT, Law, runs_of
+from subnormal.mechanisms.core.law import ABSENT, Law, block_ends
 from subnormal.mechanisms.core.outcome_identity import are_equal, are_numeric, identity, in_common
 
-TABLE = 1 << 16  # keys that a table can count, block by block, faster than sorting them
+TABLE = 1 << 16  # keys that a table can count, chunk by chunk, faster than sorting them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """Two laws over all their atoms: `count` atoms have the bounds of run `run_in` in one law and of run `run_out` in
-    the other, ABSENT where a law does not have them. One entry for each pair of bounds, shape (pairs,)."""
+    """Two laws over all their atoms, one entry for each pair of blocks, shape (pairs,).
+
+    `count` atoms have the bounds of block `block_in` in one law and of block `block_out` in the other, ABSENT where a
+    law does not have them.
+    """
 
     count: NDArray[np.int64]
-    run_in: NDArray[np.int64]
-    run_out: NDArray[np.int64]
+    block_in: NDArray[np.int64]
+    block_out: NDArray[np.int64]
 
 
-_Runs = NDArray[np.int64]
+_Blocks = NDArray[np.int64]
 
 
 def pair(law_in: Law[Any], law_out: Law[Any]) -> Pairing:
     """Align two laws atom by atom.
 
-    Laws over indices, and laws with the same array of atoms, are aligned run by run, whatever the number of atoms.
+    Laws over indices, and laws with the same array of atoms, are aligned block by block, whatever the number of atoms.
     Different arrays of numbers are merged; any other atoms are looked up one by one.
     """
     both_indices = isinstance(law_in.atoms, range) and isinstance(law_out.atoms, range)
     if both_indices or are_equal(law_in.atoms, law_out.atoms):
-        count, run_in, run_out = _pair_runs(law_in, law_out)
+        count, block_in, block_out = _pair_blocks(law_in, law_out)
     elif are_numeric(law_in.atoms, law_out.atoms):
-        count, run_in, run_out = _pair_arrays(law_in, law_out)
+        count, block_in, block_out = _pair_arrays(law_in, law_out)
     else:
-        count, run_in, run_out = _pair_atoms(law_in, law_out)
+        count, block_in, block_out = _pair_atoms(law_in, law_out)
     width = len(law_out.ends) + 1
-    keys, inverse = np.unique((run_in - ABSENT) * width + (run_out - ABSENT), return_inverse=True)
+    keys, inverse = np.unique((block_in - ABSENT) * width + (block_out - ABSENT), return_inverse=True)
     sums = np.bincount(inverse, weights=count).astype(np.int64)  # exact: there are fewer than 2**53 atoms
     return Pairing(sums, keys // width + ABSENT, keys % width + ABSENT)
 
 
-def _pair_runs(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
+def _pair_blocks(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks, _Blocks]:
     ends_in, ends_out = (np.asarray(law.ends, dtype=np.int64) for law in (law_in, law_out))
-    ends = np.sort(np.concatenate([ends_in, ends_out]), kind="stable")  # merges two sorted runs
-    ends = ends[runs_of(ends) - 1]
-    runs = []
+    ends = np.sort(np.concatenate([ends_in, ends_out]), kind="stable")  # merges two sorted arrays
+    ends = ends[block_ends(ends) - 1]
+    blocks = []
     for law, own in ((law_in, ends_in), (law_out, ends_out)):
-        run = np.append(law.alike(), ABSENT)  # beyond its last run a law has no atoms
-        runs.append(run[np.searchsorted(own, ends - 1, side="right")])
-    return np.diff(ends, prepend=0), runs[0], runs[1]
+        block = np.append(law.alike(), ABSENT)  # beyond its last block a law has no atoms
+        blocks.append(block[np.searchsorted(own, ends - 1, side="right")])
+    return np.diff(ends, prepend=0), blocks[0], blocks[1]
 
 
-def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
-    """Count the atoms that the laws share by the kinds of their runs; what is left of a kind, one law has alone."""
+def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks, _Blocks]:
+    """Count the atoms that the laws share by the kinds of their blocks; what is left of a kind, one law has alone."""
     kinds_in, kinds_out = _Kinds.of(law_in), _Kinds.of(law_out)
     width = len(kinds_out.first)
     shared = in_common(np.asarray(law_in.atoms), np.asarray(law_out.atoms))
@@ -78,9 +81,9 @@ def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Ru
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kinds:
-    """Runs with the same bounds are of a kind: its first run and its number of atoms, and the kind of each atom."""
+    """Blocks with the same bounds are of a kind: its first block and its number of atoms, and the kind of each atom."""
 
-    first: _Runs
+    first: _Blocks
     size: NDArray[np.int64]
     of_atom: NDArray[np.integer[Any]]
 
@@ -94,23 +97,23 @@ class _Kinds:
         return cls(np.flatnonzero(is_first), size, np.repeat(narrow, counts))
 
 
-def _tally(blocks: Iterator[NDArray[np.int64]], size: int) -> tuple[_Runs, _Runs]:
-    """Return which keys below `size` come up in the blocks, ascending, and how often."""
+def _tally(chunks: Iterator[NDArray[np.int64]], size: int) -> tuple[_Blocks, _Blocks]:
+    """Return which keys below `size` come up in the chunks, ascending, and how often."""
     if size > TABLE:
-        keys, counts = np.unique(np.concatenate(list(blocks)), return_counts=True)
+        keys, counts = np.unique(np.concatenate(list(chunks)), return_counts=True)
         return keys, counts.astype(np.int64)
     table = np.zeros(size, dtype=np.int64)
-    for block in blocks:
-        table += np.bincount(block, minlength=size)
+    for chunk in chunks:
+        table += np.bincount(chunk, minlength=size)
     keys = np.flatnonzero(table)
     return keys, table[keys]
 
 
-def _pair_atoms(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Runs, _Runs, _Runs]:
-    run_in, run_out = (np.repeat(law.alike(), law.counts()) for law in (law_in, law_out))
+def _pair_atoms(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks, _Blocks]:
+    block_in, block_out = (np.repeat(law.alike(), law.counts()) for law in (law_in, law_out))
     where_out = {identity(atom): position for position, atom in enumerate(law_out.atoms)}
     matches = np.array([where_out.pop(identity(atom), ABSENT) for atom in law_in.atoms], dtype=np.int64)
     only_out = np.fromiter(where_out.values(), dtype=np.int64, count=len(where_out))
-    paired_in = np.append(run_in, np.full(len(only_out), ABSENT))
-    paired_out = np.append(np.where(matches == ABSENT, ABSENT, run_out[matches]), run_out[only_out])
+    paired_in = np.append(block_in, np.full(len(only_out), ABSENT))
+    paired_out = np.append(np.where(matches == ABSENT, ABSENT, block_out[matches]), block_out[only_out])
     return np.ones(len(paired_in), dtype=np.int64), paired_in, paired_out

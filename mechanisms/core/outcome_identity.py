@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 16  # atoms merged at a time: what a cache holds
+CHUNK = 1 << 16  # atoms merged at a time: what a cache holds
 
 _Positions = NDArray[np.int64]
 
@@ -139,7 +139,7 @@ def position_of(outcome: Any, atoms: Sequence[Any]) -> int | None:
 
 
 def in_common(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positions, _Positions]]:
-    """Yield, in blocks, where the outcomes that two arrays of numbers share stand in the one and in the other.
+    """Yield, in chunks, where the outcomes that two arrays of numbers share stand in the one and in the other.
 
     Each array names an outcome once. Ascending arrays are merged as they are; others are sorted first.
     """
@@ -155,18 +155,18 @@ def in_common(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Posi
 
 
 def _merged(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positions, _Positions]]:
-    for start in range(0, len(first), BLOCK):
-        block = first[start : start + BLOCK]
-        low, high = second.searchsorted(block[0]), second.searchsorted(block[-1], side="right")
-        both = np.concatenate([block, second[low:high]])
-        order = np.argsort(both, kind="stable")  # merges two sorted runs in linear time, the block's own atom first
+    for start in range(0, len(first), CHUNK):
+        chunk = first[start : start + CHUNK]
+        low, high = second.searchsorted(chunk[0]), second.searchsorted(chunk[-1], side="right")
+        both = np.concatenate([chunk, second[low:high]])
+        order = np.argsort(both, kind="stable")  # merges two sorted arrays in linear time, the chunk's own atom first
         both = both[order]
         same = both[1:] == both[:-1]
         if both.dtype.kind == "f":  # −0.0 == 0.0
             negative = np.signbit(both)
             same &= negative[1:] == negative[:-1]
         at = np.flatnonzero(same)
-        yield order[at] + start, order[at + 1] - len(block) + low
+        yield order[at] + start, order[at + 1] - len(chunk) + low
 
 
 def patterns(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.validation import Utilities, as_utilities
 from subnormal.mechanisms.exponential import randomized_rounding
 from subnormal.mechanisms.exponential.family import Limits
@@ -193,7 +193,7 @@ def _product(factors: Iterable[Fraction]) -> Fraction:
 
 
 def _integer_law(utilities: NDArray[np.int64], eta: Eta) -> Law[int]:
-    ends = runs_of(utilities)
+    ends = block_ends(utilities)
     counts = np.diff(ends, prepend=0).tolist()
     masses = numerators(utilities[ends - 1], eta)
     total = sum(count * mass for count, mass in zip(counts, masses, strict=True))

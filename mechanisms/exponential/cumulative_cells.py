@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.samplers.float_weights import TAIL_BITS, UNIT, Weighing
 
 SMALL = 1 << 13  # outcomes up to which it is cheaper to look for those that matter than to add all
-BLOCK = 1 << 10  # outcomes summed at a time for one draw
+CHUNK = 1 << 10  # outcomes summed at a time for one draw
 ROW = 1 << 7  # and for many, where every edge is kept
 LARGE = 1 << 17  # outcomes beyond which looking pays again; between the two, the same work is done for all data
 SEARCHED = 1 << 16  # outcomes looked through at a time
-SUPERBLOCK = 1 << 15  # outcomes weighed at a time: what the inner cache holds
+WEIGHED_AT_ONCE = 1 << 15  # outcomes weighed at a time: what the inner cache holds
 MANY_CELLS = 1 << 12  # cells up to which a table of prefixes decides most draws
 MANY_DRAWS = 1 << 12  # draws from which a table is worth its making
 MANTISSA = 53  # bits of an integer that a float holds exactly
@@ -99,7 +99,7 @@ def all_cells(weighing: Weighing) -> Cells:
     """Return the cells of all outcomes."""
     outcomes = len(weighing.utilities)
     padded = np.zeros(1 + -(-outcomes // ROW) * ROW)
-    for start, weights in _weights_by_superblock(weighing):
+    for start, weights in _weights_in_pieces(weighing):
         padded[1 + start : 1 + start + len(weights)] = weights
     additions = _running_sums(padded[1:])
     edges = padded[: outcomes + 1]
@@ -123,30 +123,30 @@ def _running_sums(values: NDArray[np.float64]) -> int:
     return additions + ROW + 1
 
 
-def _weights_by_superblock(weighing: Weighing) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    for start in range(0, len(weighing.utilities), SUPERBLOCK):
-        yield start, weighing.weigh(weighing.utilities[start : start + SUPERBLOCK])
+def _weights_in_pieces(weighing: Weighing) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    for start in range(0, len(weighing.utilities), WEIGHED_AT_ONCE):
+        yield start, weighing.weigh(weighing.utilities[start : start + WEIGHED_AT_ONCE])
 
 
-def cells_of_block(weighing: Weighing, share: float) -> Cells:
-    """Return the cells of the one block in which the share of the total lies: the others are only summed."""
+def cells_of_chunk(weighing: Weighing, share: float) -> Cells:
+    """Return the cells of the one chunk in which the share of the total lies: the others are only summed."""
     outcomes = len(weighing.utilities)
-    sums = np.zeros(-(-outcomes // BLOCK))
-    for start, weights in _weights_by_superblock(weighing):
-        whole = len(weights) // BLOCK * BLOCK
-        at = start // BLOCK
-        np.add.reduce(weights[:whole].reshape(-1, BLOCK), axis=1, out=sums[at : at + whole // BLOCK])
+    sums = np.zeros(-(-outcomes // CHUNK))
+    for start, weights in _weights_in_pieces(weighing):
+        whole = len(weights) // CHUNK * CHUNK
+        at = start // CHUNK
+        np.add.reduce(weights[:whole].reshape(-1, CHUNK), axis=1, out=sums[at : at + whole // CHUNK])
         if whole < len(weights):
             sums[-1] = weights[whole:].sum()
     ends = sums.cumsum()
     total = float(ends[-1])
-    block = min(int(ends.searchsorted(share * total, side="right")), len(ends) - 1)
-    first = block * BLOCK
-    inner = weighing.weigh(weighing.utilities[first : first + BLOCK]).cumsum()
+    chunk = min(int(ends.searchsorted(share * total, side="right")), len(ends) - 1)
+    first = chunk * CHUNK
+    inner = weighing.weigh(weighing.utilities[first : first + CHUNK]).cumsum()
     edges = np.append(0.0, inner)
-    edges += ends[block - 1] if block else 0.0
-    _exact_ends(edges, block == 0, block == len(ends) - 1)
-    return Cells(edges, first, None, total, _slack(weighing, total, BLOCK + len(ends)))
+    edges += ends[chunk - 1] if chunk else 0.0
+    _exact_ends(edges, chunk == 0, chunk == len(ends) - 1)
+    return Cells(edges, first, None, total, _slack(weighing, total, CHUNK + len(ends)))
 
 
 def first_judge(cells: Cells, n: int, known: int) -> Callable[[NDArray[np.uint64], NDArray[np.int64]], None]:

@@ -20,19 +20,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.cumulative_cells import (
-    BLOCK,
+    CHUNK,
     DOUBTFUL,
     LARGE,
     SMALL,
     STRADDLES,
     Cells,
     all_cells,
-    cells_of_block,
+    cells_of_chunk,
     cells_that_matter,
     first_judge,
     judge_by_floats,
@@ -82,10 +82,10 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
     positions = that_matter(weighing) if look else None
     if positions is not None:
         cells = cells_that_matter(weighing, positions)
-    elif outcomes <= BLOCK:
+    elif outcomes <= CHUNK:
         cells = all_cells(weighing)
     else:
-        cells = cells_of_block(weighing, word / (1 << known))
+        cells = cells_of_chunk(weighing, word / (1 << known))
     edges, width = cells.edges, cells.total / (1 << known)
     place = word * width
     cell = int(edges.searchsorted(place, side="right")) - 1
@@ -162,7 +162,7 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     if precision < 8:
         raise ValueError(f"precision must be at least 8 bits, got {precision}")
     vector = as_utilities(utilities)
-    ends = runs_of(vector)
+    ends = block_ends(vector)
     values = [Fraction(value) for value in vector[ends - 1].tolist()]
     best, worst = min(values), max(values)
     exact_rate = budget_rate(rate, sensitivity)

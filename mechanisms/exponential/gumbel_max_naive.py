@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_utilities
 from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, runs_of_words
@@ -31,8 +31,8 @@ ENUMERATED_BITS = 24  # uniforms whose noises a law can hold, in half a second a
 PART = 1 << 18  # uniforms at a time
 TAIL = 36  # nats: maxima that are less likely than e^−36 all together are not told apart
 PRECISION = 128  # bits of an enclosure
-RUNS = 1 << 10  # of a law: within a run probabilities differ by no more than a share of about outcomes·2^−b/RUNS
-WORK_MAX = 1 << 21  # terms times runs of a law: a second
+BLOCKS = 1 << 10  # of a law: within a block probabilities differ by no more than a share of about outcomes·2^−b/BLOCKS
+WORK_MAX = 1 << 21  # terms times blocks of a law: a second
 
 
 def gumbel(index: NDArray[np.integer[Any]], *, float_type: DTypeLike, uniform_bits: int) -> Floats:
@@ -103,20 +103,20 @@ def law(
     before it reaches s and none behind it exceeds s: with F⁻ = c/2^b and F = (c + a)/2^b of each outcome's level,
     P(i) = Σ_s (F_i − F_i⁻)·Π_{j<i} F_j⁻·Π_{j>i} F_j. Only scores that the maximum reaches are summed; what lies below
     them is added to every upper bound. Among neighbours on one level the probability falls by the factor F⁻/F of each
-    term from one to the next: so the first and the last of a run bound it.
+    term from one to the next: so the first and the last of a block bound it.
     """
     scores = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type)
     width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
     if width > ENUMERATED_BITS:
         raise NoLawError(f"2^{width} uniforms for every outcome")
-    ends = runs_of(scores)
+    ends = block_ends(scores)
     sizes, levels = np.diff(ends, prepend=0).tolist(), scores[ends - 1]
     distinct, level_of = np.unique(levels, return_inverse=True)
     counts = np.bincount(level_of, weights=sizes)
     usual, most = int(counts.argmax()), int(counts.max())
     lattice = 1 << width
     reach = min(lattice, ceil(TAIL * lattice / most))
-    length = max(1, ceil(len(scores) / RUNS))  # outcomes of a run
+    length = max(1, ceil(len(scores) / BLOCKS))  # outcomes of a block
     if reach * len(distinct) * (len(scores) // length + len(levels)) > WORK_MAX:
         raise NoLawError(f"{len(scores)} outcomes: the maximum may lie on {reach} points of 2^{width}")
     noise = _noises(np.dtype(float_type).name, width)
@@ -130,20 +130,20 @@ def law(
     one = np.full(len(reached), 1 << PRECISION, dtype=object)
     leading = list(accumulate(before[:-1], _times, initial=(one, one)))
     trailing = list(accumulate(behind[:0:-1], _times, initial=(one, one)))[::-1]
-    runs: list[int] = []
+    block_sizes: list[int] = []
     low: list[int] = []
     high: list[int] = []
-    for block, size in enumerate(sizes):
-        smaller, not_larger = below[level_of[block]], up_to[level_of[block]]
+    for at_level, size in enumerate(sizes):
+        smaller, not_larger = below[level_of[at_level]], up_to[level_of[at_level]]
         own = not_larger > smaller
-        first = _times(_times(leading[block], trailing[block]), _powers(not_larger, size - 1, lattice))
+        first = _times(_times(leading[at_level], trailing[at_level]), _powers(not_larger, size - 1, lattice))
         at = tuple((bound * (not_larger - smaller).astype(object))[own] for bound in first)
         terms = at[0] // lattice, -(-at[1] // lattice)
-        for start, probability in _along(terms, smaller[own], not_larger[own], size, length):
-            runs.append(start)
+        for outcomes, probability in _along(terms, smaller[own], not_larger[own], size, length):
+            block_sizes.append(outcomes)
             low.append(probability[0])
             high.append(probability[1] + missed)
-    return Law(range(len(scores)), np.cumsum(runs), low, high, 1 << PRECISION, Fraction(0))
+    return Law(range(len(scores)), np.cumsum(block_sizes), low, high, 1 << PRECISION, Fraction(0))
 
 
 _Bounds = tuple[Integers, Integers]
@@ -168,7 +168,7 @@ def _noises(float_type: str, uniform_bits: int) -> Floats:
 def _along(
     terms: _Bounds, smaller: Integers, not_larger: Integers, size: int, length: int
 ) -> list[tuple[int, tuple[int, int]]]:
-    """Return how many outcomes each run of a level's neighbours has, and bounds on one's probability.
+    """Return how many outcomes each block of equal scores has, and bounds on one's probability.
 
     terms: bounds on the terms of the first one's; each falls by smaller/not_larger from one outcome to the next.
     """

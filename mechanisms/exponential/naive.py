@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from subnormal.mechanisms.core.validation import Utilities, as_utilities
 from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
@@ -98,7 +98,7 @@ def law(
     if fallen:
         atoms, below = [*atoms, FELL_OFF], np.append(below, 1 << width)
     counts = np.diff(below, prepend=0)
-    ends = runs_of(counts)
+    ends = block_ends(counts)
     return exact_law(atoms, ends, counts[ends - 1], 1 << width)
 
 

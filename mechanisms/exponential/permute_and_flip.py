@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers
 from subnormal.mechanisms.exponential import permute_and_flip_law
@@ -90,7 +90,7 @@ def law(utilities: ArrayLike, eta: Eta) -> Law[int]:
     utilities where a rational is too long.
     """
     vector = as_integers(utilities)
-    ends = runs_of(vector)
+    ends = block_ends(vector)
     best = int(vector.min())
     levels, level_of = np.unique(vector[ends - 1], return_inverse=True)
     sizes = np.bincount(level_of, weights=np.diff(ends, prepend=0)).astype(np.int64).tolist()

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim, require_number
 from subnormal.mechanisms.additive.float_sums import released
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.privacy import require_positive
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.floating[Any]]
 UNIFORM_BITS_MAX = 53  # k·2^−b is a float64
 ENUMERATED_BITS = 24  # uniforms that a law can enumerate, in a second
 FEW = 4096  # floats between the extreme outputs, up to which a law is found by bisection
-BLOCK = 1 << 16  # uniforms at a time: what a cache holds
+CHUNK = 1 << 16  # uniforms at a time: what a cache holds
 KEPT = 2  # laws, of 150 MB or so each: those of both worlds
 
 
@@ -149,7 +149,7 @@ def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int
     if highest - lowest >= FEW:
         return None
     floats = _at_place(np.arange(lowest, highest + 1), float_type)
-    floats = floats[runs_of(floats) - 1]  # −0.0 and 0.0 are one here, as no output is −0.0
+    floats = floats[block_ends(floats) - 1]  # −0.0 and 0.0 are one here, as no output is −0.0
     begin = first_reaching(floats, np.full(len(floats), -1), np.full(len(floats), total), **given)
     counts = np.diff(begin, append=total)
     hit = counts > 0
@@ -161,8 +161,8 @@ def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: i
     """Outputs come in order, so equal ones are neighbours: nothing is sorted."""
     uniforms = 1 << uniform_bits
     start, everything = _value(value, float_type), np.empty(2 * uniforms, dtype=float_type)
-    for first in range(0, uniforms, BLOCK):
-        count = np.arange(first + 1, min(first + BLOCK, uniforms) + 1)
+    for first in range(0, uniforms, CHUNK):
+        count = np.arange(first + 1, min(first + CHUNK, uniforms) + 1)
         size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
         everything[count[0] - 1 : count[-1]] = start + -size
         everything[2 * uniforms - count[-1] : 2 * uniforms - count[0] + 1] = (start + size)[::-1]
@@ -171,15 +171,15 @@ def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: i
     atoms.flags.writeable = False  # the law is kept
     del everything
     counts = _distances(last)
-    ends = runs_of(counts)
+    ends = block_ends(counts)
     return exact_law(atoms, ends, counts[ends - 1].astype(np.int64), 2 * uniforms)
 
 
 def _distances(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return np.diff(np.flatnonzero(marked), prepend=-1), at a fraction of the memory."""
     parts, before = [], -1
-    for start in range(0, len(marked), BLOCK):
-        ends = np.flatnonzero(marked[start : start + BLOCK]) + start
+    for start in range(0, len(marked), CHUNK):
+        ends = np.flatnonzero(marked[start : start + CHUNK]) + start
         if len(ends):
             parts.append(np.diff(ends, prepend=before).astype(np.int32))
             before = int(ends[-1])

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.partitions.family import (
     Frequencies,
@@ -87,7 +87,7 @@ def law(data: ArrayLike, eta: Eta, *, lower: ArrayLike, upper: ArrayLike) -> Law
     frequencies, low, high = as_problem(data, lower, upper)
     lists, atoms = atoms_between(tuple(low.tolist()), tuple(high.tolist()))
     distances = np.abs(lists - frequencies).sum(axis=1)
-    ends = runs_of(distances)
+    ends = block_ends(distances)
     weight = weights(eta, int(distances.max()))
     total = sum(count * weight[distance] for distance, count in Counter(distances.tolist()).items())
     return exact_law(atoms, ends, [weight[distance] for distance in distances[ends - 1].tolist()], total)

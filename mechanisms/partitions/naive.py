@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from subnormal.mechanisms.partitions.family import Frequencies, PartitionParameters, as_problem, atoms_between, claim
 from subnormal.mechanisms.privacy import require_positive
@@ -124,7 +124,7 @@ def law(
     if fallen:
         named.append(FELL_OFF)
         mass = np.append(mass, fallen)
-    ends = runs_of(mass)
+    ends = block_ends(mass)
     return exact_law(named, ends, mass[ends - 1].tolist(), denominator)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.partitions.exact import weights
 from subnormal.mechanisms.partitions.family import as_problem, partitions_between
 from subnormal.mechanisms.privacy import Eta
@@ -85,7 +85,7 @@ def law(data: ArrayLike, eta: Eta, total: int, *, lower: ArrayLike, upper: Array
         raise ValueError(f"no list between the bounds has total = {total}")
     distances = np.abs(lists - frequencies).sum(axis=1)
     weight = weights(eta, int(distances.max()))
-    ends = runs_of(distances)
+    ends = block_ends(distances)
     mass = [weight[distance] for distance in distances[ends - 1].tolist()]
     whole = sum(weight[distance] for distance in distances.tolist())
     return exact_law([tuple(one) for one in lists.tolist()], ends, mass, whole)

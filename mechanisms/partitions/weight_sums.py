@@ -10,8 +10,8 @@ so that given y_{i−1} = T the mechanism has P(y_i ≤ Q) = S_i(Q)/S_i(T). Runn
 
 *Errors of floats.* All terms are positive, so relative errors of 2^−53 (a unit) add up: a row adds those of its table
 entry, of one product and of its additions, `power_error` + cells. S_i(Q) may also be too small for a float beside
-S_i(U_i) (a long run of equal counts cannot all move), so a second sum A_i bounds what underflow costs: every cell puts
-in FLOOR, far above what is lost there, and it runs through the same recursion. Hence |float − S| ≤ errors·float + floor
+S_i(U_i) (many equal counts in a row cannot all move), so a second sum A_i bounds what underflow costs: every cell puts
+in FLOOR, far above what is lost there, and it goes through the same recursion. Hence |float − S| ≤ errors·float + floor
 with errors = 2·units·2^−53 and floor = 2·A_i(U_i); twice, for the errors of these bounds and of second order.
 Rows are scaled by powers of two, which round only what underflows. As x lies between the bounds, y = x has weight 1.
 """

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.randomized_response.family import (
@@ -122,7 +122,7 @@ def law(category: int, epsilon: float, *, categories: int, float_type: DTypeLike
     width, true = uniform_bits(float_type), true_words(epsilon, categories, float_type)
     lies = (1 << width) - true
     counts = np.insert(words_of_others(categories, np.dtype(float_type)), category, TRUTH)
-    ends = runs_of(counts)
+    ends = block_ends(counts)
     weights = [true << width if count == TRUTH else lies * count for count in counts[ends - 1].tolist()]
     return exact_law(range(categories), ends, weights, 1 << 2 * width)
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.samplers.bernoulli import GUARD, bernoulli_exp, chance
 from subnormal.mechanisms.samplers.discrete_laplace import (
-    BLOCK_BITS,
     COARSE,
+    DIGITS_AT_ONCE,
     SCALE_MAX,
     Parts,
     join,
@@ -123,7 +123,7 @@ class Gaussian:
             if below or drawn >= chance(Fraction(1), least, known)[1]:
                 return below, (rest & (1 << self.base - left) - 1, self.base - left)
             drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
-            width = min(BLOCK_BITS, left)
+            width = min(DIGITS_AT_ONCE, left)
             rest, left = rest << width | bits.take(width), left - width
 
 

@@ -23,7 +23,7 @@ from subnormal.mechanisms.samplers.float_weights import Rate, nats
 from subnormal.mechanisms.samplers.inverse_transform import FAR, WORD, Bounds, Table
 
 COARSE = 64  # steps of T to a scale, at the most
-BLOCK_BITS = 8  # digits of R drawn at a time
+DIGITS_AT_ONCE = 8  # digits of R drawn at a time
 # T and R of many draws, and for some of them, by their place, more digits of R: (value, how many).
 Parts = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
 
@@ -41,12 +41,12 @@ class Laplace:
     """A sampler of discrete Laplace noise: P(Z = z) = (1−q)/(1+q)·q^|z|."""
 
     coarse: Table
-    blocks: tuple[tuple[Table, int], ...]  # of R, with the place of each
+    fine: tuple[tuple[Table, int], ...]  # of R, with the place of each
     split: int
 
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
         """Return n integers, int64 of shape (n,). Takes 1 + ⌈m/8⌉ words a draw, hardly ever more, whatever is drawn."""
-        if not self.blocks:
+        if not self.fine:
             return self.coarse.draw(bits, n)
         coarse, rest, _ = self.parts(bits, n)
         # For T < 0 the digits are those of the mirror image: |Z| = 2^m·(|T|−1) + R + 1.
@@ -54,12 +54,12 @@ class Laplace:
 
     def undecided(self) -> Fraction:
         """Return a bound on the probability that a draw takes more than a word and a step for each part."""
-        return sum((table.undecided() for table, _ in self.blocks), self.coarse.undecided())
+        return sum((table.undecided() for table, _ in self.fine), self.coarse.undecided())
 
     def parts(self, bits: BitSource, n: int) -> Parts:
         """Return T and R of n draws, int64 of shape (n,) each, with no digits beyond them."""
         coarse, rest = self.coarse.draw(bits, n), np.zeros(n, dtype=np.int64)
-        for table, place in self.blocks:
+        for table, place in self.fine:
             rest += table.draw(bits, n) << np.int64(place)
         return coarse, rest, {}
 
@@ -85,9 +85,9 @@ def laplace(rate: Rate, base: int = 0) -> Laplace:
     if slowest * SCALE_MAX < 1:
         raise ValueError(f"rate = {rate} is below 1/{SCALE_MAX} nats a step: choose a coarser grid")
     split = split_of(1 / slowest)
-    places = range(0, split, BLOCK_BITS)
-    blocks = tuple((digits(rate, base + place, min(BLOCK_BITS, split - place)), place) for place in places)
-    return Laplace(Table.of(lru_cache(maxsize=8)(partial(_laplace_bounds, rate, base + split))), blocks, split)
+    places = range(0, split, DIGITS_AT_ONCE)
+    fine = tuple((digits(rate, base + place, min(DIGITS_AT_ONCE, split - place)), place) for place in places)
+    return Laplace(Table.of(lru_cache(maxsize=8)(partial(_laplace_bounds, rate, base + split))), fine, split)
 
 
 def _laplace_bounds(rate: Rate, split: int, precision: int) -> Bounds:

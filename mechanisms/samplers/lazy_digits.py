@@ -54,7 +54,7 @@ class Noise:
             found = function(cell << base)
             if base == 0 or found == function((cell + 1 << base) - 1):
                 return found
-            width = min(discrete_laplace.BLOCK_BITS, base)
+            width = min(discrete_laplace.DIGITS_AT_ONCE, base)
             base -= width
             cell = _append(cell, self._digits(bits, base, width), width)
 

@@ -132,7 +132,7 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
             return passing(noisy, parameters, rounded_first=rounded_first)
 
         outwards = (sign > 0) == (parameters.threshold > 0)  # large noise passes: that of small uniforms
-        begin, end = _run(released, total, outwards)
+        begin, end = _passing_range(released, total, outwards)
         noisy, kept = released(np.arange(begin, end))
         sums, counts = np.unique(noisy[kept], return_counts=True)  # before they are Python's numbers: far fewer
         passed += numbers(sums, parameters)
@@ -145,7 +145,7 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
     return exact_law([atom for atom, _ in found], range(1, len(found) + 1), [mass for _, mass in found], 2 * total)
 
 
-def _run(released: Any, total: int, outwards: bool) -> tuple[int, int]:
+def _passing_range(released: Any, total: int, outwards: bool) -> tuple[int, int]:
     """Return the range of counts that pass, by bisection: those below a bound where large noise passes, else above."""
     low, high = 0, total
     while low < high:

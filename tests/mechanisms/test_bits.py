@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from subnormal.mechanisms.bits import BLOCK, OutOfBitsError, scripted_bits, seeded_bits, system_bits
+from subnormal.mechanisms.bits import CHUNK, OutOfBitsError, scripted_bits, seeded_bits, system_bits
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 11, 24, 53, 57, 58, 63, 64])
@@ -51,7 +51,7 @@ def test_system_bits_are_not_reproducible() -> None:
     assert system_bits().take(256) != system_bits().take(256)
 
 
-@pytest.mark.parametrize("cuts", [[1], [7, 1, 5000], [BLOCK], [BLOCK + 1], [3 * BLOCK + 5, 2, BLOCK]])
+@pytest.mark.parametrize("cuts", [[1], [7, 1, 5000], [CHUNK], [CHUNK + 1], [3 * CHUNK + 5, 2, CHUNK]])
 def test_the_keystream_is_that_of_its_key(cuts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """AES-256-CTR over zeros by one call, against the buffered stream cut up: no word lost, none handed out twice."""
     monkeypatch.setattr("os.urandom", lambda size: bytes(range(size)))
@@ -65,7 +65,7 @@ def test_what_was_handed_out_is_not_overwritten() -> None:
     bits = system_bits()
     first = bits.words(3)
     kept = first.copy()
-    bits.words(2 * BLOCK)
+    bits.words(2 * CHUNK)
     assert (first == kept).all()
 
 
@@ -77,10 +77,10 @@ def test_a_new_key_after_the_stated_volume(monkeypatch: pytest.MonkeyPatch) -> N
         return bytes(size)
 
     monkeypatch.setattr("os.urandom", urandom)
-    monkeypatch.setattr("subnormal.mechanisms.bits.REKEY_AFTER", 8 * 2 * BLOCK)
+    monkeypatch.setattr("subnormal.mechanisms.bits.REKEY_AFTER", 8 * 2 * CHUNK)
     bits = system_bits()
     for _ in range(6):
-        bits.words(BLOCK)
+        bits.words(CHUNK)
     assert keys == [32, 16] * 3
 
 

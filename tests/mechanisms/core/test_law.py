@@ -1,4 +1,4 @@
-"""Laws are integers in runs, and two of them are aligned atom by atom."""
+"""Laws are integers in blocks, and two of them are aligned atom by atom."""
 
 from fractions import Fraction
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subnormal.mechanisms.core import outcome_identity
-from subnormal.mechanisms.core.law import ABSENT, Law, exact_law, runs_of
+from subnormal.mechanisms.core.law import ABSENT, Law, block_ends, exact_law
 from subnormal.mechanisms.core.law_alignment import pair
 from subnormal.mechanisms.core.mechanism import Refused
 
@@ -37,15 +37,15 @@ def test_the_rest_bounds_what_the_atoms_leave() -> None:
     [
         ([2], [5], [5], 0),  # more than everything
         ([2], [3], [3], 0),  # mass missing
-        ([1], [8], [8], 0),  # an atom without a run
-        ([2, 2], [4, 4], [4, 4], 0),  # an empty run
+        ([1], [8], [8], 0),  # an atom without a block
+        ([2, 2], [4, 4], [4, 4], 0),  # an empty block
         ([2], [4], [3], 0),  # bounds the wrong way round
         ([2], [-1], [9], 1),
         ([1, 2], [4], [4], 0),
     ],
 )
 def test_what_is_not_a_distribution_is_refused(ends: list[int], low: list[int], high: list[int], rest: int) -> None:
-    with pytest.raises(ValueError, match=r"run|ends|distribution"):
+    with pytest.raises(ValueError, match=r"block|ends|distribution"):
         Law(range(2), ends, low, high, 8, Fraction(rest))
 
 
@@ -55,11 +55,11 @@ def test_integers_beyond_64_bits_are_kept() -> None:
     assert law.measure(np.array([True, True, False]))[0] == huge + 1
 
 
-def test_runs_over_indices_are_aligned_without_looking_at_each_index() -> None:
+def test_blocks_over_indices_are_aligned_without_looking_at_each_index() -> None:
     law_in: Law[int] = exact_law(range(4_000_000), [1, 4_000_000], [1, 0], 1)
     law_out: Law[int] = exact_law(range(4_000_000), [3, 4_000_000], [1, 0], 3)
     paired = pair(law_in, law_out)
-    found = {(int(i), int(j)): int(n) for n, i, j in zip(paired.count, paired.run_in, paired.run_out, strict=True)}
+    found = {(int(i), int(j)): int(n) for n, i, j in zip(paired.count, paired.block_in, paired.block_out, strict=True)}
     assert found == {(0, 0): 1, (1, 0): 2, (1, 1): 3_999_997}
 
 
@@ -75,20 +75,20 @@ def test_ranges_of_different_lengths_and_unlike_atoms_are_aligned() -> None:
     listed = exact_law([2, 0, "other"], [1, 2, 3], [1, 1, 1], 3)
     for law_in, law_out in ((short, long), (short, listed), (long, listed)):
         paired = pair(law_in, law_out)
-        seen = sum(n for n, run in zip(paired.count, paired.run_in, strict=True) if run != ABSENT)
+        seen = sum(n for n, block in zip(paired.count, paired.block_in, strict=True) if block != ABSENT)
         assert seen == len(law_in.atoms)
-        seen = sum(n for n, run in zip(paired.count, paired.run_out, strict=True) if run != ABSENT)
+        seen = sum(n for n, block in zip(paired.count, paired.block_out, strict=True) if block != ABSENT)
         assert seen == len(law_out.atoms)
     assert pair(short, listed).count.sum() == 3
     assert pair(long, listed).count.sum() == 4
 
 
-def test_runs_of() -> None:
-    assert runs_of(np.array([5])).tolist() == [1]
-    assert runs_of(np.array([1, 1, 2])).tolist() == [2, 3]
+def test_block_ends() -> None:
+    assert block_ends(np.array([5])).tolist() == [1]
+    assert block_ends(np.array([1, 1, 2])).tolist() == [2, 3]
 
 
-def test_runs_are_alike_when_both_bounds_are() -> None:
+def test_blocks_are_alike_when_both_bounds_are() -> None:
     low, high = [1, 1, 2, 1], [2, 3, 2, 2]
     law: Law[int] = Law(range(4), [1, 2, 3, 4], low, high, 8, Fraction(1))
     assert law.alike().tolist() == [0, 1, 2, 0]
@@ -121,7 +121,7 @@ def as_lists(law: Law[Any]) -> Law[Any]:
 
 def pairs(law_in: Law[Any], law_out: Law[Any]) -> dict[tuple[int, int], int]:
     paired = pair(law_in, law_out)
-    return {(int(i), int(j)): int(n) for n, i, j in zip(paired.count, paired.run_in, paired.run_out, strict=True)}
+    return {(int(i), int(j)): int(n) for n, i, j in zip(paired.count, paired.block_in, paired.block_out, strict=True)}
 
 
 def a_law_on(array: Any, seed: int) -> Law[Any]:
@@ -148,15 +148,15 @@ ARRAYS = {
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_are_aligned_as_lists_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcome_identity, "BLOCK", 100)
+    monkeypatch.setattr(outcome_identity, "CHUNK", 100)
     law_in, law_out = (a_law_on(array, seed) for seed, array in enumerate(ARRAYS[name]))
     for one, other in ((law_in, law_out), (law_out, law_in)):
         found = pairs(one, other)
         assert found == pairs(as_lists(one), as_lists(other)) == pairs(one, as_lists(other))
-        assert sum(count for (run, _), count in found.items() if run != ABSENT) == len(one.atoms)
+        assert sum(count for (block, _), count in found.items() if block != ABSENT) == len(one.atoms)
 
 
-def test_runs_of_all_kinds_are_counted_by_sorting_where_no_table_holds_them() -> None:
+def test_blocks_of_all_kinds_are_counted_by_sorting_where_no_table_holds_them() -> None:
     numbers: Any = np.arange(1_000.0)
     weights = np.arange(1_000)
     law: Law[Any] = exact_law(numbers, weights + 1, weights, int(weights.sum()))
@@ -170,11 +170,11 @@ def test_an_outcome_is_found_in_an_array(dtype: Any) -> None:
     law: Law[Any] = exact_law(numbers, np.arange(1, 8), np.arange(1, 8), 28)
     for position, atom in enumerate(ZEROS.tolist()):
         assert law.probability(atom) == (Fraction(position + 1, 28), Fraction(position + 1, 28))
-        assert law.run_of(dtype(atom)) == position
+        assert law.block_of(dtype(atom)) == position
     for other in (0, -1, True, 0.1, 1e300, "0.5", (0.5,), Refused("no"), 2, 10**400, None):
-        assert law.run_of(other) == ABSENT
+        assert law.block_of(other) == ABSENT
     whole: Law[Any] = exact_law(np.arange(3), [3], [1], 3)  # type: ignore[arg-type]
-    assert [whole.run_of(outcome) for outcome in (1, np.int64(1), 1.0, True, 7, 10**40)] == [0, 0, *[ABSENT] * 4]
+    assert [whole.block_of(outcome) for outcome in (1, np.int64(1), 1.0, True, 7, 10**40)] == [0, 0, *[ABSENT] * 4]
 
 
 def test_an_atom_may_be_named_only_once_in_arrays_too() -> None:
@@ -191,7 +191,7 @@ def test_marked_atoms_are_weighed_exactly() -> None:
     assert law.measure(marked)[0] == sum(weights[marked].tolist())
 
 
-def test_runs_are_alike_to_the_first_of_their_kind() -> None:
+def test_blocks_are_alike_to_the_first_of_their_kind() -> None:
     weights = np.array([2, 1, 2, 0, 1, 0])
     assert exact_law(range(6), np.arange(1, 7), weights, 6).alike().tolist() == [0, 1, 0, 3, 1, 3]
     assert exact_law(range(6), np.arange(1, 7), 100 * weights, 600).alike().tolist() == [0, 1, 0, 3, 1, 3]

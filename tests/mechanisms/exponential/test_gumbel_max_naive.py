@@ -46,9 +46,9 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     assert ours.low == theirs.low
 
 
-def test_runs_of_several_outcomes_bound_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two runs for each group, and the scores that hardly ever win left out: bounds that are wide, and hold."""
-    monkeypatch.setattr(gumbel_max_naive, "RUNS", 2)
+def test_blocks_of_several_outcomes_bound_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two blocks for each group, and the scores that hardly ever win left out: bounds that are wide, and hold."""
+    monkeypatch.setattr(gumbel_max_naive, "BLOCKS", 2)
     monkeypatch.setattr(gumbel_max_naive, "TAIL", 3)
     for utilities, width in [([0] * 6, 2), ([0, 0, 0, 1], 3), ([1, 1, 0, 0, 0, 0], 2)]:
         law = gumbel_max_naive.law(utilities, 1.0, float_type=np.float32, uniform_bits=width)

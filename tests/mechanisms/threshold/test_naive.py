@@ -22,7 +22,7 @@ AnyMechanism = Mechanism[Any, Any, Any]
 
 
 def check_law(mechanism: AnyMechanism) -> None:
-    """Both signs at the first and last uniforms of every outcome's run, and just outside of those that pass."""
+    """Both signs at the first and last uniforms of every outcome's range, and just outside of those that pass."""
     assert mechanism.law is not None
     for threshold, value, values in (
         (9.0, 1.0, "float32"),
@@ -43,7 +43,7 @@ def check_law(mechanism: AnyMechanism) -> None:
         found = [one[0][1] for one in drawn if one]
         assert len(found) == passing
         atoms, times = np.unique(np.array(found), return_counts=True)
-        masses = dict(zip(part.atoms, part.low, strict=True))  # a run each, and exact
+        masses = dict(zip(part.atoms, part.low, strict=True))  # a block each, and exact
         assert part.low is part.high
         assert masses == {None: 2**25 - passing} | dict(zip(atoms.tolist(), times.tolist(), strict=True))
 
