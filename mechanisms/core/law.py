@@ -1,4 +1,4 @@
-"""Certified bounds on a discrete distribution, as integers, for blocks of equally likely atoms. No law is ever a float."""
+"""Certified bounds on a discrete distribution, as integers, for blocks of equally likely atoms. No law holds floats."""
 
 from __future__ import annotations
 
