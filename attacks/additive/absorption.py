@@ -26,15 +26,17 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """
     parameters = LaplaceParameters(epsilon=epsilon, grid=0, lower=float(COUNT - MARGIN), upper=float(COUNT + MARGIN))
     return Attack(
-        named("absorption", epsilon=(epsilon, 1.0)),
-        "laplace",
-        lambda: (COUNT + 1, COUNT),
-        parameters,
-        Between(COUNT + 1, np.inf),
-        _beyond,
-        ("laplace-naive-float64",),
-        SOURCE,
-        "2^60 + 129 with Alice, 2^60 + 128 without: as float64 they are 256 apart, and noise is lost beside them",
+        name=named("absorption", epsilon=(epsilon, 1.0)),
+        family="laplace",
+        worlds=lambda: (COUNT + 1, COUNT),
+        parameters=parameters,
+        event=Between(COUNT + 1, np.inf),
+        statistic=_beyond,
+        breaks=("laplace-naive-float64",),
+        source=SOURCE,
+        description=(
+            "2^60 + 129 with Alice, 2^60 + 128 without: as float64 they are 256 apart, and noise is lost beside them"
+        ),
         axis="outcome − 2^60",
     )
 

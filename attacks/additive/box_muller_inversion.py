@@ -69,15 +69,18 @@ def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
     parameters = GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound)
     worlds = np.array([1.0, 0.0]), np.array([0.0, 0.0])
     return Attack(
-        named("box-muller-inversion", sigma=(sigma, 1.0)),
-        "gaussian",
-        lambda: worlds,
-        parameters,
-        UnreachableByBoxMuller((0.0, 0.0), sigma),
-        number_statistic,
-        ("gaussian-naive-float64",),
-        SOURCE,
-        "a pair of noisy numbers gives away its uniforms; run forward, they show which values it cannot have come from",
+        name=named("box-muller-inversion", sigma=(sigma, 1.0)),
+        family="gaussian",
+        worlds=lambda: worlds,
+        parameters=parameters,
+        event=UnreachableByBoxMuller((0.0, 0.0), sigma),
+        statistic=number_statistic,
+        breaks=("gaussian-naive-float64",),
+        source=SOURCE,
+        description=(
+            "a pair of noisy numbers gives away its uniforms; run forward, they "
+            "show which values it cannot have come from"
+        ),
         slow=sigma != 1,
     )
 

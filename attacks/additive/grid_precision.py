@@ -47,16 +47,18 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
     digits, _ = float_format(float_type)
     worlds = 1, 0
     return Attack(
-        named("grid-precision" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
-        "laplace",
-        lambda: worlds,
-        laplace_parameters(epsilon),
-        OffGrid(-digits),
-        number_statistic,
-        BREAKS[kind],
-        SOURCE,
-        "1 + noise is a multiple of a power of two that noise alone need not be: an output off that grid proves a 0",
-        ("laplace-snapping",) if kind == "float64" else (),
+        name=named("grid-precision" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
+        family="laplace",
+        worlds=lambda: worlds,
+        parameters=laplace_parameters(epsilon),
+        event=OffGrid(-digits),
+        statistic=number_statistic,
+        breaks=BREAKS[kind],
+        source=SOURCE,
+        description=(
+            "1 + noise is a multiple of a power of two that noise alone need not be: an output off that grid proves a 0"
+        ),
+        fixes=("laplace-snapping",) if kind == "float64" else (),
         slow=kind != "float64",
     )
 

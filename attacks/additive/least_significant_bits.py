@@ -159,15 +159,17 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
     scale = laplace_naive.member_scale(parameters, float_type)
     event = Reachable(1.0, scale, kind, laplace_naive.default_uniform_bits(float_type))
     return Attack(
-        named("least-significant-bits" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
-        "laplace",
-        lambda: (1.0, 0.0),
-        parameters,
-        event,
-        number_statistic,
-        (f"laplace-naive-{kind}",),
-        SOURCE,
-        "1 against 0: the last bits of an output tell from which of them noise in floats can have reached it",
+        name=named("least-significant-bits" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
+        family="laplace",
+        worlds=lambda: (1.0, 0.0),
+        parameters=parameters,
+        event=event,
+        statistic=number_statistic,
+        breaks=(f"laplace-naive-{kind}",),
+        source=SOURCE,
+        description=(
+            "1 against 0: the last bits of an output tell from which of them noise in floats can have reached it"
+        ),
         fixes=("laplace-snapping",),
         slow=kind != "float64",
     )

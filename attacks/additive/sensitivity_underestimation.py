@@ -160,13 +160,13 @@ def _attack(
     )
     middle = (sequential(worlds.data_in, np.float32) + sequential(worlds.data_out, np.float32)) / 2
     return Attack(
-        name,
-        "laplace",
-        lambda: (worlds.data_in, worlds.data_out),
-        parameters,
-        event or Between(middle, np.inf),
-        number_statistic,
-        breaks,
-        SOURCE,
-        description,
+        name=name,
+        family="laplace",
+        worlds=lambda: (worlds.data_in, worlds.data_out),
+        parameters=parameters,
+        event=event or Between(middle, np.inf),
+        statistic=number_statistic,
+        breaks=breaks,
+        source=SOURCE,
+        description=description,
     )

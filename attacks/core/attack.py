@@ -16,7 +16,7 @@ from subnormal.mechanisms.core.mechanism import D, O, Outcomes, P
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Attack(Generic[D, P, O]):
     """A pure description: nothing here runs a mechanism.
 

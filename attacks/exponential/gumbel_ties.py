@@ -43,14 +43,16 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         return data_in, data_out
 
     return Attack(
-        named("gumbel-ties", epsilon=(epsilon, USUAL_EPSILON), group=(group, USUAL_GROUP)),
-        "exponential",
-        worlds,
-        ExponentialParameters(epsilon, Limits(0, 1, 2 * group)),
-        Between(0, group - 1),
-        index_statistic,
-        ("noisy-max-naive-float32",),
-        SOURCE,
-        "two groups of equal scores, the second better by ε/2 without Alice: noises tie, and ties go to the first",
+        name=named("gumbel-ties", epsilon=(epsilon, USUAL_EPSILON), group=(group, USUAL_GROUP)),
+        family="exponential",
+        worlds=worlds,
+        parameters=ExponentialParameters(epsilon, Limits(0, 1, 2 * group)),
+        event=Between(0, group - 1),
+        statistic=index_statistic,
+        breaks=("noisy-max-naive-float32",),
+        source=SOURCE,
+        description=(
+            "two groups of equal scores, the second better by ε/2 without Alice: noises tie, and ties go to the first"
+        ),
         slow=True,
     )

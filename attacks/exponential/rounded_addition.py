@@ -40,14 +40,17 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         return data_in, data_out
 
     return Attack(
-        named(f"rounded-addition-{kind}", epsilon=(epsilon, usual_epsilon), outcomes=(outcomes, usual_outcomes)),
-        "exponential",
-        worlds,
-        ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
-        OneOf((0,)),
-        index_statistic,
-        (f"exponential-naive-{kind}",),
-        SOURCE,
-        "with Alice each of many additions to the running sum rounds down to nothing; without her, up to a whole unit",
+        name=named(f"rounded-addition-{kind}", epsilon=(epsilon, usual_epsilon), outcomes=(outcomes, usual_outcomes)),
+        family="exponential",
+        worlds=worlds,
+        parameters=ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
+        event=OneOf((0,)),
+        statistic=index_statistic,
+        breaks=(f"exponential-naive-{kind}",),
+        source=SOURCE,
+        description=(
+            "with Alice each of many additions to the running sum rounds down to "
+            "nothing; without her, up to a whole unit"
+        ),
         slow=outcomes > COSTLY,
     )

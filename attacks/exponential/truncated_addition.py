@@ -37,13 +37,17 @@ def truncated_addition(
     # Neither "fix" helps: every weight is positive, and the best utility is 0 already.
     failing = ("exponential-naive-shifted", "exponential-naive-positive") if kind == "float64" else ()
     return Attack(
-        named("truncated-addition", epsilon=(epsilon, 37.0), outcomes=(outcomes, 1000), float_type=(kind, "float64")),
-        "exponential",
-        worlds,
-        ExponentialParameters(epsilon, Limits(0, max(g, 1), outcomes)),
-        OneOf((0,)),
-        index_statistic,
-        (f"exponential-naive-{kind}", *failing),
-        SOURCE,
-        "with Alice the many small weights vanish from the running sum beside the first; without her they share it",
+        name=named(
+            "truncated-addition", epsilon=(epsilon, 37.0), outcomes=(outcomes, 1000), float_type=(kind, "float64")
+        ),
+        family="exponential",
+        worlds=worlds,
+        parameters=ExponentialParameters(epsilon, Limits(0, max(g, 1), outcomes)),
+        event=OneOf((0,)),
+        statistic=index_statistic,
+        breaks=(f"exponential-naive-{kind}", *failing),
+        source=SOURCE,
+        description=(
+            "with Alice the many small weights vanish from the running sum beside the first; without her they share it"
+        ),
     )

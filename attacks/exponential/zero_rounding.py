@@ -70,14 +70,14 @@ def _attack(
     limits = Limits(0, int(max(data_in.max(), data_out.max())), len(data_in))
     parameters = ExponentialParameters(epsilon, limits)
     return Attack(
-        name,
-        "exponential",
-        partial(given, (data_in, data_out)),
-        parameters,
-        event,
-        index_statistic,
-        breaks,
-        SOURCE,
-        description,
-        fixes,
+        name=name,
+        family="exponential",
+        worlds=partial(given, (data_in, data_out)),
+        parameters=parameters,
+        event=event,
+        statistic=index_statistic,
+        breaks=breaks,
+        source=SOURCE,
+        description=description,
+        fixes=fixes,
     )

@@ -41,15 +41,17 @@ def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         raise ValueError(f"epsilon = {epsilon}: with and without a record the same first counts are reached")
     first = parameters.lower[0] + int(alone[0])
     return Attack(
-        named("negligible-region", epsilon=(epsilon, 1.0)),
-        "partitions",
-        lambda: (data_in, data_out),
-        parameters,
-        Between(first, first),
-        number_statistic,
-        ("partitions-naive-float16",),
-        SOURCE,
-        "a list far from the data is met by one uniform or by none: one world can show it, the other cannot",
+        name=named("negligible-region", epsilon=(epsilon, 1.0)),
+        family="partitions",
+        worlds=lambda: (data_in, data_out),
+        parameters=parameters,
+        event=Between(first, first),
+        statistic=number_statistic,
+        breaks=("partitions-naive-float16",),
+        source=SOURCE,
+        description=(
+            "a list far from the data is met by one uniform or by none: one world can show it, the other cannot"
+        ),
         axis="first count",
     )
 

@@ -28,13 +28,13 @@ def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """
     bounds = {"lower": COUNT - MARGIN, "upper": COUNT + MARGIN}
     return Attack(
-        named("selection-absorption", epsilon=(epsilon, 1.0)),
-        "private-selection",
-        lambda: (np.array([COUNT + 1, COUNT]), np.array([COUNT, COUNT])),
-        PrivateSelectionParameters(epsilon, **bounds, reserve=epsilon * RESERVE),
-        Between(0, 0),
-        number_statistic,
-        ("private-selection-naive",),
-        SOURCE,
-        "two scores of 2^60 + 128, one of them 1 worse with Alice: as float64 they are 256 apart, or tie",
+        name=named("selection-absorption", epsilon=(epsilon, 1.0)),
+        family="private-selection",
+        worlds=lambda: (np.array([COUNT + 1, COUNT]), np.array([COUNT, COUNT])),
+        parameters=PrivateSelectionParameters(epsilon, **bounds, reserve=epsilon * RESERVE),
+        event=Between(0, 0),
+        statistic=number_statistic,
+        breaks=("private-selection-naive",),
+        source=SOURCE,
+        description="two scores of 2^60 + 128, one of them 1 worse with Alice: as float64 they are 256 apart, or tie",
     )

@@ -43,14 +43,16 @@ def certain_response(epsilon: float = USUAL) -> Attack[int, RandomizedResponsePa
     every = {kind: 1 << uniform_bits(kind) for kind in FLOAT_TYPES}
     broken = [kind for kind in FLOAT_TYPES if naive.true_words(epsilon, CATEGORIES, kind) in (0, every[kind])]
     return Attack(
-        named("certain-response", epsilon=(epsilon, USUAL)),
-        "randomized-response",
-        partial(given, (0, 1)),
-        RandomizedResponseParameters(epsilon, CATEGORIES),
-        OneOf((1,)),
-        index_statistic,
-        tuple(f"randomized-response-naive-{np.dtype(kind).name}" for kind in broken),
-        SOURCE,
-        "two categories, and e^ε so large that it absorbs 1, or overflows: the report is always the truth, or never",
+        name=named("certain-response", epsilon=(epsilon, USUAL)),
+        family="randomized-response",
+        worlds=partial(given, (0, 1)),
+        parameters=RandomizedResponseParameters(epsilon, CATEGORIES),
+        event=OneOf((1,)),
+        statistic=index_statistic,
+        breaks=tuple(f"randomized-response-naive-{np.dtype(kind).name}" for kind in broken),
+        source=SOURCE,
+        description=(
+            "two categories, and e^ε so large that it absorbs 1, or overflows: the report is always the truth, or never"
+        ),
         axis="category reported",
     )

@@ -48,14 +48,14 @@ def _attack(
     name: str, epsilon: float, categories: int, category: int, description: str
 ) -> Attack[int, RandomizedResponseParameters, int]:
     return Attack(
-        named(name, epsilon=(epsilon, USUAL)),
-        "randomized-response",
-        partial(given, (category, 0)),
-        RandomizedResponseParameters(epsilon, categories),
-        OneOf((category,)),
-        index_statistic,
-        ("randomized-response-naive-float16",),
-        SOURCE,
-        description,
+        name=named(name, epsilon=(epsilon, USUAL)),
+        family="randomized-response",
+        worlds=partial(given, (category, 0)),
+        parameters=RandomizedResponseParameters(epsilon, categories),
+        event=OneOf((category,)),
+        statistic=index_statistic,
+        breaks=("randomized-response-naive-float16",),
+        source=SOURCE,
+        description=description,
         axis="category reported",
     )

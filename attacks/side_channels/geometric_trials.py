@@ -37,16 +37,16 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
     event = Counted(1.0, 2.0**parameters.grid)
     return Attack(
-        named("geometric-trials", epsilon=(epsilon, 0.1)),
-        "laplace",
-        lambda: (1, 0),
-        parameters,
-        event,
-        event.near,
-        ("laplace-textbook",),
-        SOURCE,
-        DESCRIPTION,
-        ("laplace-fixed-work",),
+        name=named("geometric-trials", epsilon=(epsilon, 0.1)),
+        family="laplace",
+        worlds=lambda: (1, 0),
+        parameters=parameters,
+        event=event,
+        statistic=event.near,
+        breaks=("laplace-textbook",),
+        source=SOURCE,
+        description=DESCRIPTION,
+        fixes=("laplace-fixed-work",),
         channel="steps",
         axis=AXIS,
     )
@@ -56,15 +56,15 @@ def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
     """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is kept."""
     event = Counted(1.0, 1.0)
     return Attack(
-        named("geometric-trials-gaussian", sigma=(sigma, 10.0)),
-        "gaussian",
-        lambda: (1, 0),
-        GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND),
-        event,
-        event.near,
-        ("gaussian-textbook",),
-        SOURCE,
-        DESCRIPTION,
+        name=named("geometric-trials-gaussian", sigma=(sigma, 10.0)),
+        family="gaussian",
+        worlds=lambda: (1, 0),
+        parameters=GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND),
+        event=event,
+        statistic=event.near,
+        breaks=("gaussian-textbook",),
+        source=SOURCE,
+        description=DESCRIPTION,
         channel="steps",
         axis=AXIS,
     )

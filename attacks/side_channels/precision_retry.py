@@ -24,14 +24,17 @@ def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """
     worlds = np.zeros(OUTCOMES, dtype=np.int64), np.append(np.zeros(OUTCOMES - 1, dtype=np.int64), 1)
     return Attack(
-        named("precision-retry", epsilon=(epsilon, 1.0)),
-        "exponential",
-        lambda: worlds,
-        ExponentialParameters(epsilon, Limits(0, 1, OUTCOMES)),
-        Part(1, Between(1, 1)),
-        count_statistic,
-        ("exponential-base2-precision-on-demand",),
-        "Ilvento 2020 (arXiv:1912.04222), Sections 3.2 and 3.3: a precision that the data decide",
-        "sixteen equal weights sum to a power of two; with another among them the sum takes a second pass, at 64 bits",
+        name=named("precision-retry", epsilon=(epsilon, 1.0)),
+        family="exponential",
+        worlds=lambda: worlds,
+        parameters=ExponentialParameters(epsilon, Limits(0, 1, OUTCOMES)),
+        event=Part(1, Between(1, 1)),
+        statistic=count_statistic,
+        breaks=("exponential-base2-precision-on-demand",),
+        source="Ilvento 2020 (arXiv:1912.04222), Sections 3.2 and 3.3: a precision that the data decide",
+        description=(
+            "sixteen equal weights sum to a power of two; with another among them "
+            "the sum takes a second pass, at 64 bits"
+        ),
         channel="steps",
     )

@@ -69,15 +69,15 @@ def _attack(
     name: str, worlds: tuple[Any, Any], parameters: ExponentialParameters, tries: int, description: str
 ) -> Attack[Any, Any, Any]:
     return Attack(
-        name,
-        "exponential",
-        lambda: worlds,
-        parameters,
-        Part(1, Between(tries + 1, inf)),
-        count_statistic,
-        (ALL_BITS,),
-        SOURCE,
-        description,
-        (TEN_TRIES,) if tries == 10 else (),
+        name=name,
+        family="exponential",
+        worlds=lambda: worlds,
+        parameters=parameters,
+        event=Part(1, Between(tries + 1, inf)),
+        statistic=count_statistic,
+        breaks=(ALL_BITS,),
+        source=SOURCE,
+        description=description,
+        fixes=(TEN_TRIES,) if tries == 10 else (),
         channel="tries",
     )

@@ -29,16 +29,20 @@ def subnormal_time(
     kind = np.dtype(float_type).name
     g = last_normal(epsilon, float_type)
     return Attack(
-        named("subnormal-time", epsilon=(epsilon, 1.0), outcomes=(outcomes, 100_000), float_type=(kind, "float64")),
-        "exponential",
-        lambda: (np.full(outcomes, g + 1), np.full(outcomes, g)),
-        ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
-        None,
-        index_statistic,
-        (f"exponential-naive-{kind}",),
-        SOURCE,
-        f"all utilities {g + 1} with Alice, all {g} without: the same law, but with her no weight is a normal float",
-        ("exponential-exact",),
+        name=named(
+            "subnormal-time", epsilon=(epsilon, 1.0), outcomes=(outcomes, 100_000), float_type=(kind, "float64")
+        ),
+        family="exponential",
+        worlds=lambda: (np.full(outcomes, g + 1), np.full(outcomes, g)),
+        parameters=ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
+        event=None,
+        statistic=index_statistic,
+        breaks=(f"exponential-naive-{kind}",),
+        source=SOURCE,
+        description=(
+            f"all utilities {g + 1} with Alice, all {g} without: the same law, but with her no weight is a normal float"
+        ),
+        fixes=("exponential-exact",),
         slow=True,
         channel="time",
     )

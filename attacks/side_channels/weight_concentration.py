@@ -40,14 +40,14 @@ def early_termination() -> Attack[Any, Any, Any]:
 def _attack(name: str, channel: Channel, breaks: str, source: str, description: str) -> Attack[Any, Any, Any]:
     worlds = np.array([1, 1, 1, 1]), np.array([0, 2, 2, 1])
     return Attack(
-        name,
-        "exponential",
-        lambda: worlds,
-        ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 2, 4)),
-        Part(1, Between(2, 2)),
-        count_statistic,
-        (breaks,),
-        source,
-        description,
+        name=name,
+        family="exponential",
+        worlds=lambda: worlds,
+        parameters=ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 2, 4)),
+        event=Part(1, Between(2, 2)),
+        statistic=count_statistic,
+        breaks=(breaks,),
+        source=source,
+        description=description,
         channel=channel,
     )

@@ -27,14 +27,16 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
     worlds = np.array([THRESHOLD - TIE - 1]), np.array([THRESHOLD - TIE])
     parameters = SparseVectorParameters(epsilon=epsilon, threshold=THRESHOLD, lower=-TIE - 64, upper=64)
     return Attack(
-        named("absorbed-threshold", epsilon=(epsilon, 1.0)),
-        "sparse-vector",
-        lambda: worlds,
-        parameters,
-        OneOf(((1,),)),
-        first_positive,
-        ("sparse-vector-naive",),
-        SOURCE,
-        "2^62 − 257 with Alice, 2^62 − 256 without, threshold 2^62: as floats 512 below it and on it; noise is lost",
+        name=named("absorbed-threshold", epsilon=(epsilon, 1.0)),
+        family="sparse-vector",
+        worlds=lambda: worlds,
+        parameters=parameters,
+        event=OneOf(((1,),)),
+        statistic=first_positive,
+        breaks=("sparse-vector-naive",),
+        source=SOURCE,
+        description=(
+            "2^62 − 257 with Alice, 2^62 − 256 without, threshold 2^62: as floats 512 below it and on it; noise is lost"
+        ),
         axis=FIRST_POSITIVE,
     )

@@ -27,15 +27,17 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=2 * width, width=width)
     worlds = np.array([2 * width - 1]), np.array([2 * width])
     return Attack(
-        named("clamped-noise", epsilon=(epsilon, 1.0), width=(width, 4)),
-        "sparse-vector",
-        lambda: worlds,
-        parameters,
-        OneOf(((0,),)),
-        first_positive,
-        ("sparse-vector-clamped-noise",),
-        SOURCE,
-        "a query that is answered ⊥ by the largest noise alone; without Alice it lies one higher, and by none",
+        name=named("clamped-noise", epsilon=(epsilon, 1.0), width=(width, 4)),
+        family="sparse-vector",
+        worlds=lambda: worlds,
+        parameters=parameters,
+        event=OneOf(((0,),)),
+        statistic=first_positive,
+        breaks=("sparse-vector-clamped-noise",),
+        source=SOURCE,
+        description=(
+            "a query that is answered ⊥ by the largest noise alone; without Alice it lies one higher, and by none"
+        ),
         axis=FIRST_POSITIVE,
     )
 
@@ -49,14 +51,17 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=1, width=width)
     worlds = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
     return Attack(
-        named("finite-threshold", epsilon=(epsilon, 1.0), queries=(queries, 32), width=(width, 2)),
-        "sparse-vector",
-        lambda: worlds,
-        parameters,
-        OneOf(((0,) * queries,)),
-        first_positive,
-        ("sparse-vector-unclamped",),
-        SOURCE,
-        f"{queries} queries, all 0 with Alice and all 1 without: each ⊥ adds to the loss, where ρ cannot grow any more",
+        name=named("finite-threshold", epsilon=(epsilon, 1.0), queries=(queries, 32), width=(width, 2)),
+        family="sparse-vector",
+        worlds=lambda: worlds,
+        parameters=parameters,
+        event=OneOf(((0,) * queries,)),
+        statistic=first_positive,
+        breaks=("sparse-vector-unclamped",),
+        source=SOURCE,
+        description=(
+            f"{queries} queries, all 0 with Alice and all 1 without: each ⊥ adds to "
+            "the loss, where ρ cannot grow any more"
+        ),
         axis=FIRST_POSITIVE,
     )

@@ -89,14 +89,14 @@ def _attack(
     data_in, data_out = np.repeat([0, 1], [m, c]), np.repeat([1, 0], [m, c])
     parameters = SparseVectorParameters(epsilon=epsilon, positives=c, lower=-1, upper=1, width=16, **public)
     return Attack(
-        named(base, epsilon=(epsilon, 1.0), negatives=negatives, positives=positives),
-        "sparse-vector",
-        lambda: (data_in, data_out),
-        parameters,
-        OneOf((looked_for,)),
-        first_positive,
-        (breaks,),
-        SOURCE,
-        f"{description}; ({m} × 0, {c} × 1) with Alice, ({m} × 1, {c} × 0) without",
+        name=named(base, epsilon=(epsilon, 1.0), negatives=negatives, positives=positives),
+        family="sparse-vector",
+        worlds=lambda: (data_in, data_out),
+        parameters=parameters,
+        event=OneOf((looked_for,)),
+        statistic=first_positive,
+        breaks=(breaks,),
+        source=SOURCE,
+        description=f"{description}; ({m} × 0, {c} × 1) with Alice, ({m} × 1, {c} × 0) without",
         axis=FIRST_POSITIVE,
     )

@@ -40,14 +40,14 @@ def singleton(
     most = parameters.sensitivities[2]
     data: Data = {KEY: int(most) if parameters.integers else float(most)}
     return Attack(
-        name,
-        "threshold",
-        lambda: (dict(data), {}),
-        parameters,
-        Releases(KEY),
-        released_value(KEY),
-        breaks,
-        source,
-        description,
+        name=name,
+        family="threshold",
+        worlds=lambda: (dict(data), {}),
+        parameters=parameters,
+        event=Releases(KEY),
+        statistic=released_value(KEY),
+        breaks=breaks,
+        source=source,
+        description=description,
         axis="value released for her key",
     )

@@ -94,14 +94,14 @@ def _screen(mechanism: AnyMechanism, attack: AnyAttack, pair: Neighbours, seed: 
 
 def _attack(mechanism: AnyMechanism, parameters: Any, pair: Neighbours) -> AnyAttack:
     return Attack(
-        f"neighbours@{pair.name}",
-        mechanism.family,
-        lambda: (pair.data_in, pair.data_out),
-        parameters,
-        None,
-        first_value,
-        (),
-        "Ding, Wang, Wang, Zhang, Kifer 2018 (CCS): patterns of neighbouring inputs",
-        f"{pair.name}, with an event learned on runs that judge nothing",
+        name=f"neighbours@{pair.name}",
+        family=mechanism.family,
+        worlds=lambda: (pair.data_in, pair.data_out),
+        parameters=parameters,
+        event=None,
+        statistic=first_value,
+        breaks=(),
+        source="Ding, Wang, Wang, Zhang, Kifer 2018 (CCS): patterns of neighbouring inputs",
+        description=f"{pair.name}, with an event learned on runs that judge nothing",
         axis="first number of the outcome",
     )

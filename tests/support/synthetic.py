@@ -59,13 +59,33 @@ def leaking(name: str, leak: float, claimed: Claim) -> Mechanism[int, None, int]
 
 
 def attack_on_one_bit(worlds: Callable[[], tuple[int, int]] = lambda: (1, 0)) -> Attack[int, None, int]:
-    return Attack("one-bit", "synthetic", worlds, None, OneOf((1,)), index_statistic, (), "by construction", "one bit")
+    return Attack(
+        name="one-bit",
+        family="synthetic",
+        worlds=worlds,
+        parameters=None,
+        event=OneOf((1,)),
+        statistic=index_statistic,
+        breaks=(),
+        source="by construction",
+        description="one bit",
+    )
 
 
 def attack_that_misses() -> Attack[int, None, float]:
     """Return an attack whose event never happens: only the distance of the worlds can tell them apart."""
     event, told = Between(7.0, 8.0), "an event that no world shows"
-    return Attack("missed", "synthetic", lambda: (1, 0), None, event, number_statistic, (), "by construction", told)
+    return Attack(
+        name="missed",
+        family="synthetic",
+        worlds=lambda: (1, 0),
+        parameters=None,
+        event=event,
+        statistic=number_statistic,
+        breaks=(),
+        source="by construction",
+        description=told,
+    )
 
 
 def clocked(seed: int, measurements: int, extra: float = 0.0, slow: float = 0.0, period: int = 0) -> Times:
