@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import is_in_its_fields
 
 _PLAIN = frozenset(
     (int, float, bool, str, bytes, type(None), complex, Fraction, Decimal, date, time, datetime, timedelta, Refused)
@@ -47,13 +48,15 @@ def as_outcome(released: Any) -> Hashable:
         return refused(released)
     if isinstance(released, bytearray):
         return bytes(released)
+    if "__dataclass_fields__" in vars(kind):
+        if not is_in_its_fields(released):
+            raise TypeError(_told(released, "hold more than their fields and cannot be told apart for certain"))
+        named = [(field.name, getattr(released, field.name)) for field in fields(released)]
+        return _sorted([("__class__", kind.__qualname__), *named])
     if isinstance(released, Mapping):
         return _sorted(_converted(released, released.items))
     if isinstance(released, AnySet):
         return _sorted(released)
-    if "__dataclass_fields__" in vars(kind):
-        named = [(field.name, getattr(released, field.name)) for field in fields(released)]
-        return _sorted([("__class__", kind.__qualname__), *named])
     return _of_others(released)
 
 

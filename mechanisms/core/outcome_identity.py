@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 CHUNK = 1 << 16  # atoms merged at a time: what a cache holds
+HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the flag of classes that are no built-in ones
 
 _Positions = NDArray[np.int64]
 
@@ -48,28 +52,66 @@ _PARTS: dict[type, Callable[[Any], Iterable[Hashable]]] = {
     type(None): lambda atom: (),
     Fraction: lambda atom: (atom.numerator, atom.denominator),
     Decimal: lambda atom: (str(atom),),
-    frozenset: lambda atom: (frozenset(map(identity, atom)),),
+    frozenset: lambda atom: (frozenset(Counter(map(identity, atom)).items()),),  # it may hold several NaNs
     range: lambda atom: (atom.start, atom.stop, atom.step),
     date: lambda atom: (repr(atom),),
-    time: lambda atom: (repr(atom),),
-    datetime: lambda atom: (repr(atom),),  # with its time zone: instants may be equal in two of them
+    time: lambda atom: (repr(atom), *_zone(atom)),
+    datetime: lambda atom: (repr(atom), *_zone(atom)),  # instants may be equal in two time zones
     timedelta: lambda atom: (repr(atom),),
 }
+
+
+def _zone(atom: time | datetime) -> tuple[Hashable, ...]:
+    """Return what the zone is called. Raises TypeError for one whose `repr` need not say all of it."""
+    zone = atom.tzinfo
+    if zone is None or type(zone) is timezone:
+        return ()
+    if type(zone) is ZoneInfo and zone.key is not None:
+        return (zone.key,)
+    raise _unknown(zone)
+
+
+def is_in_its_fields(atom: Any) -> bool:
+    """Return whether an instance of a dataclass, or a named tuple, holds nothing that its fields do not name."""
+    kind: Any = type(atom)
+    slots, whole = _slots(kind)
+    return whole and (slots | getattr(atom, "__dict__", {}).keys()) <= set(_names(kind))
+
+
+@lru_cache(maxsize=256)
+def _slots(kind: type) -> tuple[frozenset[str], bool]:
+    """Return the slots of a class, and whether it is no child of a built-in one, but for named tuples."""
+    parents, slots = kind.__mro__[:-1], set[str]()
+    for parent in parents:
+        named = vars(parent).get("__slots__", ())
+        slots |= {named} if isinstance(named, str) else set(named)
+    named_tuple = hasattr(kind, "_fields")
+    native = [parent for parent in parents if not parent.__flags__ & HEAP and not (named_tuple and parent is tuple)]
+    return frozenset(slots - {"__dict__", "__weakref__"}), not native
+
+
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._fields) if hasattr(kind, "_fields") else tuple(field.name for field in fields(kind))
 
 
 def _identity_of_others(atom: Any) -> Hashable:
     kind = type(atom)
     if isinstance(atom, np.generic) and kind.__module__ == "numpy" and atom.dtype.kind in "biufcUS":
-        item = atom.item()
+        item = str.__str__(atom) if isinstance(atom, str) else bytes(atom) if isinstance(atom, bytes) else atom.item()
         if not isinstance(item, np.generic):  # a long double has no number of Python's
             return identity(item)
     if isinstance(atom, Enum):
         return (kind, atom.name or identity(atom.value))  # flags that are combined may have no name
-    if "__dataclass_fields__" in vars(kind):
+    if "__dataclass_fields__" in vars(kind) and is_in_its_fields(atom):
         return (kind, *(identity(getattr(atom, field.name)) for field in fields(atom)))
-    if isinstance(atom, tuple) and hasattr(kind, "_fields"):
+    if isinstance(atom, tuple) and hasattr(kind, "_fields") and is_in_its_fields(atom):
         return (kind, *map(identity, atom))
-    raise TypeError(
+    raise _unknown(atom)
+
+
+def _unknown(atom: Any) -> TypeError:
+    kind = type(atom)
+    return TypeError(
         f"outcomes of type {kind.__module__}.{kind.__qualname__} cannot be told apart for certain: return numbers, "
         "strings, tuples, frozen sets or dataclasses of them"
     )

@@ -128,6 +128,21 @@ class Undecorated(Plain):
         object.__setattr__(self, "hidden", hidden)
 
 
+class Filled(dict[str, int]):
+    """A mapping that is made a dataclass below: its items are none of its fields."""
+
+
+@dataclass(init=False)
+class Mapped(Filled):
+    name: str = "a"
+
+
+def bearing(released: Any) -> Any:
+    """Return it with an attribute that none of its fields names."""
+    released.hidden = 1
+    return released
+
+
 CONVERTED: tuple[tuple[Any, Any], ...] = (
     *((released, released) for released in (1, 0.5, True, None, "a", b"a", 1j, Decimal("1.0"), Fraction(1, 3))),
     *((released, released) for released in (date(2024, 1, 1), Refused("no"), Colour.RED)),
@@ -154,6 +169,7 @@ def test_what_says_all_of_itself_is_converted(released: Any, outcome: Any) -> No
 
 
 REFUSED: tuple[Any, ...] = (
+    *(bearing(Fit([1], 1.0)), Mapped(b=1)),
     *(Model(1.0), Value(1.0), Broken([1]), Named(1.0), Undecorated(1), object(), iter([1]), (x for x in (1, 2))),
     *(map(abs, [1]), {}.values(), lambda: 1, Model, np, np.longdouble(1), pd.NA),
 )

@@ -3,12 +3,13 @@
 import math
 from collections import namedtuple
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -61,7 +62,15 @@ DIFFERENT: tuple[Any, ...] = (
         Refused(""),
     ),
     *(Trace(1, 2, 3), Trace(1, 2, 4), range(0), range(3, 3), float("nan"), Decimal("nan"), Decimal("sNaN")),
-    *(NOON, NOON.astimezone(timezone(timedelta(hours=1))), NOON.date(), NOON.time(), timedelta(1)),
+    *(np.str_("a\0"), "a", np.bytes_(b"a\0"), b"a", frozenset({float("nan")}), frozenset({math.nan, -math.nan})),
+    *(
+        NOON,
+        NOON.astimezone(timezone(timedelta(hours=1))),
+        NOON.astimezone(ZoneInfo("UTC")),
+        NOON.date(),
+        NOON.time(),
+        timedelta(1),
+    ),
 )
 
 
@@ -82,6 +91,7 @@ def test_a_numpy_number_is_the_number_that_it_holds() -> None:
     assert identity(np.bool_(True)) == identity(True)
     assert identity(np.str_("a")) == identity("a")
     assert identity(np.complex64(1)) == identity(1 + 0j)
+    assert identity(Bearer(1)) == identity(Bearer(np.int8(1))) != identity(Point(1))
 
 
 class Named(float):
@@ -92,9 +102,53 @@ class Extended(Released):
     """A dataclass's child, whose own attributes are no fields."""
 
 
+class Bearer(namedtuple("Bearer", "x")):
+    """A named tuple whose attributes no comparison sees."""
+
+
+@dataclass(init=False)
+class Counted(int):
+    """A dataclass that is a number, too."""
+
+    label: str
+
+
+class Slotted:
+    __slots__ = ("hidden",)
+
+
+@dataclass
+class OfSlots(Slotted):
+    value: int
+
+
+class Zone(tzinfo):
+    """A time zone whose name does not say all of it."""
+
+    def utcoffset(self, when: datetime | None) -> timedelta:
+        return timedelta(hours=1)
+
+    def dst(self, when: datetime | None) -> None:
+        return None
+
+    def tzname(self, when: datetime | None) -> None:
+        return None
+
+    def __repr__(self) -> str:
+        return "Zone()"
+
+
+def bearing(outcome: Any) -> Any:
+    """Return it with an attribute that none of its fields names."""
+    object.__setattr__(outcome, "hidden", 1)
+    return outcome
+
+
 @pytest.mark.parametrize(
     "outcome",
     [
+        *(bearing(Released(1)), bearing(Bearer(1)), bearing(OfSlots(1)), bearing(Counted(1)), Counted(1)),
+        *(NOON.replace(tzinfo=Zone()), NOON.timetz().replace(tzinfo=Zone())),
         *(object(), [1], {1}, {"a": 1}, lambda: 1, Named(1.0), Extended(1), np.longdouble(1), np.datetime64("NaT")),
         *(np.array([1]), iter(()), (1, object()), frozenset({object()}), Released([1])),
     ],
