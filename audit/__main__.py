@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import sys
 
@@ -71,6 +72,7 @@ def entry() -> None:
     except KeyboardInterrupt:  # one that another was about to tell of
         code = interrupts.EXIT_CODE
     if interrupts.came():
+        atexit._run_exitfuncs()  # which unlink the semaphores of worker processes: their tracker warns of those left
         interrupts.end()  # `sys.exit` may end by the signal itself, and waits for threads
     sys.exit(code)
 

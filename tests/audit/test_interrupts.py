@@ -13,9 +13,10 @@ from subnormal.audit import interrupts
 from subnormal.audit.report import atomic_write
 from subnormal.audit.targets.subprocess_io import Program
 from tests.support.clusters import wait_until
+from tests.support.paths import ROOT
 from tests.support.processes import SUBNORMAL, alive, ended, run, started
 
-HERE = Path(__file__).parent
+HERE = ROOT / "tests" / "support"
 AUDIT = [*SUBNORMAL, "run", "--attack", "grid-precision", "--runs", "30000", "--target"]
 TOLD = "interrupted: nothing was written"
 

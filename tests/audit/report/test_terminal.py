@@ -82,7 +82,7 @@ def test_attacks_that_succeed_come_first_and_in_each_the_rows_that_are_broken(te
             sections[-1].append(verdict[1])
     broken = ["VIOLATED" in one for one in sections if one]
     assert broken == sorted(broken, reverse=True)
-    assert 0 < sum(broken) < len(broken)
+    assert any(broken)
     for one in sections:
         assert [verdict == "VIOLATED" for verdict in one] == sorted(
             (verdict == "VIOLATED" for verdict in one), reverse=True
