@@ -50,7 +50,7 @@ def as_outcome(released: Any) -> Hashable:
         return bytes(released)
     if "__dataclass_fields__" in vars(kind):
         if not is_in_its_fields(released):
-            raise TypeError(_told(released, "hold more than their fields and cannot be told apart for certain"))
+            raise TypeError(_told(released, "cannot be told apart by their fields, which are not all that they hold"))
         named = [(field.name, getattr(released, field.name)) for field in fields(released)]
         return _sorted([("__class__", kind.__qualname__), *named])
     if isinstance(released, Mapping):
