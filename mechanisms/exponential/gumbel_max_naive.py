@@ -146,7 +146,7 @@ def law(
     return Law(range(len(scores)), np.cumsum(block_sizes), low, high, 1 << PRECISION, Fraction(0))
 
 
-_Bounds = tuple[Integers, Integers]
+_ScaledArrays = tuple[Integers, Integers]
 
 
 @lru_cache(maxsize=1)
@@ -166,7 +166,7 @@ def _noises(float_type: str, uniform_bits: int) -> Floats:
 
 
 def _along(
-    terms: _Bounds, smaller: Integers, not_larger: Integers, size: int, length: int
+    terms: _ScaledArrays, smaller: Integers, not_larger: Integers, size: int, length: int
 ) -> list[tuple[int, tuple[int, int]]]:
     """Return how many outcomes each block of equal scores has, and bounds on one's probability.
 
@@ -184,16 +184,16 @@ def _along(
     return found
 
 
-def _times(one: _Bounds, other: _Bounds) -> _Bounds:
+def _times(one: _ScaledArrays, other: _ScaledArrays) -> _ScaledArrays:
     return one[0] * other[0] >> PRECISION, -(-one[1] * other[1] >> PRECISION)
 
 
-def _powers(counts: Integers, exponent: int, lattice: int) -> _Bounds:
+def _powers(counts: Integers, exponent: int, lattice: int) -> _ScaledArrays:
     """Return bounds on (count/lattice)^exponent over 2^PRECISION, shape (counts,)."""
     return _ratio_powers([Fraction(int(count), lattice) for count in counts], exponent)
 
 
-def _ratio_powers(ratios: list[Fraction], exponent: int) -> _Bounds:
+def _ratio_powers(ratios: list[Fraction], exponent: int) -> _ScaledArrays:
     none = Fraction(exponent == 0), Fraction(exponent == 0)
     bounds = [none if ratio == 0 else power_bounds(ratio, exponent, PRECISION) for ratio in ratios]
     low = np.array([int(bound * (1 << PRECISION)) for bound, _ in bounds], dtype=object)

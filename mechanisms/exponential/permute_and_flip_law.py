@@ -21,7 +21,7 @@ PANELS = 12  # then e^−96 is left
 TERMS = 64  # of a panel's series: the next has a factor 8^65/65! < 2^−106
 
 Series = list[int]  # coefficients, the constant one first
-Bounds = tuple[int, int]
+ScaledBounds = tuple[int, int]  # lower and upper, over a power of two
 
 
 def exact(sizes: list[int], heads: list[int], digits: int) -> tuple[list[int], int]:
@@ -41,7 +41,9 @@ def exact(sizes: list[int], heads: list[int], digits: int) -> tuple[list[int], i
     return probabilities, common << (digits * coins)
 
 
-def enclosed(sizes: list[int], chances: list[Bounds], precision: int, working: int) -> tuple[list[int], list[int], int]:
+def enclosed(
+    sizes: list[int], chances: list[ScaledBounds], precision: int, working: int
+) -> tuple[list[int], list[int], int]:
     """Return bounds on the probability of a coin of each kind, and their common denominator.
 
     chances: bounds on the p over 2^precision; the integrals are computed in fixed point with `working` bits.
@@ -59,7 +61,7 @@ def enclosed(sizes: list[int], chances: list[Bounds], precision: int, working: i
     return low, high, 1 << (precision + working)
 
 
-def _integrals(sizes: list[int], chances: list[Bounds], working: int, *, up: bool) -> list[int]:
+def _integrals(sizes: list[int], chances: list[ScaledBounds], working: int, *, up: bool) -> list[int]:
     """Return bounds on ∫₀¹ Π_{j≠i} (1 − t·p_j) dt of each kind's coin, over 2^working.
 
     In panels [b − w, b] with w·Σp ≤ 8. A series in s/w has coefficients up to (w·Σp)^r/r!, and what lies beyond the
@@ -85,7 +87,7 @@ def _integrals(sizes: list[int], chances: list[Bounds], working: int, *, up: boo
     return totals
 
 
-def _series(chance: Bounds, count: int, *, end: int, width: int, working: int, up: bool) -> Series:
+def _series(chance: ScaledBounds, count: int, *, end: int, width: int, working: int, up: bool) -> Series:
     """Return bounds on the coefficients of ((1 − b·p) + w·p·s)^count, over 2^working."""
     low, high = chance
     one = 1 << working

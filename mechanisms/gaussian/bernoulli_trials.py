@@ -32,7 +32,7 @@ SIGMA_MAX = 1 << 10  # steps of a member's σ: work grows with it
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class GaussianTrials:
     """Noise by rejection from counted trials, P(Z = z) ∝ e^(−z²/(2σ²))."""
 
     variance: Fraction
@@ -78,7 +78,7 @@ def sample(
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
-    return clamped(Counted(variance_of(sigma, grid)), bits, n, grid, *on_grid(value, grid, lower, upper))
+    return clamped(GaussianTrials(variance_of(sigma, grid)), bits, n, grid, *on_grid(value, grid, lower, upper))
 
 
 def _sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:

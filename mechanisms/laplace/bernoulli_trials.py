@@ -48,7 +48,7 @@ Number = float | Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class LaplaceTrials:
     """Noise by counting trials, P(Z = z) = (1−q)/(1+q)·q^|z|."""
 
     eta: Eta
@@ -96,7 +96,7 @@ def sample(
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
-    return clamped(Counted(eta), bits, n, grid, *on_grid(value, grid, lower, upper))
+    return clamped(LaplaceTrials(eta), bits, n, grid, *on_grid(value, grid, lower, upper))
 
 
 def trace_law(

@@ -29,7 +29,7 @@ from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 
-Bounds = Callable[[int], tuple[Fraction, Fraction]]  # of a probability, at a precision
+BoundsAtPrecision = Callable[[int], tuple[Fraction, Fraction]]  # of a probability, at a precision
 
 FAR = 64  # scales: Y reaches beyond that with probability e^−64 at the most
 LAW_BITS = 192  # of a law's enclosures, after the binary point
@@ -158,7 +158,7 @@ def tail_bits(scale: Fraction, place: int, count: int) -> int:
     return _first_bits(lambda precision: exp_bounds(-(Fraction(2) ** place) / scale, precision), count)
 
 
-def _first_bits(bounds: Bounds, count: int) -> int:
+def _first_bits(bounds: BoundsAtPrecision, count: int) -> int:
     """Return ⌊2^count·p⌋, certified. It ends: p is irrational, as e to any rational but 0 is."""
     precision = count + 64
     while True:

@@ -22,12 +22,12 @@ from subnormal.mechanisms.partitions.weight_sums import total_bounds
 from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
 from subnormal.mechanisms.samplers import discrete_laplace
 
-Bounds = tuple[Frequencies, Frequencies]  # lower and upper, each of shape (rows,)
+CountBounds = tuple[Frequencies, Frequencies]  # lower and upper, each of shape (rows,)
 
 PARTITIONS = Fraction(25651, 10_000)  # a list of m records in all: p(m) < e^(π·√(2m/3)), and π·√(2/3) < 2.5651
 
 
-def by_total(total: int, rows: int) -> Bounds:
+def by_total(total: int, rows: int) -> CountBounds:
     """Return 0 and ⌊total/i⌋: what holds for every list of at most `total` records. Pure: 2η|2-DP.
 
     total is public, and at least the number of records of either neighbour.
@@ -42,7 +42,7 @@ def by_total(total: int, rows: int) -> Bounds:
     return np.zeros(rows, dtype=np.int64), total // np.arange(1, rows + 1)
 
 
-def around(reference: ArrayLike, width: int) -> Bounds:
+def around(reference: ArrayLike, width: int) -> CountBounds:
     """Return `width` neighbouring counts for each count of a public list, or more where it is above 2^40 − width.
 
     Pure, 2η|2-DP, where the reference is public: an earlier release, another site's list. Half of the width lies below.
@@ -56,7 +56,7 @@ def around(reference: ArrayLike, width: int) -> Bounds:
     return lower, np.minimum(lower + (width - 1), COUNT_MAX)
 
 
-def noisy(data: ArrayLike, eta: Eta, width: int, bits: BitSource) -> Bounds:
+def noisy(data: ArrayLike, eta: Eta, width: int, bits: BitSource) -> CountBounds:
     """Return bounds of that width around the data plus discrete Laplace noise, sorted anew.
 
     Spends η·ln 2 nats (`privacy.noise_claim`): neighbours are at an L1 distance of 1. A release between them with a
@@ -67,7 +67,7 @@ def noisy(data: ArrayLike, eta: Eta, width: int, bits: BitSource) -> Bounds:
     return around(np.clip(np.sort(drawn)[::-1], 0, COUNT_MAX), width)
 
 
-def within_distance(data: ArrayLike, distance: int) -> Bounds:
+def within_distance(data: ArrayLike, distance: int) -> CountBounds:
     """Return the least and the largest that each count can be in a list at an L1 distance of at most `distance`.
 
     They tell on the data: not pure, but (2η·ln 2, δ)-DP with the δ of `negligible_claim`, for a share β of the weight
@@ -105,7 +105,7 @@ def _most(holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], limit: NDArra
     return low
 
 
-def weight_outside(data: ArrayLike, eta: Eta, inner: Bounds, outer: Bounds, precision: int = 128) -> Fraction:
+def weight_outside(data: ArrayLike, eta: Eta, inner: CountBounds, outer: CountBounds, precision: int = 128) -> Fraction:
     """Return an upper bound on the probability that a release between the outer bounds lies outside the inner ones.
 
     For inner bounds that lie between the outer ones, and data between both. Costs a dynamic program in integers.

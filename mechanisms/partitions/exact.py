@@ -33,7 +33,7 @@ from subnormal.mechanisms.partitions.family import (
     atoms_between,
     claim,
 )
-from subnormal.mechanisms.partitions.weight_sums import Sums, bounds, sums
+from subnormal.mechanisms.partitions.weight_sums import WeightSums, bounds, sums
 from subnormal.mechanisms.privacy import Eta, selection_eta
 from subnormal.mechanisms.samplers.float_weights import UNIT
 from subnormal.mechanisms.samplers.inverse_transform import settle
@@ -68,7 +68,7 @@ def sample(
 
 
 def _judge(
-    table: Sums, row: int, last: NDArray[np.int64], drawn: NDArray[np.uint64], known: int
+    table: WeightSums, row: int, last: NDArray[np.int64], drawn: NDArray[np.uint64], known: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the cell of each draw, of the cells 0, …, last of its row, and whether floats are sure of it."""
     edges, error, floor = table.row(row), 3 * table.errors[row] + COMPARED * UNIT, 4 * table.floors[row]

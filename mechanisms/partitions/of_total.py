@@ -18,19 +18,19 @@ from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.partitions.exact import weights
 from subnormal.mechanisms.partitions.family import as_problem, partitions_between
 from subnormal.mechanisms.privacy import Eta
-from subnormal.mechanisms.samplers.inverse_transform import Bounds, settle
+from subnormal.mechanisms.samplers.inverse_transform import DistributionBounds, settle
 
-Sums = list[list[list[int]]]  # [row][left][Q − L_i], all over one denominator a row
+WeightSumsByTotal = list[list[list[int]]]  # [row][left][Q − L_i], all over one denominator a row
 
 
-def sums(data: ArrayLike, eta: Eta, total: int, *, lower: ArrayLike, upper: ArrayLike) -> Sums:
+def sums(data: ArrayLike, eta: Eta, total: int, *, lower: ArrayLike, upper: ArrayLike) -> WeightSumsByTotal:
     """Return the sums, from the first row to the last. Raises ValueError where no list of that total is in bounds."""
     if total < 0:
         raise ValueError(f"total must not be negative, got {total}")
     frequencies, low, high = as_problem(data, lower, upper)
     slope = weights(eta, int((high - low).max()))
     below, first = [[int(left == 0)] for left in range(total + 1)], 0
-    found: Sums = []
+    found: WeightSumsByTotal = []
     for count, least, most in zip(*(one[::-1].tolist() for one in (frequencies, low, high)), strict=True):
         last = len(below[0]) - 1
         row = [
@@ -69,11 +69,11 @@ def sample(
     return chosen
 
 
-def _bounds(cells: list[int], first: int, precision: int) -> Bounds:
+def _bounds(cells: list[int], first: int, precision: int) -> DistributionBounds:
     """Return the distribution function of a row from its exact sums, rounded outwards."""
     low = [(part << precision) // cells[-1] for part in cells]
     high = [-((-part << precision) // cells[-1]) for part in cells]
-    return Bounds(first - 1, precision, [0, *low], [0, *high])
+    return DistributionBounds(first - 1, precision, [0, *low], [0, *high])
 
 
 def law(data: ArrayLike, eta: Eta, total: int, *, lower: ArrayLike, upper: ArrayLike) -> Law[tuple[int, ...]]:

@@ -30,7 +30,7 @@ from subnormal.mechanisms.partitions.family import Frequencies
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import UNIT, power_error, power_table
-from subnormal.mechanisms.samplers.inverse_transform import Bounds
+from subnormal.mechanisms.samplers.inverse_transform import DistributionBounds
 
 FLOOR = 2.0**-960  # more than underflow loses in a cell: 2^−1060 of a table entry near 0, times a sum below 2^65
 LARGE = 2.0**64  # a row's sum from which it is scaled down to below 1
@@ -38,7 +38,7 @@ GUARD = 24  # bits of working precision beyond those asked for and those that er
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class WeightSums:
     """S_i(Q) for Q = L_i, …, U_i in floats, a row after the other, each row on a scale of its own."""
 
     values: NDArray[np.float64]  # shape (cells,)
@@ -56,7 +56,7 @@ def slopes_of(table: NDArray[Any], largest: int) -> NDArray[Any]:
     return np.concatenate([table[largest:0:-1], table[: largest + 1]])
 
 
-def sums(eta: Eta, data: Frequencies, lower: Frequencies, upper: Frequencies) -> Sums:
+def sums(eta: Eta, data: Frequencies, lower: Frequencies, upper: Frequencies) -> WeightSums:
     """Return the sums of all rows, for data between the bounds."""
     sizes = upper - lower + 1
     widest = int(sizes.max())
@@ -72,7 +72,7 @@ def sums(eta: Eta, data: Frequencies, lower: Frequencies, upper: Frequencies) ->
         values[start : start + size] = below[0]
         floors[at], first = below[1, -1], least
     added = (sizes + power_error(widest))[::-1].cumsum()[::-1]
-    return Sums(values, starts, 2 * added * UNIT, 2 * floors)
+    return WeightSums(values, starts, 2 * added * UNIT, 2 * floors)
 
 
 def _row(below: NDArray[np.float64], skipped: int, slope: NDArray[np.float64], size: int) -> NDArray[np.float64]:
@@ -94,7 +94,7 @@ def _row(below: NDArray[np.float64], skipped: int, slope: NDArray[np.float64], s
 
 def bounds(
     eta: Eta, data: Frequencies, lower: Frequencies, upper: Frequencies, row: int, above: int, precision: int
-) -> Bounds:
+) -> DistributionBounds:
     """Return bounds on the distribution of y_row given y_{row−1} = above, from integers of that precision.
 
     Costs as much as all sums from this row down, a few microseconds a cell: for what floats cannot decide.
@@ -104,10 +104,10 @@ def bounds(
     low, high = (side[: most - least + 1].tolist() for side in sides)
     one = 1 << precision
     if low[-1] == 0:  # so improbable a state needs more precision
-        return Bounds(least - 1, precision, [0] * len(low) + [one], [0] + [one] * len(high))
+        return DistributionBounds(least - 1, precision, [0] * len(low) + [one], [0] + [one] * len(high))
     lows = [(part << precision) // high[-1] for part in low[:-1]]
     highs = [min(one, -((-part << precision) // low[-1])) for part in high[:-1]]
-    return Bounds(least - 1, precision, [0, *lows, one], [0, *highs, one])  # F = 0 and F = 1 are exact
+    return DistributionBounds(least - 1, precision, [0, *lows, one], [0, *highs, one])  # F = 0 and F = 1 are exact
 
 
 def total_bounds(

@@ -21,7 +21,7 @@ from subnormal.mechanisms.samplers.discrete_laplace import (
     COARSE,
     DIGITS_AT_ONCE,
     SCALE_MAX,
-    Parts,
+    NoiseDigits,
     join,
     share_down,
     share_up,
@@ -29,7 +29,7 @@ from subnormal.mechanisms.samplers.discrete_laplace import (
 )
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import EXPONENTIAL_ERROR, UNIT, exponential
-from subnormal.mechanisms.samplers.inverse_transform import JUDGED, WORD, Bounds, Table
+from subnormal.mechanisms.samplers.inverse_transform import JUDGED, WORD, DistributionBounds, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +49,10 @@ class Gaussian:
         """
         if self.split == 0:
             return self.coarse.draw(bits, n)
-        coarse, rest, _ = self.parts(bits, n)
+        coarse, rest, _ = self.digits_of_draws(bits, n)
         return join(coarse, rest, self.split)
 
-    def parts(self, bits: BitSource, n: int) -> Parts:
+    def digits_of_draws(self, bits: BitSource, n: int) -> NoiseDigits:
         """Return T and R of n draws, int64 of shape (n,) each, and the digits that decisions took beyond R's."""
         if self.split == 0:
             return self.coarse.draw(bits, n), np.zeros(n, dtype=np.int64), {}
@@ -81,9 +81,10 @@ class Gaussian:
     def _accepted(
         self, coarse: NDArray[np.int64], rest: NDArray[np.int64], bits: BitSource
     ) -> tuple[NDArray[np.bool_], dict[int, tuple[int, int]]]:
-        """Keep R with probability e^(−R·(2s+R)/(2σ²)), where s is the least magnitude of T's cell.
+        """Keep R with probability e^(−R·(2s+R)/(2σ²)), where s is the least magnitude that T stands for.
 
-        With digits left out, s and R are known to a cell: the exponent by (2s + 4R + 3)/(2σ²), all in cells.
+        With digits left out, s and R are known up to 2^base steps, and the exponent up to (2s + 4R + 3)/(2σ²), where
+        s, R and σ count such units.
         """
         below = coarse < 0
         start = (np.where(below, ~coarse, coarse) << np.int64(self.split)) + below
@@ -138,8 +139,8 @@ def _uniform(bits: BitSource, n: int, width: int) -> NDArray[np.int64]:
 def gaussian(variance: Fraction, base: int = 0) -> Gaussian:
     """Return the sampler of a variance σ², a positive rational. Cached: it is public. base: as for `laplace`.
 
-    T's cell holds the magnitudes from s(t) = 2^m·t for t ≥ 0 and s(t) = 2^m·(|t|−1) + 1 for t < 0, and has the weight
-    e^(−s²/(2σ²)) of its first. Uniform R, kept with the rest of the weight, makes the Gaussian.
+    T = t stands for 2^m magnitudes from s(t) = 2^m·t for t ≥ 0 and s(t) = 2^m·(|t|−1) + 1 for t < 0, with the weight
+    e^(−s²/(2σ²)) of the first. Uniform R, kept with the rest of the weight, makes the Gaussian.
     """
     if variance <= 0:
         raise ValueError(f"variance must be positive, got {variance}")
@@ -152,11 +153,11 @@ def gaussian(variance: Fraction, base: int = 0) -> Gaussian:
     return Gaussian(table, split, variance, base)
 
 
-def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> Bounds:
+def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> DistributionBounds:
     """F(t) = left/(left + right), each side summed from certified weights, the tails bounded."""
     working = precision + GUARD
     last = (gaussian_reach(variance, working) >> split) + 2
-    starts = [((-cell - 1) << split) + 1 if cell < 0 else cell << split for cell in range(-last, last + 1)]
+    starts = [((-coarse - 1) << split) + 1 if coarse < 0 else coarse << split for coarse in range(-last, last + 1)]
     weights = [bell(variance, start, working) for start in starts]
     tail = bell_tail(variance, starts[0], weights[0][1], split)
     left_low = list(accumulate(low for low, _ in weights))
@@ -166,7 +167,7 @@ def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> Bounds:
         above_low, above_high = left_low[-1] - below_low, left_high[-1] - below_high + tail
         low.append(share_down(below_low, below_low + above_high, precision))
         high.append(share_up(below_high, below_high + above_low, precision))
-    return Bounds(-last, precision, low, high)
+    return DistributionBounds(-last, precision, low, high)
 
 
 def gaussian_reach(variance: Fraction, precision: int) -> int:

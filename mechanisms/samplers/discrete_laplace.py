@@ -20,12 +20,12 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.samplers.bernoulli import GUARD
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate, nats
-from subnormal.mechanisms.samplers.inverse_transform import FAR, WORD, Bounds, Table
+from subnormal.mechanisms.samplers.inverse_transform import FAR, WORD, DistributionBounds, Table
 
 COARSE = 64  # steps of T to a scale, at the most
 DIGITS_AT_ONCE = 8  # digits of R drawn at a time
 # T and R of many draws, and for some of them, by their place, more digits of R: (value, how many).
-Parts = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
+NoiseDigits = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
 
 SCALE_MAX = 1 << 50  # steps: noise that a 64-bit integer holds but for one draw in e^4096
 TAIL_BITS = 40  # a table reaches to 2^−40; what falls beyond is met by wider bounds
@@ -48,7 +48,7 @@ class Laplace:
         """Return n integers, int64 of shape (n,). Takes 1 + ⌈m/8⌉ words a draw, hardly ever more, whatever is drawn."""
         if not self.fine:
             return self.coarse.draw(bits, n)
-        coarse, rest, _ = self.parts(bits, n)
+        coarse, rest, _ = self.digits_of_draws(bits, n)
         # For T < 0 the digits are those of the mirror image: |Z| = 2^m·(|T|−1) + R + 1.
         return join(coarse, rest, self.split)
 
@@ -56,7 +56,7 @@ class Laplace:
         """Return a bound on the probability that a draw takes more than a word and a step for each part."""
         return sum((table.undecided() for table, _ in self.fine), self.coarse.undecided())
 
-    def parts(self, bits: BitSource, n: int) -> Parts:
+    def digits_of_draws(self, bits: BitSource, n: int) -> NoiseDigits:
         """Return T and R of n draws, int64 of shape (n,) each, with no digits beyond them."""
         coarse, rest = self.coarse.draw(bits, n), np.zeros(n, dtype=np.int64)
         for table, place in self.fine:
@@ -76,7 +76,7 @@ def laplace(rate: Rate, base: int = 0) -> Laplace:
     """Return the sampler of a rate, for q = 2^−η or e^−rate. Cached: rates are public.
 
     base: how many of the lowest digits of R are left out, to be drawn by `digits` where they matter; what is drawn is
-    then the cell of 2^base steps that holds Z, or for Z < 0 the mirror image of its mirror image's cell.
+    then the interval of 2^base steps that holds Z, or for Z < 0 the mirror image of its mirror image's interval.
 
     With Q = q^(2^m), T has F(t) = q^(1 + 2^m(|t|−1))/(1+q) for t < 0 and 1 − Q^(t+1)/(1+q) for t ≥ 0, and R has
     P(R = r) ∝ q^r: the digits of r are independent, because q^r is the product of what they contribute.
@@ -90,7 +90,7 @@ def laplace(rate: Rate, base: int = 0) -> Laplace:
     return Laplace(Table.of(lru_cache(maxsize=8)(partial(_laplace_bounds, rate, base + split))), fine, split)
 
 
-def _laplace_bounds(rate: Rate, split: int, precision: int) -> Bounds:
+def _laplace_bounds(rate: Rate, split: int, precision: int) -> DistributionBounds:
     reach = max(1, precision - WORD + TAIL_BITS)  # nats·1.44…: bits
     last = ceil(reach / (nats(rate)[0] * (1 << split))) + 1
     power = partial(_power, rate, precision + GUARD)
@@ -102,7 +102,7 @@ def _laplace_bounds(rate: Rate, split: int, precision: int) -> Bounds:
     high = [share_up(high, one + q_low, precision) for _, high in reversed(below)]
     low += [(1 << precision) - share_up(high, one + q_low, precision) for _, high in above]
     high += [(1 << precision) - share_down(low, one + q_high, precision) for low, _ in above]
-    return Bounds(-last, precision, low, high)
+    return DistributionBounds(-last, precision, low, high)
 
 
 def _power(rate: Rate, precision: int, exponent: int) -> tuple[int, int]:
@@ -123,7 +123,7 @@ def digits(rate: Rate, place: int, width: int) -> Table:
     return Table.of(lru_cache(maxsize=8)(partial(_digit_bounds, rate, place, width)))
 
 
-def _digit_bounds(rate: Rate, place: int, width: int, precision: int) -> Bounds:
+def _digit_bounds(rate: Rate, place: int, width: int, precision: int) -> DistributionBounds:
     """F(b) = (1 − q^(2^place·(b+1)))/(1 − q^(2^(place+width)))."""
     # 1 − q^s is near s·rate: as many bits more as that is small.
     working = precision + GUARD + max(0, (ceil(1 / nats(rate)[0]) >> place).bit_length())
@@ -135,4 +135,4 @@ def _digit_bounds(rate: Rate, place: int, width: int, precision: int) -> Bounds:
     low = [share_down(part, whole_high, precision) for part, _ in passed[:-1]]
     high = [min(1 << precision, share_up(part, whole_low, precision)) for _, part in passed[:-1]]
     # F(−1) = 0 and F(last) = 1, exactly: every draw has its cell.
-    return Bounds(-1, precision, [0, *low, 1 << precision], [0, *high, 1 << precision])
+    return DistributionBounds(-1, precision, [0, *low, 1 << precision], [0, *high, 1 << precision])

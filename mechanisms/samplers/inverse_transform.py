@@ -28,7 +28,7 @@ TIED = 256  # bits of precision beyond those of U from which an end of its inter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
+class DistributionBounds:
     """Bounds of a distribution function F on first, first + 1, …: low[j] ≤ 2^precision·F(first + j) ≤ high[j].
 
     Both ascend. An integer at or below `first`, or above the last, needs wider bounds.
@@ -63,14 +63,14 @@ class Bounds:
 class Table:
     """A distribution on the integers, ready to be drawn from. Its contents depend on public values only."""
 
-    bounds: Callable[[int], Bounds]  # at any precision; the wider the more precise
+    bounds: Callable[[int], DistributionBounds]  # at any precision; the wider the more precise
     first: int
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
     guide: NDArray[np.int32]  # the cell of every prefix of U, or UNDECIDED
 
     @classmethod
-    def of(cls, bounds: Callable[[int], Bounds]) -> Table:
+    def of(cls, bounds: Callable[[int], DistributionBounds]) -> Table:
         """Return the table of a distribution given by its bounds at any precision."""
         at_word = bounds(WORD)
         # F = 1 does not fit a word. One unit below it, only the very last word is left undecided.
@@ -130,7 +130,7 @@ class Table:
         return settle(self.bounds, bits, drawn)
 
 
-def settle(bounds: Callable[[int], Bounds], bits: BitSource, drawn: int) -> int:
+def settle(bounds: Callable[[int], DistributionBounds], bits: BitSource, drawn: int) -> int:
     """Return the integer that U decides, saturated, U beginning with `drawn`, a word.
 
     Ends with probability 1, also where a value of F is a dyadic that no precision at hand tells from an end of U's

@@ -14,7 +14,7 @@ from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate, nats
 
-Bounds = tuple[Fraction, Fraction]
+ProbabilityBounds = tuple[Fraction, Fraction]
 
 PRECISION = 192  # bits
 LEAST_EXPONENT = -760  # e^−760 lies below 2^−1074
@@ -23,7 +23,7 @@ SUMMED = 1 << 9  # steps of σ up to which Gaussian weights are added one by one
 ROOT_2_PI_LOW, ROOT_2_PI_HIGH = Fraction(2.5066282746310002), Fraction(2.506628274631001)  # neighbouring floats
 
 
-def laplace_tail(rate: Rate, start: int) -> Bounds:
+def laplace_tail(rate: Rate, start: int) -> ProbabilityBounds:
     """Return bounds on P(Z ≥ start) for P(Z = z) = (1−q)/(1+q)·q^|z|: q^start/(1+q), or 1 − q^(1−start)/(1+q) below 1.
 
     >>> float(laplace_tail(Eta(1, 1), 0)[0]), float(laplace_tail(Eta(1, 1), 9)[1])  # 1/(1+q), q^9/(1+q)
@@ -36,20 +36,20 @@ def laplace_tail(rate: Rate, start: int) -> Bounds:
     return low / (1 + q_high), high / (1 + q_low)
 
 
-def laplace_mass(rate: Rate, at: int) -> Bounds:
+def laplace_mass(rate: Rate, at: int) -> ProbabilityBounds:
     """Return bounds on P(Z = at) = (1−q)/(1+q)·q^|at|."""
     (low, high), (q_low, q_high) = _power(rate, abs(at)), _power(rate, 1)
     return low * (1 - q_high) / (1 + q_high), high * (1 - q_low) / (1 + q_low)
 
 
-def gaussian_mass(sigma: Fraction, at: int) -> Bounds:
+def gaussian_mass(sigma: Fraction, at: int) -> ProbabilityBounds:
     """Return bounds on P(Z = at), for at most 512 steps of σ."""
     exponent = max(-(at**2) / (2 * sigma**2), Fraction(LEAST_EXPONENT))
     (low, high), (least, most) = exp_bounds(exponent, PRECISION), _summed(sigma, 0)
     return low / (2 * most - 1) if exponent > LEAST_EXPONENT else Fraction(0), high / (2 * least - 1)
 
 
-def _power(rate: Rate, exponent: int) -> Bounds:
+def _power(rate: Rate, exponent: int) -> ProbabilityBounds:
     """Return bounds on q^exponent: itself, for an Eta, up to 2^14 bits."""
     if isinstance(rate, Eta) and rate.y * rate.z * exponent <= EXACT_BITS:
         return 2 * (rate.base**exponent,)
@@ -60,7 +60,7 @@ def _power(rate: Rate, exponent: int) -> Bounds:
     return exp_bounds(-rate * exponent, PRECISION)
 
 
-def gaussian_tail(sigma: Fraction, start: int) -> Bounds:
+def gaussian_tail(sigma: Fraction, start: int) -> ProbabilityBounds:
     """Return bounds on P(Z ≥ start) for P(Z = z) ∝ e^(−z²/(2σ²)), σ in steps: summed, or from the normal tail.
 
     >>> [float(bound) for bound in gaussian_tail(Fraction(1), 1)]
@@ -81,7 +81,7 @@ def gaussian_tail(sigma: Fraction, start: int) -> Bounds:
 
 
 @lru_cache(maxsize=64)
-def _summed(sigma: Fraction, start: int) -> Bounds:
+def _summed(sigma: Fraction, start: int) -> ProbabilityBounds:
     """Return bounds on Σ_{z ≥ start} e^(−(z² − start²)/(2σ²)), start ≥ 0: until a weight lies below 2^−PRECISION.
 
     From z on, weights fall at least like e^(−jz/σ²), and Σ_{j ≥ 1} e^(−jx) ≤ 1/x.
@@ -96,7 +96,7 @@ def _summed(sigma: Fraction, start: int) -> Bounds:
         at += 1
 
 
-def _integrated(sigma: Fraction, start: int, first: Bounds) -> Bounds:
+def _integrated(sigma: Fraction, start: int, first: ProbabilityBounds) -> ProbabilityBounds:
     """Euler and Maclaurin, f(z) = e^(−z²/(2σ²)): Σ_{z ≥ N} f = ∫_N^∞ f + f(N)/2 − f'(N)/12 + r with
     |r| ≤ (|f'''(N)| + ∫_N^∞ |f''''|)/720. From N = 2.4σ on f'''' has no root, so that this is |f'''(N)|/360, at most
     f(N)·N³/(360σ⁶); before, 1.4/σ³ and 3.6/σ³ bound the two. All the weights are σ√(2π), and less than 2^−1000 of that

@@ -36,10 +36,10 @@ class Leaf(NamedTuple):
 
 
 def closing(sums: Sequence[int], width: int, *, dummy: bool) -> list[Leaf]:
-    """Return when the dyadic cells of [0, 2^width), halved again and again, come to lie within a single outcome.
+    """Return when the dyadic intervals of [0, 2^width), halved again and again, come to lie within a single outcome.
 
-    The outcomes are the cells of the running sums; dummy: what is left of 2^width is the outcome len(sums), else it
-    is never drawn. Cells stay open only where a running sum lies inside, so there are at most len(sums) a depth; what
+    The outcomes lie between the running sums; dummy: what is left of 2^width is the outcome len(sums), else it
+    is never drawn. Intervals stay open only while a running sum lies inside, at most len(sums) of them a depth; what
     is still open after TAIL + log₂(outcomes) bits, below 2^−TAIL, is left out. At least one bit is looked at.
     """
     top, last = (1 << width, len(sums)) if dummy else (sums[-1], len(sums) - 1)
@@ -48,7 +48,7 @@ def closing(sums: Sequence[int], width: int, *, dummy: bool) -> list[Leaf]:
     for depth in range(1, min(width, TAIL + len(sums).bit_length()) + 1):
         size, halves = 1 << (width - depth), open_cells
         open_cells = []
-        for prefix, first, final in ((2 * cell + half, *ends) for cell, *ends in halves for half in (0, 1)):
+        for prefix, first, final in ((2 * interval + half, *ends) for interval, *ends in halves for half in (0, 1)):
             start = prefix * size
             if start >= top:
                 continue
@@ -122,10 +122,10 @@ def bit_by_bit(sums: Sequence[int], width: int) -> TraceLaw:
 def one_word(law: Law[Any], word_bits: int = 64) -> TraceLaw:
     """Return the law of (outcome, Trace) of inverse transform on words: one word for each atom, all else in `rest`.
 
-    One word decides unless a boundary between two outcomes lies inside its cell of width 2^−word_bits. Each of the
-    outcomes − 1 boundaries lies inside at most one cell, so more words are read with probability at most
-    (outcomes − 1)·2^−word_bits; and index i takes one word for each cell between ⌈before·2^word_bits⌉ and
-    ⌊after·2^word_bits⌋, where its own cell begins and ends.
+    One word decides unless a boundary between two outcomes lies inside its interval of width 2^−word_bits. Each of the
+    outcomes − 1 boundaries lies inside at most one interval, so more words are read with probability at most
+    (outcomes − 1)·2^−word_bits; and index i takes one word for each interval between ⌈before·2^word_bits⌉ and
+    ⌊after·2^word_bits⌋, where its own cell of the running sums begins and ends.
     """
     least, most = (integers(bounds).repeat(law.counts()).tolist() for bounds in (law.low, law.high))
     units, last = law.denominator, len(least) - 1

@@ -18,7 +18,7 @@ OUTCOMES_MAX = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Bounds on a probability in each cell of the threshold's noise, over a unit: Python integers, shape (cells,).
+    """Bounds on a probability for each value of the threshold's noise, over a unit: Python integers, shape (values,).
 
     Where high is low they are exact.
     """
@@ -46,7 +46,7 @@ def law(
 ) -> Law[Answers]:
     """Return the law of the outcomes: enclosures, or exact where all weights are.
 
-    prior: of the noise's cells, over prior_unit. answers[i] are those of query i, over unit. An outcome ends with its
+    prior: of the noise's values, over prior_unit. answers[i] are those of query i, over unit. An outcome ends with its
     positives-th positive answer; None: with the last query. What the outcomes' lower bounds leave is the law's `rest`.
     Raises NoLawError where there are more than 2^14 outcomes.
     """

@@ -51,7 +51,7 @@ from subnormal.mechanisms.sparse_vector.family import (
 
 PRECISION = 256  # bits of an enclosure
 ONE = 1 << PRECISION
-REACH = 32  # nats: how far beyond the queries a law goes cell by cell, e^−32 of the noise being left
+REACH = 32  # nats: how far beyond the queries a law goes value by value, e^−32 of the noise being left
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ def sample(
 def law(variant: Variant, data: Queries, parameters: SparseVectorParameters) -> Law[Answers]:
     """Return enclosures of the distribution of `sample`. Raises NoLawError where there are more than 2^14 outcomes.
 
-    Unbounded ρ is summed cell by cell up to REACH nats beyond the queries and 0. All that lies below is one cell more,
-    and so is what lies above: its mass has a closed form, and no answer is more or less likely there than at its end
-    and at ±∞. Noisy values are named as far; the others are the law's `rest`.
+    Unbounded ρ is summed value by value up to REACH nats beyond the queries and 0. All values below count as one more,
+    and so do all values above: their mass has a closed form, and the probability of an answer there lies between those
+    at its end and at ±∞. Noisy values are atoms up to there; the others are the law's `rest`.
     """
     queries = on_grid(data, parameters)
     of_threshold, of_answers = variant.noises(parameters)
@@ -162,7 +162,7 @@ def law(variant: Variant, data: Queries, parameters: SparseVectorParameters) -> 
 
 
 def _reached(noise: _Noise, query: int, first: int, last: int) -> Weights:
-    """Return bounds on P(ν ≥ ρ − q) in each cell. For unbounded noise the end cells hold all that lies beyond."""
+    """Return bounds on P(ν ≥ ρ − q) for each ρ. For unbounded noise the end values stand for all beyond."""
     bounds = [noise.at_least(steps) for steps in range(first - query, last - query + 1)]
     if noise.bound == FAR:
         bounds[0], bounds[-1] = (bounds[0][0], ONE), (0, bounds[-1][1])
@@ -171,9 +171,9 @@ def _reached(noise: _Noise, query: int, first: int, last: int) -> Weights:
 
 
 def _released(noise: _Noise, query: int, value: int, first: int, last: int) -> Weights:
-    """Return bounds on P(q + ν = value and value ≥ ρ) in each cell."""
+    """Return bounds on P(q + ν = value and value ≥ ρ) for each value of ρ."""
     low, high = noise.mass(value - query)
-    # Of the first cell all is reached, and of the last one nothing, as first < value < last.
+    # The first value is always reached, and the last one never, as first < value < last.
     reached = (np.arange(first, last + 1) <= value).astype(object)
     return Weights(reached * low, reached * high)
 

@@ -24,7 +24,7 @@ from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import lazy_digits
 from subnormal.mechanisms.samplers.inverse_transform import JUDGED
-from subnormal.mechanisms.samplers.noise_tails import SUMMED, Bounds, gaussian_mass, laplace_mass
+from subnormal.mechanisms.samplers.noise_tails import SUMMED, ProbabilityBounds, gaussian_mass, laplace_mass
 from subnormal.mechanisms.threshold.family import claim, tail
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters, vector
 from subnormal.mechanisms.threshold.release import Rounded, Saturated, mappings, passing
@@ -112,7 +112,7 @@ def _part(parameters: ThresholdParameters, top: int, value: int) -> Law[Any]:
     return Law(atoms, range(1, len(atoms) + 1), low, high, 1 << LAW_BITS, Fraction(0))
 
 
-def _mass(parameters: ThresholdParameters, at: int) -> Bounds:
+def _mass(parameters: ThresholdParameters, at: int) -> ProbabilityBounds:
     laplace = parameters.noise == "laplace"
     return laplace_mass(parameters.rate, at) if laplace else gaussian_mass(parameters.sigma, at)
 

@@ -35,7 +35,7 @@ from subnormal.mechanisms.core.input_patterns import Neighbours, mappings, place
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.numerics.mpfr import float_up, plain, power_bounds, rational
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp, noise_claim
-from subnormal.mechanisms.samplers.noise_tails import Bounds, gaussian_tail, laplace_tail
+from subnormal.mechanisms.samplers.noise_tails import ProbabilityBounds, gaussian_tail, laplace_tail
 from subnormal.mechanisms.threshold.parameters import (
     INT32,
     Data,
@@ -137,7 +137,7 @@ def float_down(value: Fraction) -> float:
 
 
 @lru_cache(maxsize=1 << 12)
-def tail(parameters: ThresholdParameters, start: int) -> Bounds:
+def tail(parameters: ThresholdParameters, start: int) -> ProbabilityBounds:
     """Return bounds on P(noise ≥ start), in steps of the grid."""
     if parameters.noise == "laplace":
         return laplace_tail(parameters.rate, start)

@@ -65,10 +65,10 @@ def passing(
 
     values: shape (values,), int64 between ±2^61, or Python's integers. finish never decreases.
     """
-    cells, beyond = noise.cells(bits, rows * len(values))
-    cells = cells.reshape(rows, len(values))
+    leading, beyond = noise.leading_digits(bits, rows * len(values))
+    leading = leading.reshape(rows, len(values))
     if noise.base == 0 and isinstance(finish, Saturated):
-        sums = cells + values
+        sums = leading + values
         row, column = (sums >= least).nonzero()
         # Minus the least int64 is no int64; nor is a sum of int64 ever as large.
         most = finish.most if sums.dtype == object else min(finish.most, (1 << 63) - 1)
@@ -77,13 +77,14 @@ def passing(
     def released(value: int, drawn: int) -> Any:
         return finish(value + drawn) if value + drawn >= least else None
 
-    needed = [least - value >> noise.base for value in values.tolist()]  # the cell of a sum that just passes, or begins
-    narrow = all(-(1 << 63) <= cell < 1 << 63 for cell in needed)
-    row, column = (cells >= np.fromiter(needed, np.int64 if narrow else object, len(needed))).nonzero()
+    # The leading digits of noise whose sum may just pass.
+    needed = [least - value >> noise.base for value in values.tolist()]
+    narrow = all(-(1 << 63) <= one < 1 << 63 for one in needed)
+    row, column = (leading >= np.fromiter(needed, np.int64 if narrow else object, len(needed))).nonzero()
     numbers = []
     for at, key in zip(row.tolist(), column.tolist(), strict=True):
         value, known = int(values[key]), beyond.get(at * len(values) + key, (0, 0))
-        numbers.append(noise.settled(int(cells[at, key]), known, bits, partial(released, value)))
+        numbers.append(noise.settled(int(leading[at, key]), known, bits, partial(released, value)))
     passed = np.fromiter((number is not None for number in numbers), np.bool_, len(numbers))
     return Passed(row[passed], column[passed], [number for number in numbers if number is not None])
 

@@ -23,17 +23,17 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds
 from subnormal.mechanisms.privacy import Claim, Eta, Zcdp, compose, noise_claim, noise_eta
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
-from subnormal.mechanisms.samplers.inverse_transform import Bounds, Table
+from subnormal.mechanisms.samplers.inverse_transform import DistributionBounds, Table
 
 THIRD = Fraction(1, 3)
 
 
 def test_no_bits_are_wasted_near_a_boundary_that_wide_bounds_hide() -> None:
-    def bounds(precision: int) -> Bounds:
+    def bounds(precision: int) -> DistributionBounds:
         wide = 1 << (precision - 62) if precision <= 64 else 1  # four units at 64 bits
         value = THIRD * 2**precision
         low, high = math.floor(value) - wide, math.ceil(value) + wide
-        return Bounds(-1, precision, [0, low, 1 << precision], [0, high, 1 << precision])
+        return DistributionBounds(-1, precision, [0, low, 1 << precision], [0, high, 1 << precision])
 
     table, near = Table.of(bounds), math.floor(THIRD * 2**64)
     for word in range(near - 6, near + 7):
@@ -45,9 +45,11 @@ def test_no_bits_are_wasted_near_a_boundary_that_wide_bounds_hide() -> None:
 
 @pytest.mark.parametrize("word_bits", [5, 7, 31, 63])
 def test_words_of_odd_size_along_a_boundary(word_bits: int) -> None:
-    def bounds(precision: int) -> Bounds:
+    def bounds(precision: int) -> DistributionBounds:
         value = THIRD * 2**precision
-        return Bounds(-1, precision, [0, math.floor(value), 1 << precision], [0, math.ceil(value), 1 << precision])
+        return DistributionBounds(
+            -1, precision, [0, math.floor(value), 1 << precision], [0, math.ceil(value), 1 << precision]
+        )
 
     length = -(-140 // word_bits) * word_bits
     script = f"{math.floor(THIRD * 2**length) + 1:0{length}b}"

@@ -47,7 +47,7 @@ def test_a_candidate_is_kept_as_the_source_says(monkeypatch: pytest.MonkeyPatch)
 
     variance, depth = Fraction(49, 4), 9
     monkeypatch.setattr(gaussian_bernoulli_trials, "_bernoulli", coin)
-    walked = traces(lambda bits: int(gaussian_bernoulli_trials.Counted(variance).draw(bits, 1)[0]), depth)
+    walked = traces(lambda bits: int(gaussian_bernoulli_trials.GaussianTrials(variance).draw(bits, 1)[0]), depth)
     for magnitude in range(depth - 2):
         for noise in {magnitude, -magnitude}:
             pair = (noise, Trace(1, magnitude + 3, magnitude + 1))
@@ -55,7 +55,7 @@ def test_a_candidate_is_kept_as_the_source_says(monkeypatch: pytest.MonkeyPatch)
     trial = Fraction(1, 4)  # ⌊3.5⌋ + 1 = 4
     asked.clear()
     for magnitude in range(6):
-        gaussian_bernoulli_trials.Counted(variance).draw(scripted_bits("1" * magnitude + "001"), 1)
+        gaussian_bernoulli_trials.GaussianTrials(variance).draw(scripted_bits("1" * magnitude + "001"), 1)
         *trials, kept = asked
         assert trials == [trial] * (magnitude + 1)
         assert magnitude * trial + kept - magnitude**2 / (2 * variance) == variance * trial**2 / 2

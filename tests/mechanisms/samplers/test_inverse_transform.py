@@ -10,17 +10,17 @@ import pytest
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.samplers import discrete_gaussian
-from subnormal.mechanisms.samplers.inverse_transform import WORD, Bounds, Table
+from subnormal.mechanisms.samplers.inverse_transform import WORD, DistributionBounds, Table
 
 MASSES = [Fraction(1, 7), Fraction(1, 3), Fraction(1, 1000), Fraction(1, 4)]  # of −3, …, 0; the rest is 1's
 MASSES.append(1 - sum(MASSES, Fraction(0)))
 
 
-def rational_bounds(precision: int) -> Bounds:
+def rational_bounds(precision: int) -> DistributionBounds:
     """The distribution function itself, rounded outwards; its value at −4 is 0 and at 1 is 1, so all is decided."""
     values = [Fraction(0), *accumulate(MASSES)]
     scaled = [value * 2**precision for value in values]
-    return Bounds(-4, precision, [floor(value) for value in scaled], [ceil(value) for value in scaled])
+    return DistributionBounds(-4, precision, [floor(value) for value in scaled], [ceil(value) for value in scaled])
 
 
 def oracle(word: int, known: int) -> int | None:
@@ -79,12 +79,12 @@ def test_many_draws_equal_the_oracle() -> None:
 def test_a_wide_enclosure_is_made_narrower_and_no_bits_are_wasted() -> None:
     """Bounds that know nothing below a precision of 256 bits: every draw goes there, with one word each."""
 
-    def vague(precision: int) -> Bounds:
+    def vague(precision: int) -> DistributionBounds:
         sharp = rational_bounds(precision)
         if precision >= 256:
             return sharp
         size = len(sharp.low)
-        return Bounds(-4, precision, [0] * size, [1 << precision] * size)
+        return DistributionBounds(-4, precision, [0] * size, [1 << precision] * size)
 
     source = seeded_bits(2)
     drawn = Table.of(vague).draw(source, 200)
@@ -93,9 +93,9 @@ def test_a_wide_enclosure_is_made_narrower_and_no_bits_are_wasted() -> None:
 
 
 def test_the_tester_bounds_that_are_wrong_are_noticed() -> None:
-    def shifted(precision: int) -> Bounds:
+    def shifted(precision: int) -> DistributionBounds:
         right = rational_bounds(precision)
-        return Bounds(right.first, precision, [low + 2**precision // 999 for low in right.low], right.high)
+        return DistributionBounds(right.first, precision, [low + 2**precision // 999 for low in right.low], right.high)
 
     walked = exhaustive.law(lambda bits: int(Table.of(shifted).draw(bits, 1)[0]), depth=12, word_bits=2)
     masses = dict(zip(range(-3, 2), MASSES, strict=True))

@@ -46,7 +46,7 @@ def check_law(mechanism: AnyMechanism) -> None:
 @pytest.fixture
 def _coarse_cells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Cells of a quarter of the scale, so that a walk meets digits that are drawn only where they decide."""
-    monkeypatch.setattr(lazy_digits, "CELL_BITS", 2)
+    monkeypatch.setattr(lazy_digits, "LEADING_BITS", 2)
     monkeypatch.setattr(discrete_laplace, "COARSE", 1)
     monkeypatch.setattr(discrete_gaussian, "COARSE", 1)
     caches = (lazy_digits.laplace, lazy_digits.gaussian, discrete_laplace.laplace, discrete_gaussian.gaussian)
