@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact, sampled
 from subnormal.audit.evidence.worlds import covered
-from subnormal.audit.targets.stated_claim import Stated
 from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
 from subnormal.mechanisms.privacy import Claim
@@ -47,7 +46,7 @@ def vector(of: AnyAttack) -> dict[str, Any]:
     }
     about = {"attack": of.name, "description": of.description, "source": of.source}
     shows = {
-        "claim": _claim(Stated().claim(of.parameters, data_in, data_out)),
+        "claim": _claim(family(of.family).claim(of.parameters, data_in, data_out)),
         "broken": _broken(of, data_in, data_out),
     }
     return {"schema": SCHEMA, "id": identity(of.name, content)} | about | content | shows

@@ -275,7 +275,7 @@ def release(data, parameters, runs):
 def audited(name, target, attack=grid):
     """The report of one target under one attack, which judges the claim EPSILON."""
     watch = Watch()
-    mine = mechanism(name, attack.family, target, Stated(epsilon=EPSILON).claim, watch)
+    mine = mechanism(name, attack.family, target, Stated(epsilon=EPSILON), watch)
     report = examine_all([Crossing(attack, mine)], seed=SEED, runs=RUNS, alpha=ALPHA)
     row = dataclasses.replace(report.rows[0], warnings=watch.warnings())
     return dataclasses.replace(report, rows=(row,))

@@ -64,8 +64,8 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--delta",
                 type=click.FloatRange(0, 1),
                 callback=finite,
-                help="The δ that the target claims. Default: 0; the attack's own in the families gaussian and "
-                "threshold. Thresholds are chosen for it.",
+                help="The δ that the target claims. Default: what the attack's parameters promise, mostly 0. "
+                "Thresholds are chosen for it.",
             ),
             click.option(
                 "--sensitivity",
@@ -204,15 +204,13 @@ def examined(
     with _opened(name, wanted.timeout) as target, auditing() as told:
         asked = Asked(len(watches), runs, told)
         answered = min(ANSWERED, wanted.timeout / 10)
-        claim, family = wanted.stated.claim, attacks[0].family
+        stated, family = wanted.stated, attacks[0].family
         *members, training = (
-            mechanism(name, family, target, claim, watch, asked.answered, answered) for watch in (*watches, Watch())
+            mechanism(name, family, target, stated, watch, asked.answered, answered) for watch in (*watches, Watch())
         )
         if search:
             learning = min(SEARCHING, int(SEARCH_SHARE * runs))
-            training = mechanism(
-                name, attacks[0].family, target, wanted.stated.claim, Watch(), asked.answered, answered
-            )
+            training = mechanism(name, attacks[0].family, target, wanted.stated, Watch(), asked.answered, answered)
             attacks = [*attacks, *searched(training, wanted.stated, seed, learning, _left_out)]
             members[-1] = dataclasses.replace(members[-1], runs=lambda data, parameters: runs - learning)
         made: list[Row] = []

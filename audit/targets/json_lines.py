@@ -79,9 +79,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise TargetError(f"answered with {name}: a finite number is a JSON number or a hexadecimal string")
 
 
-def answered(
-    answer: object, family: Family[Any, Any, Any], data: object, runs: int, parameters: Any = None
-) -> list[Any]:
+def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int, parameters: Any) -> list[Any]:
     """Return the outcomes of an answer, `runs` of them. Raises TargetError where it is anything else."""
     outcomes = answer.get("outcomes") if isinstance(answer, dict) else None
     if not isinstance(outcomes, list):
@@ -140,19 +138,10 @@ def _finite(value: int | float, given: object) -> float:
     return number
 
 
-def checked(
-    outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, parameters: Any = None
-) -> list[Any]:
-    """Return the outcomes. Raises TargetError unless there are `runs` of them and each is one of the family's.
-
-    parameters, where they have one of these. query: what additive noise is added to, "value" or "sum": where it is the
-    coordinates of a vector, so many numbers. categories: those of randomized response.
-    """
+def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, parameters: Any) -> list[Any]:
+    """Return the outcomes. Raises TargetError unless there are `runs` of them and each can be one for these data."""
     if len(outcomes) != runs:
         raise TargetError(f"answered with {len(outcomes):,} outcomes, not {runs:,}")
-    query = getattr(parameters, "query", "")
-    parts = np.size(np.asarray(data)) if query == "value" and np.ndim(np.asarray(data)) else None
-    indices = np.size(np.asarray(data)) if family.name == "exponential" else getattr(parameters, "categories", None)
     for outcome in outcomes:
         if isinstance(outcome, Refused):
             continue
@@ -160,11 +149,10 @@ def checked(
             family.outcome(list(outcome) if isinstance(outcome, tuple) else outcome)
         except ValueError as error:
             raise TargetError(f"answered with another family's outcome: {error}") from None
-        if query and (len(outcome) if isinstance(outcome, tuple) else None) != parts:
-            wanted = "a number" if parts is None else f"a list of {parts} numbers"
-            raise TargetError(f"answered with {quoted(outcome)} where the outcome is {wanted}")
-        if indices is not None and not 0 <= outcome < indices:
-            raise TargetError(f"answered with the index {outcome}: indices go from 0 to {indices - 1}")
+        try:
+            family.check_outcome(parameters, data, outcome)
+        except ValueError as error:
+            raise TargetError(f"answered with {error}") from None
     return outcomes
 
 

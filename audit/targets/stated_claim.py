@@ -11,13 +11,10 @@ from subnormal.attacks.core.attack import Attack, given
 from subnormal.attacks.rebuilt import at_epsilon
 from subnormal.audit.evidence import neighbouring_inputs
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.mechanisms.additive.family import GaussianParameters, gaussian_claim
 from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import Family, Mechanism
 from subnormal.mechanisms.families import family
 from subnormal.mechanisms.privacy import Claim
-from subnormal.mechanisms.threshold import family as threshold_family
-from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
 
@@ -29,11 +26,11 @@ class Stated:
     """What is claimed: ε (nats), δ, the sensitivity and the domain it holds for. None: what the attack's own parameters
     say, and any number.
 
-    ε: the attacks are made for it where they are derived from a budget. The family `gaussian` is parametrised by σ and
-    δ: there ε changes what is claimed and not what is asked. sensitivity: becomes the public parameter, so it says
-    which inputs are adjacent; the inputs themselves stay as they are. δ: that of a threshold is a function of T and the
-    noise, so the attacks of the family `threshold` are made for it: their T is the least that promises it. A target
-    that takes T from them then owes the claim, and one that has a T of its own says what that T promises.
+    ε: the attacks are made for it where they are derived from a budget. Where a family has no budget among its
+    parameters, ε changes what is claimed and not what is asked. sensitivity: becomes the public parameter, so it says
+    which inputs are adjacent; the inputs themselves stay as they are. δ: becomes the public parameter where there is
+    one. Where δ follows from other parameters, as from a threshold, the attacks are made for it: a target that takes
+    these from them then owes the claim, and one that has its own says what they promise.
     """
 
     epsilon: float | None = None
@@ -44,55 +41,53 @@ class Stated:
     def attack(self, attack: AnyAttack) -> AnyAttack:
         """Return the attack for this claim. Raises ValueError, naming the option, where there is none."""
         if self.epsilon is not None:
-            try:
-                attack = at_epsilon(attack, self.epsilon)
-            except ValueError as error:
-                raise ValueError(f"--epsilon {self.epsilon:g}: {attack.name} cannot be made for it: {error}") from None
-        if self.delta is not None and isinstance(attack.parameters, ThresholdParameters):
-            attack = _at_delta(attack, self.delta)
-        changed: dict[str, float] = {}
+            attack = _made("epsilon", self.epsilon, attack, at_epsilon)
+        if self.delta is not None:
+            attack = _made("delta", self.delta, attack, _at_delta)
         if self.sensitivity is not None:
-            if isinstance(attack.parameters, ThresholdParameters):
-                raise ValueError(
-                    f"--sensitivity {self.sensitivity:g}: {attack.name} has three, fixed with its threshold"
-                )
-            if not hasattr(attack.parameters, "sensitivity"):
+            change = family(attack.family).with_sensitivity
+            if change is None:
                 raise ValueError(
                     f"--sensitivity {self.sensitivity:g}: {attack.name} has none, as any data are adjacent"
                 )
-            whole = isinstance(attack.parameters.sensitivity, int) and self.sensitivity.is_integer()
-            changed["sensitivity"] = int(self.sensitivity) if whole else self.sensitivity
-        if self.delta is not None and isinstance(attack.parameters, GaussianParameters):
-            changed["delta"] = self.delta
-        if changed:
-            attack = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, **changed))
+            attack = _made("sensitivity", self.sensitivity, attack, partial(_changed, change))
         if self.domain is not None:
             attack = _within(attack, self.domain)
         if self.sensitivity is not None and not family(attack.family).adjacent(attack.parameters, *attack.worlds()):
             raise ValueError(f"--sensitivity {self.sensitivity:g}: the inputs of {attack.name} lie further apart")
         return attack
 
-    def claim(self, parameters: Any, data_in: Any, data_out: Any) -> Claim:
-        """Return the promise for a pair of worlds: that of the parameters, but for what is stated."""
-        if isinstance(parameters, GaussianParameters):
-            usual = gaussian_claim(parameters, data_in, data_out)
-        elif isinstance(parameters, ThresholdParameters):
-            usual = threshold_family.claim(parameters, data_in, data_out)
-        else:
-            usual = Claim(parameters.epsilon)
+    def claim(self, of: Family[Any, Any, Any], parameters: Any, data_in: Any, data_out: Any) -> Claim:
+        """Return the promise for a pair of worlds: what is stated, and else what the family's parameters promise."""
+        usual = of.claim(parameters, data_in, data_out)
         return Claim(
             usual.epsilon if self.epsilon is None else self.epsilon, usual.delta if self.delta is None else self.delta
         )
 
 
-def _at_delta(attack: AnyAttack, delta: float) -> AnyAttack:
+def _made(option: str, value: float, attack: AnyAttack, make: Callable[[AnyAttack, float], AnyAttack]) -> AnyAttack:
+    """Return the attack made for the value of an option. Raises ValueError, naming both, where it cannot be."""
     try:
-        parameters = threshold_family.with_delta(attack.parameters, delta)
+        return make(attack, value)
     except ValueError as error:
-        raise ValueError(f"--delta {delta:g}: {attack.name} cannot be made for it: {error}") from None
+        raise ValueError(f"--{option} {value:g}: {attack.name} cannot be made for it: {error}") from None
+
+
+def _changed(change: Callable[[Any, float], Any], attack: AnyAttack, value: float) -> AnyAttack:
+    return dataclasses.replace(attack, parameters=change(attack.parameters, value))
+
+
+def _at_delta(attack: AnyAttack, delta: float) -> AnyAttack:
+    """Return the attack with the parameters for this δ. Its name says so where others than δ itself have changed."""
+    change = family(attack.family).with_delta
+    if change is None:
+        return attack
+    made = _changed(change, attack, delta)
+    if hasattr(made.parameters, "delta"):
+        return made
     base, _, options = attack.name.partition("@")
     kept = [option for option in options.split(",") if option.startswith("epsilon=")]
-    return dataclasses.replace(attack, name=f"{base}@{','.join([*kept, f'delta={delta}'])}", parameters=parameters)
+    return dataclasses.replace(made, name=f"{base}@{','.join([*kept, f'delta={delta}'])}")
 
 
 def _within(attack: AnyAttack, domain: Domain) -> AnyAttack:

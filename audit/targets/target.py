@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 
@@ -18,11 +19,11 @@ from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcome_warnings import Watch
 from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.targets.signature import mismatch
+from subnormal.audit.targets.stated_claim import Stated
 from subnormal.audit.targets.subprocess_io import Program
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Family, Mechanism, Outcomes, Refused
 from subnormal.mechanisms.families import family
-from subnormal.mechanisms.privacy import Claim
 
 COMMAND = "cmd:"  # how the name of a target begins that is a command
 REQUEST = 10_000  # runs of one request, at the most: an answer is never large
@@ -78,7 +79,7 @@ class CommandTarget:
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
         line = f"{self._question(data, parameters, of)}{runs}}}\n".encode()
-        longest = ANSWER + runs * OUTCOME * (1 if of.name == "exponential" else max(1, _parts(data)))
+        longest = ANSWER + runs * OUTCOME * max(1, of.outcome_size(parameters, data))
         self.start()
         return self._ask(line, longest, lambda answer: json_lines.answered(answer, of, data, runs, parameters))
 
@@ -163,10 +164,6 @@ class CallableTarget:
         return listed
 
 
-def _parts(data: Any) -> int:
-    return len(data) if isinstance(data, Mapping) else int(np.size(data))
-
-
 def native(value: Any) -> Any:
     """Return an outcome of Python code as an int, a float, a tuple of them, a mapping's items, or a Refused.
 
@@ -220,12 +217,12 @@ def mechanism(
     name: str,
     of: str,
     target: Target,
-    claim: Callable[[Any, Any, Any], Claim],
+    stated: Stated,
     watch: Watch,
     done: Callable[[int], None] = lambda runs: None,
     answered: float = ANSWERED,
 ) -> Mechanism[Any, Any, Any]:
-    """Return the target as a member of the family `of`. Its randomness is its own, and it has no law.
+    """Return the target as a member of the family `of`, with a stated claim. Its randomness is its own; it has no law.
 
     The first request of a sample is for one run, and each further one for as many as take about `answered` seconds at
     the speed of the one before. watch sees every outcome; done(runs) is called after each request.
@@ -244,4 +241,4 @@ def mechanism(
         watch.see(outcomes, data)
         return json_lines.gathered(outcomes)
 
-    return Mechanism(name, of, sample, claim, seeded=False)
+    return Mechanism(name, of, sample, partial(stated.claim, known), seeded=False)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, frexp, isfinite, log, log2, sqrt
+from reprlib import repr as shortened
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -234,17 +235,22 @@ def _outcome(value: object) -> Hashable:
     return value
 
 
-def _to_json(data: Data) -> object:
-    return data.tolist() if isinstance(data, np.ndarray) else data
+def _check_outcome(parameters: _Release, data: Data, outcome: Any) -> None:
+    """Raise ValueError unless the outcome is a number, or where coordinates are released as many numbers."""
+    coordinates = np.size(data) if of_coordinates(data, parameters.query) else None
+    if (len(outcome) if isinstance(outcome, tuple) else None) != coordinates:
+        due = "a number" if coordinates is None else f"a list of {coordinates} numbers"
+        raise ValueError(f"{shortened(outcome)} where the outcome is {due}")
 
 
 LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
     name="laplace",
     parameters=LaplaceParameters,
     adjacent=_adjacent(1),
-    to_json=_to_json,
+    claim=laplace_claim,
     outcome=_outcome,
     search=_search_laplace,
+    check_outcome=_check_outcome,
     members=(
         "subnormal.mechanisms.laplace.naive:FLOAT64",
         "subnormal.mechanisms.laplace.naive:FLOAT32",
@@ -271,9 +277,11 @@ GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
     name="gaussian",
     parameters=GaussianParameters,
     adjacent=_adjacent(2),
-    to_json=_to_json,
+    claim=gaussian_claim,
     outcome=_outcome,
     search=_search_gaussian,
+    check_outcome=_check_outcome,
+    with_delta=lambda parameters, delta: replace(parameters, delta=delta),
     members=(
         "subnormal.mechanisms.gaussian.naive:FLOAT64",
         "subnormal.mechanisms.gaussian.naive:FLOAT32",

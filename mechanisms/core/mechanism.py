@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -80,22 +81,61 @@ class Mechanism(Generic[D, P, O]):
     variant_of: str = ""
 
 
+def vector_as_list(data: Any) -> object:
+    """Return an array as a list, and other data as they are: what `json` can write."""
+    return data.tolist() if isinstance(data, np.ndarray) else data
+
+
+def size_of_data(parameters: Any, data: Any) -> int:
+    """Return how many numbers the data have."""
+    return len(data) if isinstance(data, Mapping) else int(np.size(data))
+
+
+def any_outcome(parameters: Any, data: Any, outcome: Any) -> None:
+    """Accept every outcome."""
+
+
+def replace_sensitivity(parameters: Any, sensitivity: float) -> Any:
+    """Return the parameters with another value in their field `sensitivity`, an integer where theirs is one."""
+    whole = isinstance(parameters.sensitivity, int) and float(sensitivity).is_integer()
+    return replace(parameters, sensitivity=int(sensitivity) if whole else sensitivity)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Family(Generic[D, P, O]):
     """Mechanisms that take the same data and parameters, and so can be put side by side.
 
-    adjacent(parameters, data_in, data_out) says whether the claim covers the pair: what "adjacent" means depends on a
-    public parameter, the sensitivity. members are "module:ATTRIBUTE", imported when used; the first exact one is what
-    attacks meet by default, and what reports recommend.
-    search(epsilon, delta, sensitivity, domain) returns public parameters for a claim, of whose ε, δ and Δ None says
-    nothing, and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of
-    them the claim covers, `adjacent` says. It raises ValueError where there are no parameters for the claim.
+    All that an audit must know of a family is a field here: it imports no family by name.
+
+    parameters: the type of the public parameters. members: "module:ATTRIBUTE", imported when used; the first exact one
+    is what attacks meet by default, and what reports recommend.
+    adjacent(parameters, data_in, data_out): whether the claim covers the pair. What "adjacent" means depends on a
+    public parameter, the sensitivity.
+    claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises. A mechanism under audit
+    that states nothing else is held to it.
+    outcome(value): an outcome from JSON. Raises ValueError where it is none of the family's.
+    search(epsilon, delta, sensitivity, domain): public parameters for a claim, of whose ε, δ and Δ None says nothing,
+    and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of them the
+    claim covers, `adjacent` says. Raises ValueError where there are no parameters for the claim.
+    to_json(data): the data as `json` can write them.
+    check_outcome(parameters, data, outcome): raises ValueError where an outcome of the family cannot be one for these
+    data: an index beyond their end, too few numbers.
+    outcome_size(parameters, data): how many numbers an outcome has at the most.
+    with_sensitivity(parameters, sensitivity): the parameters for another sensitivity; raises ValueError where there are
+    none. None: there is no sensitivity, as any data are adjacent.
+    with_delta(parameters, delta): the parameters that promise this δ; raises ValueError where there are none. None: no
+    parameter depends on δ.
     """
 
     name: str
     parameters: type[P]
     adjacent: Callable[[P, D, D], bool]
-    to_json: Callable[[D], object]
-    outcome: Callable[[object], O]  # from JSON
+    claim: Callable[[P, D, D], Claim]
+    outcome: Callable[[object], O]
     search: Callable[[float | None, float | None, float | None, Domain], tuple[P, tuple[Neighbours, ...]]]
     members: tuple[str, ...]
+    to_json: Callable[[D], object] = vector_as_list
+    check_outcome: Callable[[P, D, O], None] = any_outcome
+    outcome_size: Callable[[P, D], int] = size_of_data
+    with_sensitivity: Callable[[P, float], P] | None = replace_sensitivity
+    with_delta: Callable[[P, float], P] | None = None

@@ -52,6 +52,12 @@ def as_integers(utilities: ArrayLike) -> Utilities:
     return vector
 
 
+def require_index(outcome: int, count: int) -> None:
+    """Raise ValueError unless the outcome is an index from 0 to count − 1."""
+    if not 0 <= outcome < count:
+        raise ValueError(f"the index {outcome}: indices go from 0 to {count - 1}")
+
+
 def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> bool:
     """Return whether two utility vectors may come from neighbouring databases: equally long, nowhere Δ apart."""
     if data_in.shape != data_out.shape or len(data_in) == 0:

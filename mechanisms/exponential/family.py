@@ -15,7 +15,7 @@ from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent
+from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, require_index
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 WORDS = 1 << 20  # that members which draw one for every outcome take in half a second
@@ -93,9 +93,11 @@ FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
     name="exponential",
     parameters=ExponentialParameters,
     adjacent=adjacent,
-    to_json=lambda utilities: utilities.tolist(),
+    claim=claim,
     outcome=_outcome,
     search=search,
+    check_outcome=lambda parameters, data, outcome: require_index(outcome, len(data)),
+    outcome_size=lambda parameters, data: 1,
     members=(
         "subnormal.mechanisms.exponential.naive:FLOAT64",
         "subnormal.mechanisms.exponential.naive:FLOAT32",

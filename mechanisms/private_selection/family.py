@@ -29,6 +29,7 @@ from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.law import Law, exact_law, integers
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
+from subnormal.mechanisms.core.validation import require_index
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds, plain
 from subnormal.mechanisms.privacy import Claim, require_positive
 from subnormal.mechanisms.samplers.normalized import uniform_below
@@ -211,9 +212,11 @@ FAMILY: Family[Scores, PrivateSelectionParameters, Outcome] = Family(
     name="private-selection",
     parameters=PrivateSelectionParameters,
     adjacent=adjacent,
-    to_json=lambda scores: scores.tolist(),
+    claim=claim,
     outcome=_outcome,
     search=search,
+    check_outcome=lambda parameters, data, outcome: require_index(outcome[0], len(data)),
+    outcome_size=lambda parameters, data: 2,
     members=(
         "subnormal.mechanisms.private_selection.naive:FLOAT64",
         "subnormal.mechanisms.private_selection.exact:BASE2",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours, placed
 from subnormal.mechanisms.core.mechanism import Family
+from subnormal.mechanisms.core.validation import require_index
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 CATEGORIES = 4  # of a search: with two, no choice among the others is seen
@@ -88,9 +89,11 @@ FAMILY: Family[int, RandomizedResponseParameters, int] = Family(
     name="randomized-response",
     parameters=RandomizedResponseParameters,
     adjacent=adjacent,
-    to_json=lambda category: category,
+    claim=claim,
     outcome=_outcome,
     search=search,
+    check_outcome=lambda parameters, data, outcome: require_index(outcome, parameters.categories),
+    with_sensitivity=None,
     members=(
         "subnormal.mechanisms.randomized_response.naive:FLOAT64",
         "subnormal.mechanisms.randomized_response.naive:FLOAT32",

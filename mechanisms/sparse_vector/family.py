@@ -187,9 +187,10 @@ FAMILY: Family[Queries, SparseVectorParameters, Answers] = Family(
     name="sparse-vector",
     parameters=SparseVectorParameters,
     adjacent=adjacent,  # equally many queries, and none moves by more than Δ
-    to_json=lambda queries: queries.tolist(),
+    claim=claim,
     outcome=_outcome,
     search=search,
+    outcome_size=lambda parameters, data: 2 * len(data),
     members=(
         "subnormal.mechanisms.sparse_vector.naive:FLOAT64",
         "subnormal.mechanisms.sparse_vector.published_variants:CLAMPED_NOISE",

@@ -149,6 +149,10 @@ def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Cla
     return privacy(parameters, parameters.sensitivities)
 
 
+def _with_sensitivity(parameters: ThresholdParameters, sensitivity: float) -> ThresholdParameters:
+    raise ValueError("it has three, fixed with its threshold")
+
+
 def _to_json(data: Data) -> object:
     for key in data:
         if not isinstance(key, str):
@@ -194,9 +198,12 @@ FAMILY: Family[Data, ThresholdParameters, Released] = Family(
     name="threshold",
     parameters=ThresholdParameters,
     adjacent=adjacent,
-    to_json=_to_json,
+    claim=claim,
     outcome=_outcome,
     search=search,
+    to_json=_to_json,
+    with_sensitivity=_with_sensitivity,
+    with_delta=with_delta,
     members=(
         "subnormal.mechanisms.threshold.naive:FLOAT64",
         "subnormal.mechanisms.threshold.naive:FLOAT32",

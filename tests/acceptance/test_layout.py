@@ -61,3 +61,12 @@ def test_members_are_in_the_folders_that_their_family_may_name(family: object) -
         assert re.fullmatch(r"subnormal\.mechanisms\.\w+\.\w+", module)
         assert (ROOT / module.removeprefix("subnormal.").replace(".", "/")).with_suffix(".py").is_file()
         assert attribute.isupper() or attribute == "", reference
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "audit").rglob("*.py")), ids=lambda path: path.name)
+def test_audit_names_no_family(path: Path) -> None:
+    """What differs from family to family is a field of `Family`, so that a new one is one folder and one line."""
+    names = {family.name for family in FAMILIES}
+    texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+    assert names.isdisjoint(texts)
+    assert "randomized-response" not in path.read_text()

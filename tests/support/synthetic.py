@@ -19,7 +19,7 @@ FAMILY: Family[int, None, int] = Family(
     name="synthetic",
     parameters=type(None),
     adjacent=lambda parameters, data_in, data_out: {data_in, data_out} <= {0, 1},  # one bit, told or not
-    to_json=lambda data: data,
+    claim=lambda parameters, data_in, data_out: Claim(1.0),
     outcome=lambda value: int(str(value)),
     search=lambda epsilon, delta, sensitivity, domain: (None, (Neighbours("one bit", 0, 1),)),
     members=(),

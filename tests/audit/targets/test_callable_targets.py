@@ -21,7 +21,7 @@ ALPHA = 1e-6  # chance that a statistical test here fails a sound function
 
 
 def callable_row(function: Callable[..., Any], attack: AnyAttack, runs: int = 2_000) -> Row:
-    member = mechanism("f", attack.family, CallableTarget(function), Stated().claim, Watch())
+    member = mechanism("f", attack.family, CallableTarget(function), Stated(), Watch())
     return examine(Crossing(attack, member), seed=1, runs=runs, alpha=ALPHA)
 
 

@@ -78,11 +78,13 @@ def test_what_no_float_holds_is_not_finite(given: Any) -> None:
 
 def test_an_index_beyond_the_last_is_refused() -> None:
     with pytest.raises(TargetError, match="indices go from 0 to 2"):  # a language that counts from 1
-        json_lines.answered({"outcomes": [1, 2, 3]}, family("exponential"), np.zeros(3), 3)
+        json_lines.answered({"outcomes": [1, 2, 3]}, family("exponential"), np.zeros(3), 3, None)
     with pytest.raises(TargetError, match="the index 2: indices go from 0 to 1"):
         json_lines.answered(
             {"outcomes": [0, 1, 2]}, family("randomized-response"), 0, 3, RandomizedResponseParameters(1.0, 2)
         )
+    with pytest.raises(TargetError, match="the index 2: indices go from 0 to 1"):
+        json_lines.answered({"outcomes": [[0, 5], [2, 5]]}, family("private-selection"), np.zeros(2), 2, None)
 
 
 def test_gathering_changes_no_outcome() -> None:

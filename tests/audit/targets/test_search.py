@@ -166,7 +166,7 @@ def test_an_exact_member_keeps_the_claim_that_it_is_searched_for(member: Any, st
         return
     pair = covered[2]
     laws = [member.law(data, parameters) for data in (pair.data_in, pair.data_out)]
-    claim = stated.claim(parameters, pair.data_in, pair.data_out)
+    claim = stated.claim(known, parameters, pair.data_in, pair.data_out)
     assert exact.compare(laws[0], laws[1], claim).verdict is Verdict.HOLDS
 
 
@@ -213,7 +213,7 @@ def test_nothing_is_searched_outside_of_the_domain(known: Any, named: str) -> No
 
 def test_a_claim_is_the_parameters_where_none_is_stated() -> None:
     parameters, _ = family("laplace").search(None, None, None, Domain())
-    assert Stated().claim(parameters, 0, 1) == Claim(1.0)
+    assert Stated().claim(family("laplace"), parameters, 0, 1) == Claim(1.0)
 
 
 @pytest.mark.parametrize(

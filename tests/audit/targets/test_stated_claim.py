@@ -18,6 +18,7 @@ from subnormal.attacks.threshold.boundary import boundary
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.stated_claim import Stated, fitting
+from subnormal.mechanisms.families import family
 from subnormal.mechanisms.privacy import Claim
 from subnormal.mechanisms.threshold import exact as threshold_exact
 
@@ -43,8 +44,8 @@ def test_every_constructor_is_that_of_an_attack() -> None:
 def test_a_thresholded_attack_has_its_budget_in_the_scale(attack: Attack[Any, Any, Any]) -> None:
     assert at_epsilon(attack, 1.0).parameters == attack.parameters
     made = Stated(epsilon=0.5).attack(attack)
-    assert Stated().claim(made.parameters, *made.worlds()).epsilon == 0.5
-    assert Stated(delta=1e-3).claim(made.parameters, *made.worlds()).delta == 1e-3
+    assert Stated().claim(family(made.family), made.parameters, *made.worlds()).epsilon == 0.5
+    assert Stated(delta=1e-3).claim(family(made.family), made.parameters, *made.worlds()).delta == 1e-3
     with pytest.raises(ValueError, match=r"--sensitivity 2: .* has three, fixed with its threshold"):
         Stated(sensitivity=2.0).attack(attack)
 
@@ -53,19 +54,19 @@ def test_a_stated_budget_makes_the_attack_anew() -> None:
     made = Stated(epsilon=2.0).attack(grid_precision())
     assert made.name == "grid-precision@epsilon=2.0"
     assert made.parameters.epsilon == 2.0
-    assert Stated(epsilon=2.0).claim(made.parameters, 1, 0) == Claim(2.0)
+    assert Stated(epsilon=2.0).claim(family(made.family), made.parameters, 1, 0) == Claim(2.0)
 
 
 def test_a_stated_delta_is_claimed() -> None:
-    assert Stated(delta=1e-9).claim(grid_precision().parameters, 1, 0) == Claim(1.0, 1e-9)
+    assert Stated(delta=1e-9).claim(family("laplace"), grid_precision().parameters, 1, 0) == Claim(1.0, 1e-9)
 
 
 def test_noise_given_by_sigma_is_asked_for_as_it_is() -> None:
     attack, stated = box_muller_inversion(), Stated(epsilon=3.0, delta=1e-5)
     made = stated.attack(attack)
     assert (made.name, made.parameters.sigma, made.parameters.delta) == (attack.name, 1.0, 1e-5)
-    assert stated.claim(made.parameters, *made.worlds()) == Claim(3.0, 1e-5)
-    usual = Stated(delta=1e-5).claim(made.parameters, *made.worlds())
+    assert stated.claim(family(made.family), made.parameters, *made.worlds()) == Claim(3.0, 1e-5)
+    usual = Stated(delta=1e-5).claim(family(made.family), made.parameters, *made.worlds())
     assert usual.delta == 1e-5
     assert 4 < usual.epsilon < 6  # ρ = 1/2: √(2ρ·2·ln(1/δ)) + ρ is 5.3
 
@@ -102,7 +103,7 @@ def test_an_attack_that_cannot_be_made_is_left_out_and_told_of_or_refused() -> N
 def test_an_exact_member_keeps_a_stated_claim(attack: Attack[Any, Any, Any], stated: Stated) -> None:
     made = stated.attack(attack)
     law_in, law_out = (threshold_exact.law(data, made.parameters) for data in made.worlds())
-    claim = stated.claim(made.parameters, *made.worlds())
+    claim = stated.claim(family(made.family), made.parameters, *made.worlds())
     assert exact.compare(law_in, law_out, claim, made.event).verdict is Verdict.HOLDS
     assert stated.delta in (None, claim.delta)
 
@@ -113,7 +114,7 @@ def test_a_stated_delta_asks_for_the_least_threshold_that_promises_it() -> None:
     assert made.parameters.limit == 74
     assert [one.name for one in fitting([boundary(), boundary(threshold=2)], Stated(delta=1e-4))] == [made.name]
     coarser = dataclasses.replace(made.parameters, threshold=9, limit=73)
-    assert Stated().claim(coarser, *made.worlds()).delta > 1e-4
+    assert Stated().claim(family(made.family), coarser, *made.worlds()).delta > 1e-4
     with pytest.raises(ValueError, match=r"--delta 0: boundary cannot be made for it: delta must be above 0"):
         Stated(delta=0.0).attack(boundary())
 

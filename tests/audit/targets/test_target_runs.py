@@ -108,7 +108,7 @@ def test_a_request_takes_about_a_second_whatever_the_speed(
         return [0.5] * runs
 
     monkeypatch.setattr("subnormal.audit.targets.target.time.monotonic", lambda: now)
-    member = mechanism("f", "laplace", target, Stated().claim, Watch())
+    member = mechanism("f", "laplace", target, Stated(), Watch())
     attack = grid_precision()
     bits = seeded_bits(1, "a", "m", "in", 0)
     assert len(member.sample(0, attack.parameters, bits, sum(expected))) == sum(expected)

@@ -126,8 +126,8 @@ def test_outcomes_come_back_from_json() -> None:
 
 
 def test_a_program_in_another_language_can_answer() -> None:
-    of, queries = family("sparse-vector"), np.array([0, 1])
+    of, queries, parameters = family("sparse-vector"), np.array([0, 1]), SparseVectorParameters(epsilon=1.0)
     answer = {"outcomes": [[0, 1], [1, "0x1.8p+1"], "error: overflow"]}
-    assert json_lines.answered(answer, of, queries, 3) == [(0, 1), (1, 3.0), Refused("overflow")]
+    assert json_lines.answered(answer, of, queries, 3, parameters) == [(0, 1), (1, 3.0), Refused("overflow")]
     with pytest.raises(TargetError, match="another family's outcome: answers are 0 or 1"):
-        json_lines.answered({"outcomes": [[2]]}, of, queries, 1)
+        json_lines.answered({"outcomes": [[2]]}, of, queries, 1, parameters)
