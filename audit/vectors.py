@@ -84,6 +84,8 @@ def number(value: Any) -> Any:
 def data(values: Any) -> dict[str, Any]:
     """Return the data of one world: a number, a mapping, or a vector as its runs of equal values, [how many, value].
 
+    Raises ValueError for an array that is no vector of integers or floats.
+
     >>> data(np.array([3, 3, 3, 4]))
     {'type': 'int64', 'length': 4, 'runs': [[3, 3], [1, 4]]}
     """

@@ -46,7 +46,10 @@ def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
 
 
 def known(find: Callable[[str], object], name: str, option: str) -> None:
-    """Turn a name that is not known into one line and exit code 2; a name of another kind is called what it is."""
+    """Turn a name that is not known into one line and exit code 2; a name of another kind is called what it is.
+
+    Raises BadParameter where the name is unknown.
+    """
     try:
         find(name)
     except LookupError as error:
@@ -73,7 +76,7 @@ class Failure(click.ClickException):
 
 @contextmanager
 def file_mistakes() -> Iterator[None]:
-    """Turn an error of the file system into one line and exit code 2."""
+    """Turn an error of the file system into one line and exit code 2. Raises Failure instead of OSError."""
     try:
         yield
     except OSError as error:

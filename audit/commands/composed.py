@@ -33,7 +33,11 @@ def composed(
     alpha: float | None,
     count: int,
 ) -> Subject | None:
-    """Return what the options name, or None where they name no mechanism."""
+    """Return what the options name, or None where they name no mechanism.
+
+    Raises UsageError for options that exclude or need each other, BadParameter for a file that is not readable as a
+    pair.
+    """
     from subnormal.audit.composition import closed_forms
     from subnormal.audit.composition.comparison import Subject
 
@@ -99,7 +103,10 @@ def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
 
 
 def recorded(path: Path, alpha: float | None, count: int) -> Subject:
-    """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α."""
+    """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α.
+
+    Raises BadParameter, with the path, where the file has no such pair.
+    """
     from subnormal.audit.composition.comparison import Subject
     from subnormal.audit.composition.composition import Composition, counted, probabilities
     from subnormal.audit.composition.privacy_buckets import filled

@@ -27,7 +27,10 @@ Direction = Literal["in", "out"]
 
 
 def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
-    """Return one answer that is true with probability e^ε/(1 + e^ε)."""
+    """Return one answer that is true with probability e^ε/(1 + e^ε).
+
+    Raises ValueError for an ε that is not positive or too large.
+    """
     require_positive("epsilon", epsilon)
     if epsilon > LOSS_MAX:
         raise ValueError(f"epsilon must be at most {given(LOSS_MAX)} nats: larger losses are not kept, got {epsilon}")
@@ -42,6 +45,7 @@ def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT
     The loss is (2x − 1)/s between the values 0 and 1, and ±1/s beside them. Between, A's world has ½e^((x−1)/s) below
     x, so a bucket from loss l to l + h holds ½e^((l−1/s)/2)·(e^(h/2) − 1); in B's world it holds what its mirror image
     holds in A's. Truncated noise has distinguishing events beyond T on one side.
+    Raises ValueError for a scale that is not allowed, or a truncation below 1.
     """
     _require_scale("scale", scale)
     most = 1 / scale
@@ -86,6 +90,7 @@ def subsampled_gaussian(
     direction "in": A's world holds the record, N(0, σ²) against it with q·N(1, σ²) mixed in; "out": B's does.
     The loss ln(1 − q + q·e^((2x−1)/(2σ²))), or its negative, increases or decreases with x, and never passes ln(1 − q).
     Source: Abadi et al. 2016, "Deep Learning with Differential Privacy"; Zhu, Dong, Wang 2022 for both directions.
+    Raises ValueError for a σ, a probability or a direction that is not allowed.
     """
     _require_scale("sigma", sigma)
     if not 0 < probability < 1:

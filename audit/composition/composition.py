@@ -60,6 +60,8 @@ def buckets(
     buckets. factor: f, at first; where not given, the least that lets them reach all finite losses. δ is that of one
     direction, Σ(p − e^ε·q)₊.
 
+    Raises ValueError where p and q are not of one kind, not over the same atoms, or do not sum up to 1.
+
     >>> four = buckets([0.6, 0.3, 0.1], [0.3, 0.5, 0.2], count=1_000, factor=1.01).compose(4)
     >>> low, up = four.delta(0.5)
     >>> round(low, 8), round(up, 8)
@@ -77,7 +79,10 @@ def buckets(
 
 
 def probabilities(name: str, values: Vector) -> Masses:
-    """Return bounds on probabilities, divided by their sum. name: what an error calls them."""
+    """Return bounds on probabilities, divided by their sum. name: what an error calls them.
+
+    Raises ValueError where the vector holds no probabilities, or their sum is not 1.
+    """
     floats = np.array([float(value) if -1 <= value <= 2 else math.nan for value in values])
     total = math.fsum(floats)
     if not len(floats) or not (np.isfinite(floats) & (floats >= 0)).all() or abs(total - 1) > WHOLE:
@@ -91,6 +96,7 @@ def counted(name: str, counts: Sequence[int], alpha: float) -> Masses:
     """Return Clopper-Pearson bounds on the probabilities of atoms that came up so often, together at 1 − alpha.
 
     One atom more than there are counts: whatever never came up. name: what an error calls them.
+    Raises ValueError where the vector holds no counts, or their sum is 0 or above 2^53.
     """
     runs = sum(counts)
     if min(counts, default=0) < 0 or not 1 <= runs <= COUNTED_MAX:
@@ -137,7 +143,7 @@ class Composition:
         return math.exp(self.one.width)
 
     def compose(self, runs: int) -> Composition:
-        """Return `runs` times as many runs."""
+        """Return `runs` times as many runs. Raises ValueError where runs is not an integer from 1 to 2^30 in all."""
         if not isinstance(runs, int) or not 1 <= self.runs * runs <= RUNS_MAX:
             raise ValueError(f"runs must be an integer from 1 to 2^30 in all, got {runs}")
         return replace(self, runs=self.runs * runs)
@@ -149,7 +155,10 @@ class Composition:
         return lower_bound(self.one, self.runs, tilt)(epsilon), upper_bound(self.one, self.runs, tilt)(epsilon)
 
     def epsilon(self, delta: float) -> tuple[float, float]:
-        """Return (low, up): low ≤ ε(δ) ≤ up for the least ε ≥ 0 with δ(ε) ≤ δ; ∞ where a loss of ∞ is likelier."""
+        """Return (low, up): low ≤ ε(δ) ≤ up for the least ε ≥ 0 with δ(ε) ≤ δ; ∞ where a loss of ∞ is likelier.
+
+        Raises ValueError where δ is not between 0 and 1.
+        """
         if not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta}")
         left = delta - at_some_run(self.one.infinite, self.runs)

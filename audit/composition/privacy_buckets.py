@@ -66,7 +66,10 @@ class Grid:
 
     @classmethod
     def of_factor(cls, factor: float, count: int) -> Grid:
-        """Return `count` buckets of a factor, around a loss of 0."""
+        """Return `count` buckets of a factor, around a loss of 0.
+
+        Raises ValueError for a factor that is not above 1, or too large.
+        """
         require_count(count)
         if not 1 < factor <= math.exp(LOSS_MAX):
             raise ValueError(f"factor must be above 1, and at most e^{given(LOSS_MAX)}, got {factor}")

@@ -68,7 +68,7 @@ class Sums:
         return {"batches": _joined(self.done), "events": events, "cells": cells}
 
     def restore(self, stored: dict[str, Any]) -> None:
-        """Add what `to_json` returned, of the same row."""
+        """Add what `to_json` returned, of the same row. Raises ValueError where they are of another row."""
         done = {number for first, last in stored["batches"] for number in range(first, last + 1)}
         counts = [Counts(*pair) for pair in zip(stored["events"], map(np.array, stored["cells"]), strict=True)]
         self.add([batch for batch in batches(self.runs) if batch[0] in done], (counts[0], counts[1]))
@@ -128,7 +128,10 @@ def count_batch(
     batch: int,
     runs: int,
 ) -> Counts:
-    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism."""
+    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism.
+
+    Raises ValueError where the attack has no event, or the mechanism or the event returns an array of another length.
+    """
     if attack.event is None:
         raise ValueError(f"attack {attack.name!r} names no event")
     bits = seeded_bits(seed, attack.name, mechanism.name, world, batch)

@@ -53,6 +53,7 @@ def with_event(
     at most `RUNS_MAX`.
 
     Those runs judge nothing: they come from streams of their own, named by the label.
+    Raises ValueError for fewer than 2 runs.
     """
     if attack.event is not None:
         return attack

@@ -133,7 +133,10 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
 def multiplied(
     law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], event: Event | None = None
 ) -> tuple[Law[Any], Law[Any]]:
-    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at."""
+    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at.
+
+    Raises TypeError for a law and a product.
+    """
     if isinstance(law_in, Law) and isinstance(law_out, Law):
         return law_in, law_out
     if not (isinstance(law_in, Product) and isinstance(law_out, Product)):

@@ -67,6 +67,7 @@ def found(
     runs: training runs of each world in all, at the most. A quarter is shared equally by the pairs, the rest goes to
     the pair picked. None of these runs judges: whoever judges draws fresh ones, so that α is spent on one pair and one
     event alone, however many were tried. The pairs must be covered by the claim (see `among`).
+    Raises ValueError where there are no pairs, or too few runs for them.
     """
     if not pairs:
         raise ValueError("pairs must not be empty: none of the patterns is covered by the claim")

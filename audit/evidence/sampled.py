@@ -142,7 +142,7 @@ def observe(
     seed: int,
     runs: int,
 ) -> tuple[Counts, Counts]:
-    """Return the counts of `runs` runs in each world."""
+    """Return the counts of `runs` runs in each world. Raises ValueError for fewer than 1 run."""
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
     return count_batches(mechanism, attack, worlds, edges, seed, batches(runs))
@@ -161,6 +161,7 @@ def judge(
     with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell
     them: the Kolmogorov-Smirnov distance over the cells, less its margin. The cells must be fixed before the counts.
     UNDERPOWERED: so few runs could not have shown it. Else NOT REFUTED.
+    Raises ValueError for an α that is not between 0 and 1.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")

@@ -61,7 +61,10 @@ def until_decided(
 
 
 def with_event(mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, runs_max: int) -> tuple[AnyAttack, int]:
-    """Return the attack with an event, learned where it names none, and the runs that it was learned on."""
+    """Return the attack with an event, learned where it names none, and the runs that it was learned on.
+
+    Raises ValueError where learning takes all the runs.
+    """
     training = 0
     if attack.event is None:
         training = min(TRAINING, max(2, runs_max // 8))
@@ -112,7 +115,7 @@ class Looks:
         return {"pairs": [[one.both, one.only_in, one.only_out, one.neither] for one in self.pairs]}
 
     def restore(self, stored: dict[str, Any]) -> None:
-        """Look again at what `to_json` returned, of the same row."""
+        """Look again at what `to_json` returned, of the same row. Raises ValueError where they are of another row."""
         pairs = [PairCounts(*one) for one in stored["pairs"]]
         span = list(islice(self.todo(), len(pairs)))
         if [size for _, size in span] != [one.runs for one in pairs]:
@@ -170,7 +173,10 @@ def batches(runs: int, largest: int) -> Iterator[int]:
 
 
 def count_pairs(mechanism: AnyMechanism, attack: AnyAttack, seed: int, number: int, runs: int) -> PairCounts:
-    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism."""
+    """Return the counts of one batch: a pure function of its arguments for a seeded mechanism.
+
+    Raises ValueError where the attack has no event, or the mechanism returns another number of outcomes.
+    """
     if attack.event is None:
         raise ValueError(f"attack {attack.name!r} names no event")
     happened = []

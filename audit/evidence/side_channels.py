@@ -70,7 +70,10 @@ def _seen(whole: Law[Any], count: Callable[[Trace], Any]) -> Law[Any]:
 
 
 def counter(channel: Channel | None) -> Callable[[Trace], Any]:
-    """Return what a channel shows of a trace."""
+    """Return what a channel shows of a trace.
+
+    Raises ValueError for the channel 'time', which is measured and not counted.
+    """
     if channel == "time":
         raise ValueError("channel 'time' is measured, not counted")
     return (lambda trace: trace) if channel is None else (lambda trace: getattr(trace, channel))

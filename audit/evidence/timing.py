@@ -112,6 +112,7 @@ def measure(
     """Return the times of draw(data), the data of a world that a coin chooses for each.
 
     The second half of the warm-up, which is discarded, says how many fit into the seconds: before the first coin.
+    Raises ValueError for fewer than `LEAST` measurements.
     """
     if measurements < LEAST:
         raise ValueError(f"measurements must be at least {LEAST}, got {measurements}")
@@ -158,6 +159,7 @@ def judge(times: Times, claim: Claim, alpha: float, seed: int) -> TimingEvidence
 
     VIOLATED: some threshold on the time has probabilities that the claim does not allow for the pair (outcome, time).
     UNDERPOWERED: so few measurements could not have shown it. Else NOT REFUTED. seed: of the bootstrap's resamples.
+    Raises ValueError for an α that is not between 0 and 1, or fewer than `LEAST` measurements.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")

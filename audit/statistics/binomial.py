@@ -32,6 +32,7 @@ def clopper_pearson_all(
 
     P(X ≥ count) = tail at the low end, P(X ≤ count) = tail at the high one, within 10^-9 of the tail and beyond that
     on the safe side. tail: at most 1/2, so that the share of the count lies between.
+    Raises ValueError for a tail above 1/2, or counts that are not between 0 and runs.
     """
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
@@ -115,6 +116,8 @@ def showable(runs: int, alpha: float, delta: float = 0.0) -> float:
 
 def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
     """Return the least number of runs a world with which a verdict is not UNDERPOWERED: where L > (e^ε + δ)/(e^ε + 1).
+
+    Raises ValueError where no affordable number is enough.
 
     >>> runs_needed(0.05, 1.0)
     14

@@ -30,6 +30,8 @@ def band(
     upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^cells events no share
     differs from its probability by more than t (the other half of α).
     VIOLATED: the curve lies above the claim's at some of the ε: an (ε₀, δ₀) claim promises a curve as ρ-zCDP does.
+    Raises ValueError for an α not between 0 and 1, no runs, different numbers of runs or cells in the worlds, negative
+    ε, or an order that is not a permutation of the cells.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
