@@ -1,18 +1,60 @@
-"""Attack and audit differential-privacy mechanisms, down to the last bit. Imports nothing heavy."""
+"""Attack and audit differential-privacy mechanisms, down to the last bit.
+
+>>> import subnormal
+>>> report = subnormal.run(["zero-rounding"], ["exponential-naive-float64"], quick=True, jobs=1)
+>>> [(row.mechanism, str(row.verdict)) for row in report.violated]
+[('exponential-naive-float64', 'VIOLATED')]
+
+`import subnormal` imports nothing heavy: a name is imported when it is used.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subnormal.audit.targets.assertion import assert_private
+    from subnormal.attacks.catalogue import attack
+    from subnormal.audit.api import Report, load, run
+    from subnormal.audit.model import Verdict
+    from subnormal.audit.targets.assertion import NotPrivateError, assert_private
+    from subnormal.mechanisms.bits import system_bits
+    from subnormal.mechanisms.families import member
+    from subnormal.mechanisms.privacy import Claim, Eta, Zcdp
 
-__all__ = ["assert_private"]
+__all__ = [
+    "Claim",
+    "Eta",
+    "NotPrivateError",
+    "Report",
+    "Verdict",
+    "Zcdp",
+    "assert_private",
+    "attack",
+    "load",
+    "member",
+    "run",
+    "system_bits",
+]
+
+_MODULES = {
+    "subnormal.attacks.catalogue": ("attack",),
+    "subnormal.audit.api": ("Report", "load", "run"),
+    "subnormal.audit.model": ("Verdict",),
+    "subnormal.audit.targets.assertion": ("NotPrivateError", "assert_private"),
+    "subnormal.mechanisms.bits": ("system_bits",),
+    "subnormal.mechanisms.families": ("member",),
+    "subnormal.mechanisms.privacy": ("Claim", "Eta", "Zcdp"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "assert_private":  # imported when asked for: `import subnormal` must stay quick
-        from subnormal.audit.targets.assertion import assert_private
-
-        return assert_private
+    for module, names in _MODULES.items():
+        if name in names:
+            globals()[name] = found = getattr(import_module(module), name)
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

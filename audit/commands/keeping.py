@@ -38,20 +38,13 @@ def keep_rows(out: Path, report: Report) -> None:
     """Write the report of the rows that are finished, should the audit not come to its end."""
     from subnormal.audit import interrupts
     from subnormal.audit.report import atomic_write, to_html
+    from subnormal.audit.report.folder import files
 
     try:
         atomic_write.write(out, files(report, to_html.to_html(report)))
         interrupts.left = f"{out / 'report.json'} has the rows that are finished, {len(report.rows)} by now"
     except OSError as error:
         click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
-
-
-def files(report: Report, page: str) -> dict[str, bytes]:
-    """Return what a report is written as, by name."""
-    from subnormal.audit.report import terminal, to_html
-
-    made = {"table.svg": terminal.to_svg(report), "report.html": page, "report.json": to_html.to_json(report)}
-    return {name: content.encode() for name, content in made.items()}
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from subnormal.audit.commands.common import (
     print_lines,
     print_whole,
 )
-from subnormal.audit.commands.keeping import files, keep_rows, kept
+from subnormal.audit.commands.keeping import keep_rows, kept
 from subnormal.audit.commands.printing import kept_for_the_report
 from subnormal.audit.commands.target import Wanted, examined, fitting_attacks, target_options
 from subnormal.audit.text import given
@@ -199,6 +199,7 @@ def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[R
     """Examine and write; return the report and its page. kept: a checkpoint that lies there is of this audit."""
     from subnormal.audit.engine import checkpoint
     from subnormal.audit.report import atomic_write, to_html
+    from subnormal.audit.report.folder import files
 
     with file_mistakes():
         atomic_write.prepare(out)
@@ -212,16 +213,15 @@ def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[R
 
 
 def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, slow: bool) -> list[AnyAttack]:
-    """Return the attacks that are asked for. slow: also those whose rows take seconds; one that is named always is."""
-    from subnormal.attacks.catalogue import ATTACKS, attack
+    from subnormal.attacks.catalogue import attack
+    from subnormal.audit.api import chosen
     from subnormal.mechanisms.families import family
 
     for name in names:
         known(attack, name, "--attack")
     if family_name is not None:
         known(family, family_name, "--family")
-    wanted = [one for one in ATTACKS if one.name in names or (not names and (slow or not one.slow))]
-    return [one for one in wanted if family_name in (None, one.family) and (one.channel is not None or not channels)]
+    return chosen(names, family_name, channels=channels, slow=slow)
 
 
 def _checked(names: Sequence[str]) -> Sequence[str]:

@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process, resource_tracker
+from types import ModuleType
 from typing import Any, Protocol
 
 from subnormal.audit.interrupts import put_off
 
 GRACE = 5.0  # seconds for a worker that is terminated
+_HIDING = threading.Lock()
 
 
 class Executor(Protocol):
@@ -67,7 +70,7 @@ class Processes:
             unsent: Future[Any] = Future()
             unsent.set_exception(error)
             return unsent
-        with _undisturbed():
+        with _undisturbed(), _main_hidden():
             return self._submitted(call)
 
     def _submitted(self, call: bytes) -> Future[Any]:
@@ -125,6 +128,21 @@ def _undisturbed() -> Iterator[None]:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Hide the main module while a worker may be starting, which would import it: a script would run a second time.
+
+    No task needs it. What is defined there cannot be unpickled by a worker, so it is done in this process.
+    """
+    with _HIDING:  # two threads would restore each other's
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 def cores() -> int:

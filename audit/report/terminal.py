@@ -143,11 +143,14 @@ def warnings(rows: Iterable[Row]) -> list[str]:
 
 def conclusion(report: Report) -> list[str]:
     """Return the tally, which mechanisms broke a claim, how that is known, and how to read it: a paragraph each."""
-    counts = Counter(map(sentences.verdict, report.rows))
-    tally = ", ".join(f"{counts[name]} {name}" for name in sentences.SEVERITY if counts[name])
-    rows = "1 row" if len(report.rows) == 1 else f"{len(report.rows)} rows"
-    told = [f"{rows}: {tally or 'nothing is known'}.", *_broken(report.rows)]
-    return [*told, "", NUMBERS, closing(report)]
+    return [f"{tally(report.rows)}.", *_broken(report.rows), "", NUMBERS, closing(report)]
+
+
+def tally(rows: Sequence[Row]) -> str:
+    """Return how many rows have each verdict, the most severe first, as in "2 rows: 1 VIOLATED, 1 HOLDS"."""
+    counts = Counter(map(sentences.verdict, rows))
+    told = ", ".join(f"{counts[name]} {name}" for name in sentences.SEVERITY if counts[name])
+    return f"{'1 row' if len(rows) == 1 else f'{len(rows)} rows'}: {told or 'nothing is known'}"
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 import pytest
 
 from subnormal import assert_private

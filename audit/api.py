@@ -1,0 +1,209 @@
+"""What `import subnormal` offers of the audit: run attacks, read a report back, and ask a report."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.catalogue import attack as attack_named
+from subnormal.audit import model
+from subnormal.audit.engine.pairs import AnyAttack, crossings
+from subnormal.audit.engine.process_pool import local
+from subnormal.audit.engine.scheduler import examine_all
+from subnormal.mechanisms.families import family as family_named
+from subnormal.mechanisms.families import member
+
+if TYPE_CHECKING:
+    import pandas
+
+QUICK_RUNS = 2_000  # of each world, at the most, where a first look is asked for
+
+
+class Report(model.Report):
+    """The rows of an audit, and everything that is needed to produce them again.
+
+    `run` makes one, `load` reads one back. `rows` holds a `Row` for each attack on each mechanism: its names, its
+    claim, its kinds of evidence (`exact`, `exhaustive`, `sampled`, `sequential`, `timing`; None where there is none),
+    `verdict` and `violated`. In a notebook a report shows itself as a table.
+    """
+
+    __slots__ = ()
+
+    @property
+    def violated(self) -> tuple[model.Row, ...]:
+        """The rows in which a claim is violated. No rows here do not mean that a mechanism is private."""
+        return tuple(row for row in self.rows if row.violated)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a pandas data frame with one line for each row.
+
+        Its columns: the names of the attack and the mechanism, the verdict, what is claimed and what was found as text,
+        the claim's numbers, and the numbers of each kind of evidence, as in "sampled.epsilon_lower".
+
+        Returns:
+            A data frame. A number that a row does not have is missing (NaN or None).
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed. Subnormal does not need it for anything else.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            if error.name != "pandas":
+                raise
+            raise ModuleNotFoundError("Report.to_frame needs pandas: pip install pandas", name="pandas") from None
+        from subnormal.audit.report import notebook
+
+        return pandas.DataFrame.from_records(notebook.records(self))
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write report.json, report.html and table.svg, the files that `subnormal run` writes.
+
+        A report that was read back has no pictures of its rows: they are not in report.json.
+
+        Args:
+            folder: where to write. It is made where there is none; files of the same names are replaced.
+
+        Raises:
+            OSError: the folder cannot be made or written. No file is then half written.
+        """
+        from subnormal.audit.report import folder as report_folder
+
+        report_folder.save(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        from subnormal.audit.report import notebook
+
+        return notebook.to_html(self)
+
+    def __repr__(self) -> str:
+        from subnormal.audit.report.terminal import tally
+
+        return f"<Report: {tally(self.rows)}>"
+
+
+def run(
+    attacks: Sequence[str | AnyAttack] | None = None,
+    mechanisms: Sequence[str] | None = None,
+    *,
+    family: str | None = None,
+    channels: bool = False,
+    runs: int = 100_000,
+    seed: int = 1,
+    alpha: float = 0.05,
+    jobs: int | None = None,
+    until_decided: bool = False,
+    quick: bool = False,
+    everything: bool = False,
+) -> Report:
+    """Attack mechanisms of this project and return what was found, as `subnormal run` does.
+
+    The same arguments give the same report, whatever `jobs` is. Nothing is written: see `Report.save`.
+
+    Args:
+        attacks: names of attacks, or attacks that `attack` has made. None: every attack.
+        mechanisms: names of mechanisms. None: those that the attacks break, their fixes, and one exact mechanism.
+        family: only attacks on this family, as "laplace".
+        channels: only side channels: attacks on what is counted beside the outcome.
+        runs: runs of each world for each row.
+        seed: of all randomness.
+        alpha: the chance that any sampled verdict of the report is a false alarm, at the most.
+        jobs: worker processes. None: one for each core. 1: this process does everything.
+        until_decided: stop each row as soon as its claim is refuted.
+        quick: at most 2,000 runs, and none of the slow attacks that are not named.
+        everything: also pairs of attacks and mechanisms that tell nothing more.
+
+    Returns:
+        A report with a row for each pair of an attack and a mechanism. Where its code failed, the row has an error.
+
+    Raises:
+        LookupError: a name is not known, or needs a library that is not installed.
+        TypeError: `attacks` or `mechanisms` is one string instead of a list of them, or a number is not whole.
+        ValueError: a number is out of range, or none of the attacks is meant for these mechanisms.
+    """
+    for name, names in (("attacks", attacks), ("mechanisms", mechanisms)):
+        if isinstance(names, str):
+            raise TypeError(f"{name} must be a list of names, got the string {names!r}")
+    for one in mechanisms or ():
+        member(one)
+    _require_whole("runs", runs, 1)
+    _require_whole("seed", seed, 0)
+    if jobs is not None:
+        _require_whole("jobs", jobs, 1)
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    met = crossings(
+        chosen(attacks or (), family, channels=channels, slow=not quick),
+        mechanisms=mechanisms or (),
+        everything=everything,
+    )
+    if not met:
+        hint = "they are of other families" if everything else "everything=True tries every pair of a family"
+        raise ValueError(f"none of these attacks is meant for these mechanisms; {hint}")
+    runs = min(runs, QUICK_RUNS) if quick else runs
+    with local(jobs) as executor:
+        made = examine_all(met, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided, executor=executor)
+    return _asked(made)
+
+
+def load(path: str | os.PathLike[str]) -> Report:
+    """Read a report.json back.
+
+    Rows have all but their pictures: `sketch` is None. Parameters and events are as they stand in the file.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        The report, of the same type as `run` returns. `save` writes the same report.json again.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not a report of this version's form; the message names the file and the field.
+    """
+    from subnormal.audit.report import from_json
+    from subnormal.audit.report.load import parsed
+
+    content = Path(path).read_bytes()
+    try:
+        return _asked(from_json.report(parsed(content)))
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)} {error}") from None
+
+
+def chosen(
+    names: Sequence[str | AnyAttack], family: str | None = None, *, channels: bool = False, slow: bool = True
+) -> list[AnyAttack]:
+    """Return the attacks that are asked for, in the catalogue's order; attacks that are given themselves come last.
+
+    names: none stands for all. channels: only side channels. slow: also those whose rows take seconds; one that is
+    named always is there. Raises LookupError where a name is not known.
+    """
+    known, given = [one for one in names if isinstance(one, str)], [one for one in names if not isinstance(one, str)]
+    for name in known:
+        attack_named(name)
+    if family is not None:
+        family_named(family)
+    found = [one for one in ATTACKS if one.name in known or (not names and (slow or not one.slow))]
+    return [
+        one for one in (*found, *given) if family in (None, one.family) and (one.channel is not None or not channels)
+    ]
+
+
+def _asked(report: model.Report) -> Report:
+    values: dict[str, Any] = {field.name: getattr(report, field.name) for field in fields(report)}
+    return Report(**values)
+
+
+def _require_whole(name: str, value: int, least: int) -> None:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r}") from None
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")

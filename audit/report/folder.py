@@ -1,0 +1,20 @@
+"""A report as files in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from subnormal.audit.model import Report
+from subnormal.audit.report import atomic_write, terminal, to_html
+
+
+def files(report: Report, page: str) -> dict[str, bytes]:
+    """Return the content of each file of a report, by name. page: the text of report.html."""
+    made = {"table.svg": terminal.to_svg(report), "report.html": page, "report.json": to_html.to_json(report)}
+    return {name: content.encode() for name, content in made.items()}
+
+
+def save(report: Report, folder: Path) -> None:
+    """Write the files of a report into a folder, which is made where there is none. Raises OSError."""
+    atomic_write.prepare(folder)
+    atomic_write.write(folder, files(report, to_html.to_html(report)))

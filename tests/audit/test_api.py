@@ -1,0 +1,189 @@
+"""`subnormal.run` and `subnormal.load`: the report of the command line, as a Python object."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal import Report, attack, load, run
+from subnormal.attacks.side_channels.subnormal_time import subnormal_time
+from subnormal.audit import model
+from subnormal.audit.api import chosen
+from subnormal.audit.report import sentences, to_html
+from subnormal.audit.report.finding import finding
+from tests.support import processes
+from tests.support.processes import SUBNORMAL
+
+ATTACKS = ["zero-rounding", "grid-precision", "rejection-tries"]
+MECHANISMS = ["exponential-naive-float64", "exponential-base2", "laplace-naive-float64", "laplace-exact"]
+
+
+def broken_worlds() -> tuple[Any, Any]:
+    raise ValueError("<no> worlds")
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """Every kind of evidence but exhaustive, a side channel, a clock, and an error."""
+    failing = dataclasses.replace(attack("zero-rounding"), name="failing", worlds=broken_worlds)
+    decided = run(["grid-precision", "rejection-tries"], runs=2_000, jobs=1, until_decided=True)
+    others = run(["zero-rounding", subnormal_time(outcomes=50), failing], runs=500, jobs=1)
+    assert {kind for row in (*decided.rows, *others.rows) for kind in row.evidence} == {
+        "exact",
+        "sampled",
+        "sequential",
+        "timing",
+    }
+    return Report("0", 1, 500, 0.05, 0.01, {"numpy": np.__version__}, (*decided.rows, *others.rows), ("later",))
+
+
+def test_the_command_writes_the_same_report(tmp_path: Path) -> None:
+    """To the byte, even in a script that does not guard its main part, with two processes."""
+    asked = [word for name in ATTACKS for word in ("--attack", name)]
+    asked += [word for name in MECHANISMS for word in ("--mechanism", name)]
+    shown = processes.run([*SUBNORMAL, "run", *asked, "--quick", "--jobs", "1", "--out", "command"], cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subnormal\nprint('begun')\n"
+        f"subnormal.run({ATTACKS[::-1]}, {MECHANISMS[::-1]}, quick=True, jobs=2).save('script')\n"
+    )
+    shown = processes.run([sys.executable, str(script)], cwd=tmp_path)
+    assert (shown.returncode, shown.stdout) == (0, "begun\n"), shown.stderr
+    for name in ("report.json", "report.html", "table.svg"):
+        assert (tmp_path / "script" / name).read_bytes() == (tmp_path / "command" / name).read_bytes()
+
+
+def test_a_report_that_is_read_back_is_the_same(report: Report, tmp_path: Path) -> None:
+    report.save(tmp_path)
+    again = load(tmp_path / "report.json")
+    assert type(again) is Report
+    assert again == dataclasses.replace(
+        report,
+        rows=tuple(
+            dataclasses.replace(row, sketch=None, event=ours.event, parameters=ours.parameters)
+            for row, ours in zip(report.rows, again.rows, strict=True)
+        ),
+    )
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again" / "report.json").read_bytes() == (tmp_path / "report.json").read_bytes()
+    assert [finding(row) for row in again.rows] == [finding(row) for row in report.rows]
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Any:
+    """Yield the path of every value that is no object and no list."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(part, (*path, key))
+    else:
+        yield path
+
+
+def test_a_field_of_another_type_is_named(report: Report, tmp_path: Path) -> None:
+    """Every field of every kind of row, but what no program reads: parameters and events are free in their form."""
+    document = json.loads(to_html.to_json(report))
+    free = {"parameters", "event", "schema", "visible_below"}
+    paths = [path for path in leaves(document) if not free & set(path)]
+    place, tried = tmp_path / "report.json", set()
+    for path in paths:
+        form = tuple(part for part in path if isinstance(part, str))
+        if form in tried:
+            continue
+        tried.add(form)
+        changed = json.loads(to_html.to_json(report))
+        at = changed
+        for part in path[:-1]:
+            at = at[part]
+        at[path[-1]] = ["wrong"]
+        place.write_text(json.dumps(changed))
+        named = "worlds" if "worlds" in form else form[-1]
+        with pytest.raises(ValueError, match=rf"report\.json .*{named}"):
+            load(place)
+    assert {"claim", "worlds", "exact", "sampled", "sequential", "timing"} <= {part for form in tried for part in form}
+
+
+@pytest.mark.parametrize(("content", "told"), [("", "ends too early"), ("[]", "no schema"), ('{"schema": "x"}', "'x'")])
+def test_what_is_no_report_is_refused(content: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(content)
+    with pytest.raises(ValueError, match=rf"report\.json .*{told}"):
+        load(tmp_path / "report.json")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "absent.json")
+
+
+def test_violated_rows(report: Report) -> None:
+    assert [row.mechanism for row in report.violated] == [row.mechanism for row in report.rows if row.violated]
+    assert 0 < len(report.violated) < len(report.rows)
+
+
+def test_a_report_is_shown_by_its_verdicts(report: Report) -> None:
+    assert repr(report).startswith(f"<Report: {len(report.rows)} rows: {len(report.violated)} VIOLATED, 5 ERROR, ")
+
+
+def test_a_notebook_shows_what_the_terminal_shows(report: Report) -> None:
+    shown = report._repr_html_()
+    rows = shown.partition("</tbody>")[0].split("<tr>")[2:]
+    verdicts = [next(name for name in sentences.SEVERITY if name in row) for row in rows]
+    assert verdicts == sorted(map(sentences.verdict, report.rows), key=sentences.SEVERITY.index)
+    for row in report.rows:
+        made = finding(row)
+        told = [text.replace("<", "&lt;").replace(">", "&gt;") for text in (row.mechanism, made.claimed, made.found)]
+        assert any(all(text in line for text in told) for line in rows)
+    assert "<no>" not in shown  # an error's message is text
+    assert "No verdict says that a mechanism is private." in shown
+
+
+def test_a_frame_has_a_line_for_each_row(report: Report) -> None:
+    frame = report.to_frame()
+    assert len(frame) == len(report.rows)
+    assert list(frame["verdict"]) == [sentences.verdict(row) for row in report.rows]
+    assert list(frame["found"]) == [finding(row).found for row in report.rows]
+    for kind, name in (("exact", "epsilon"), ("sampled", "epsilon_lower"), ("sequential", "runs")):
+        expected = [np.nan if (part := getattr(row, kind)) is None else getattr(part, name) for row in report.rows]
+        np.testing.assert_array_equal(frame[f"{kind}.{name}"].to_numpy(dtype=float), expected)
+
+
+def test_without_pandas_the_message_says_what_to_install(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install pandas"):
+        report.to_frame()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"attacks": "zero-rounding"}, TypeError, "attacks must be a list of names, got the string 'zero-rounding'"),
+        ({"mechanisms": "laplace-exact"}, TypeError, "mechanisms must be a list"),
+        ({"attacks": ["zero-roundin"]}, LookupError, "did you mean 'zero-rounding'"),
+        ({"mechanisms": ["laplace-exakt"]}, LookupError, "did you mean 'laplace-exact'"),
+        ({"family": "laplac"}, LookupError, "did you mean 'laplace'"),
+        ({"runs": 0}, ValueError, "runs must be at least 1, got 0"),
+        ({"runs": 1e5}, TypeError, "runs must be a whole number, got 100000.0"),
+        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
+        ({"jobs": 0}, ValueError, "jobs must be at least 1, got 0"),
+        ({"alpha": float("nan")}, ValueError, "alpha must be between 0 and 1, got nan"),
+        ({"attacks": ["zero-rounding"], "mechanisms": ["laplace-exact"]}, ValueError, "everything=True"),
+    ],
+)
+def test_mistakes_are_named(options: dict[str, Any], error: type[Exception], told: str) -> None:
+    with pytest.raises(error) as raised:
+        run(**options)
+    assert told in str(raised.value)
+
+
+def test_a_quick_look_leaves_out_what_is_slow_unless_it_is_named() -> None:
+    slow = {one.name for one in chosen([]) if one.slow}
+    assert slow
+    assert slow.isdisjoint(one.name for one in chosen([], slow=False))
+    assert [one.name for one in chosen(sorted(slow)[:1], slow=False)] == sorted(slow)[:1]
+    assert run(["zero-rounding"], ["exponential-exact"], quick=True, jobs=1).runs == 2_000
+
+
+def test_an_attack_may_be_given_itself() -> None:
+    own = dataclasses.replace(attack("zero-rounding"), name="own")
+    report = run([own], ["exponential-naive-float64"], runs=100, jobs=1)
+    assert [(row.attack, row.verdict) for row in report.rows] == [("own", model.Verdict.VIOLATED)]

@@ -1,0 +1,96 @@
+"""`import subnormal`: a dozen names, each documented and typed, and nothing heavy imported before one is used."""
+
+import doctest
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, assert_type
+
+import pytest
+
+import subnormal
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.api import Report
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.mechanism import Mechanism
+from tests.support.paths import ROOT
+from tests.support.processes import run
+
+HEAVY = ("numpy", "scipy", "gmpy2", "matplotlib", "click", "rich", "jinja2", "cryptography", "pandas")
+FUNCTIONS = [name for name in subnormal.__all__ if inspect.isfunction(getattr(subnormal, name))]
+METHODS = [subnormal.Report.to_frame, subnormal.Report.save]
+
+EXAMPLES = """
+>>> import subnormal
+>>> from subnormal import Claim, Eta, NotPrivateError, Report, Verdict, Zcdp
+>>> from subnormal import assert_private, attack, load, member, run, system_bits
+>>> Claim(epsilon=1.0, delta=1e-9).epsilon, Zcdp(0.5).rho, Eta(1, 1, 1).bits
+(1.0, 0.5, 1.0)
+>>> naive, zero = member("exponential-naive-float64"), attack("zero-rounding")
+>>> data_in, data_out = zero.worlds()
+>>> bool((naive.sample(data_in, zero.parameters, system_bits(), 100) == 0).any())
+False
+>>> report = run([zero], [naive.name], runs=2_000, jobs=1)
+>>> isinstance(report, Report), [row.verdict is Verdict.VIOLATED for row in report.violated]
+(True, [True])
+>>> report
+<Report: 1 row: 1 VIOLATED>
+>>> report.save(folder)
+>>> load(folder / "report.json").rows[0].exact == report.rows[0].exact
+True
+>>> try:
+...     assert_private(lambda records: len(records), [1], [], epsilon=1.0, runs=2_000)
+... except NotPrivateError as error:
+...     str(error.evidence.verdict)
+'VIOLATED'
+"""
+
+
+def test_there_are_a_dozen_names_and_no_others() -> None:
+    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 12
+    assert set(subnormal.__all__) <= set(dir(subnormal))
+    with pytest.raises(AttributeError, match="'nothing'"):
+        subnormal.nothing  # noqa: B018
+
+
+def test_every_name_works_as_documented(tmp_path: Any) -> None:
+    """One session that uses each of the names."""
+    assert {name for name in subnormal.__all__ if re.search(rf"\b{name}\b", EXAMPLES)} == set(subnormal.__all__)
+    test = doctest.DocTestParser().get_doctest(EXAMPLES, {"folder": tmp_path}, "examples", None, None)
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@pytest.mark.parametrize("name", subnormal.__all__)
+def test_every_name_has_a_docstring(name: str) -> None:
+    assert len((getattr(subnormal, name).__doc__ or "").strip()) > 20
+
+
+@pytest.mark.parametrize("function", [*(getattr(subnormal, name) for name in FUNCTIONS), *METHODS])
+def test_functions_document_arguments_results_and_errors(function: Callable[..., Any]) -> None:
+    told = inspect.getdoc(function) or ""
+    signature = inspect.signature(function)
+    parts = dict(zip(*[iter(re.split(r"^(Args|Returns|Raises):\n", told, flags=re.M)[1:])] * 2, strict=True))
+    asked = [name for name in signature.parameters if name != "self"]
+    assert re.findall(r"^    (\w+): ", parts.get("Args", ""), flags=re.M) == asked
+    assert ("Returns" in parts) == (signature.return_annotation not in (None, "None"))
+    assert re.search(r"^    \w+(Error): \S", parts.get("Raises", ""), flags=re.M)
+
+
+def test_nothing_heavy_is_imported_before_a_name_is_used() -> None:
+    code = (
+        "import sys, subnormal; print([name for name in sys.modules if name.startswith('subnormal.')]); "
+        f"print([name for name in {HEAVY} if name in sys.modules]); subnormal.Claim; print('subnormal' in sys.modules)"
+    )
+    shown = run([sys.executable, "-c", code], cwd=ROOT)
+    assert (shown.stdout.splitlines(), shown.stderr) == (["[]", "[]", "True"], "")
+
+
+def test_types_are_seen_by_whoever_checks_them() -> None:
+    """mypy reads these lines with the rest of the tests; the marker file tells it to do so for users as well."""
+    assert_type(subnormal.attack("zero-rounding"), Attack[Any, Any, Any])
+    assert_type(subnormal.member("laplace-exact"), Mechanism[Any, Any, Any])
+    assert_type(subnormal.system_bits(), BitSource)
+    assert_type(subnormal.Claim(1.0).epsilon, float)
+    assert_type(subnormal.run(["zero-rounding"], ["exponential-exact"], runs=100, jobs=1), Report)
+    assert (ROOT / "subnormal" / "py.typed").is_file()
