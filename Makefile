@@ -15,6 +15,7 @@ test: $(VENV)/.installed-test lint
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -33,6 +34,7 @@ wheel: $(VENV)/.installed-test
 	cd build/wheel/own && ../venv/bin/python -c \
 		'import attacks, audit, mechanisms, subnormal; assert attacks.OWN and audit.OWN and mechanisms.OWN; subnormal.assert_private'
 	test -s build/wheel/venv/lib/python3.*/site-packages/subnormal/audit/report.schema.json
+	test -f build/wheel/venv/lib/python3.*/site-packages/subnormal/py.typed
 
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test

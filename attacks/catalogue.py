@@ -96,7 +96,17 @@ ON_OUTCOMES = tuple(attack for attack in ATTACKS if attack.channel is None)
 
 
 def attack(name: str) -> Attack[Any, Any, Any]:
-    """Return the attack of that name. Raises LookupError, with the nearest name, where there is none."""
+    """Return an attack: its two worlds, its parameters, and the event that tells the worlds apart.
+
+    Args:
+        name: the attack's name, as `subnormal list` shows it.
+
+    Returns:
+        The attack. It is a description and runs nothing.
+
+    Raises:
+        LookupError: no attack has that name; the message has the nearest one.
+    """
     for candidate in ATTACKS:
         if candidate.name == name:
             return candidate

@@ -179,14 +179,22 @@ if hasattr(os, "register_at_fork"):
 
 
 def system_bits(word_bits: int = 64) -> BitSource:
-    """Return cryptographic bits, the default for anything released.
+    """Return a source of cryptographic random bits, the default for anything that is released.
 
-    An AES-256 counter-mode keystream: indistinguishable from uniform to whoever cannot break AES, with a fresh key from
-    the operating system for every source, after every GiB, and in the child after a fork. It does not forget: who
-    reads this process's memory learns the bits of its present key, past ones too. Threads may share
-    a source.
+    An AES-256 counter-mode keystream, indistinguishable from uniform for anyone who cannot break AES. It has a fresh
+    key from the operating system for every source, after every GiB, and in the child after a fork. Anyone who reads
+    this process's memory learns the bits of its present key, past ones too. Threads may share a source.
     In bulk it is more than ten times faster than asking the operating system (`make bench`); a single word costs about
     the same, nearly all of it Python's.
+
+    Args:
+        word_bits: the size of a word, 1 to 64, where a sampler that reads words names none.
+
+    Returns:
+        The source: `take(k)` returns k bits as an integer, `words(n)` n words as an array.
+
+    Raises:
+        ValueError: word_bits is not between 1 and 64.
     """
     keystream = _Keystream()
     source = BitSource(keystream.draw, word_bits)

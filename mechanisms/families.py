@@ -80,9 +80,18 @@ def _imported(reference: str) -> Mechanism[Any, Any, Any]:
 
 
 def member(name: str) -> Mechanism[Any, Any, Any]:
-    """Return the mechanism of that name. Raises LookupError, with the nearest name, where there is none.
+    """Return a mechanism: how it samples, what it claims, and its exact law where there is one.
 
     The references that share most words with the name are imported first: few names import more than their own module.
+
+    Args:
+        name: the mechanism's name, as `subnormal list` shows it.
+
+    Returns:
+        The mechanism, a record whose fields are functions of the data and the parameters of an attack.
+
+    Raises:
+        LookupError: no mechanism has that name (the message has the nearest one), or its library is not installed.
 
     >>> member("exponential-base2").family
     'exponential'

@@ -21,7 +21,15 @@ EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """(ε, δ)-differential privacy, as promised: ε in nats."""
+    """(ε, δ)-differential privacy, as a mechanism promises it.
+
+    Args:
+        epsilon: ε in nats, at least 0.
+        delta: δ, between 0 and 1.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
 
     epsilon: float
     delta: float = 0.0
@@ -57,7 +65,15 @@ class Claim:
 class Eta:
     """The rate η = −z·log₂(x/2^y) of base-2 privacy: 2^−η = (x/2^y)^z is an exact dyadic rational.
 
-    x, y, z are positive integers with x < 2^y. Source: Ilvento 2020, Section 3.2.
+    Source: Ilvento 2020, Section 3.2.
+
+    Args:
+        x: a positive integer below 2^y.
+        y: a positive integer.
+        z: a positive integer.
+
+    Raises:
+        ValueError: one of them is not.
 
     >>> Eta(1, 1, 1).bits
     1.0
@@ -127,6 +143,12 @@ class Eta:
 @dataclass(frozen=True, slots=True)
 class Zcdp:
     """ρ-zero-concentrated differential privacy: a whole curve of claims (ε, δ(ε)). Rates of several releases add.
+
+    Args:
+        rho: ρ, at least 0.
+
+    Raises:
+        ValueError: ρ is negative or not finite.
 
     >>> round((Zcdp(0.25) + Zcdp(0.25)).epsilon(delta=1e-9), 9)
     6.474070021

@@ -9,7 +9,8 @@ from typing import Any
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
-from subnormal.audit.report.table import closing, printable
+from subnormal.audit.report.table import closing
+from subnormal.audit.text import printable
 
 TITLES = ("attack", "mechanism", "verdict", "claims", "found", "by")
 LEFT = ' style="text-align: left"'

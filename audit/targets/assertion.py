@@ -128,30 +128,39 @@ def assert_private(
     alpha: float = 1e-6,
     event: Event | Callable[[Any], bool] | None = None,
 ) -> None:
-    """Raise NotPrivateError, an AssertionError, where release(data) is seen to break (ε, δ)-privacy on this pair.
+    """Raise NotPrivateError where release(data) is seen to break (ε, δ)-differential privacy on this pair of inputs.
 
-    release(data) returns one outcome, with fresh randomness at each call; calls must be independent and alike, so no
-    budget, cache or counter may carry over from one to the next. It is called `runs` times on each input, in turn, and,
-    where no event is given, a quarter as often again to learn one, on runs that judge nothing. An outcome may be a
-    number, a string, None, a date, a tuple, list, set, array, tensor, series, frame, mapping or dataclass of such: see
-    `targets.outcomes`. An exception is an outcome too: it may leak. event: what the attacker looks for, an event of
-    `attacks.core.events` or a function of one outcome, which sees lists, arrays and sets as tuples, mappings as sorted
-    tuples of items, and exceptions as `Refused`.
+    No error means that so many runs showed no violation. It does not mean that the release is private.
 
-    Two plain numbers stand for all numbers as far apart: the claim is taken to cover those as well. What the noise of
-    floats gives away shows best at zero, where floats are finest: 1 + noise and 0 + noise can be told apart where
-    6 + noise and 5 + noise hardly can. So, where no event is given, neither number is zero and outcomes hold floats,
-    release is called on their distance and on zero too: a quarter of `runs` times each, and, only where these runs
-    speak against the claim, `runs` times each on top. It is not accused of refusing there, nor of anything but finite
-    floats: zero may lie outside its domain. Where inputs are not neighbours by their distance, wrap them:
+    Two plain numbers stand for all numbers as far apart: the claim is taken to cover those as well. Floats are finest
+    at zero, so rounding shows best there: 1 + noise and 0 + noise can be told apart where 6 + noise and 5 + noise
+    hardly can. Where no event is given, neither number is zero and outcomes hold floats, release is therefore called on
+    their distance and on zero too: a quarter of `runs` times each, and `runs` times each on top only where these runs
+    speak against the claim. At zero it is not accused of refusing, nor of outcomes that are not finite floats: zero may
+    lie outside its domain. Where inputs are not neighbours by their distance, wrap them:
     `assert_private(lambda data: release(data[0]), [101.0], [100.0], ...)` tries this pair alone.
 
-    alpha: the probability, at the most, that a release that keeps its promise is accused; where there are two pairs to
-    try, each has half. No error means that nothing was found with so many runs, not that the release is private.
+    Args:
+        release: a function of the data that returns one outcome, with fresh randomness at each call. Calls must be
+            independent: no budget, cache or counter may carry over from one call to the next. An outcome is a number,
+            a string, None, a date, or a tuple, list, set, array, tensor, series, frame, mapping or dataclass of such
+            (`targets.outcomes`). An exception is an outcome too, because it may leak.
+        data_in: one input.
+        data_out: a neighbouring input: it differs by no more than the claim protects, as one record.
+        epsilon: the claimed ε, in nats.
+        delta: the claimed δ.
+        runs: calls on each input that judge the claim. Without an event, a quarter as many come on top to learn one.
+        alpha: the chance that a release that keeps its claim is accused, at the most. Where two pairs of inputs are
+            tried, each has half of it.
+        event: what the attacker looks for: an event of `attacks.core.events`, or a function of one outcome that returns
+            a bool. That function sees lists, arrays and sets as tuples, mappings as sorted tuples of items, and
+            exceptions as `Refused`. None: an event is learned from runs of its own.
 
-    Raises ValueError where a verdict is impossible: fewer runs than could show more than the claim (it says how many
-    are needed), or a release that only raises, the same in both worlds. Raises TypeError, with the name of the type,
-    where what is released cannot be told apart for certain: an object of a class of one's own, a generator, a model.
+    Raises:
+        NotPrivateError: the claim is violated. It is an AssertionError, and holds the evidence and the event.
+        ValueError: no verdict is possible: an argument is out of range, there are fewer runs than could show a
+            violation (the message says how many are needed), or release raised in every run on both inputs.
+        TypeError: an outcome cannot be compared for certain, as an object of a class of your own or a generator.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
