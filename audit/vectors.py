@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact, sampled
@@ -102,23 +101,6 @@ def data(values: Any) -> dict[str, Any]:
         "length": len(values),
         "runs": [[count, number(value)] for count, value in zip(counts, values[ends - 1].tolist(), strict=True)],
     }
-
-
-def decoded(given: Mapping[str, Any]) -> int | float | dict[str, int | float] | NDArray[Any]:
-    """Return the data that `data` has written."""
-    if "items" in given:
-        return {key: _number(value) for key, value in given["items"]}
-    if "runs" not in given:
-        return _number(given["value"])
-    counts = [count for count, _ in given["runs"]]
-    values = np.array([_number(value) for _, value in given["runs"]], dtype=given["type"])
-    return np.repeat(values, counts)
-
-
-def _number(given: Any) -> int | float:
-    if isinstance(given, Mapping):
-        return float.fromhex(given["hex"])
-    return int(given)
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

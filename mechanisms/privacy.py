@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from subnormal.mechanisms.numerics.mpfr import exact_root, exp_bounds, float_up, log_bounds, rational
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up, log_bounds, rational
 
 NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
@@ -108,21 +108,6 @@ class Eta:
         if x >= 1 << resolution:
             raise ValueError(f"nats = {nats} is too small for a resolution of {resolution} bits")
         return cls(x, resolution, 1)
-
-    def times(self, factor: Fraction) -> Eta:
-        """Return factor·η, factor > 0. Raises ValueError where 2^(−factor·η) is no dyadic rational.
-
-        It is one only where the factor's denominator divides z, but for a part whose root of x/2^y is exact.
-
-        >>> Eta(9, 4, 1).times(Fraction(3, 2)), Eta(1, 1, 16).times(Fraction(1, 16))
-        (Eta(x=3, y=2, z=3), Eta(x=1, y=1, z=1))
-        """
-        twos = (self.x & -self.x).bit_length() - 1
-        x, y, z = self.x >> twos, self.y - twos, self.z * Fraction(factor)
-        root = exact_root(x, z.denominator)
-        if root is None or y % z.denominator:
-            raise ValueError(f"2^(−{factor}·η) is no dyadic rational for eta = {self}")
-        return Eta(root, y // z.denominator, z.numerator)
 
     @property
     def base(self) -> Fraction:

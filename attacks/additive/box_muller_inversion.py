@@ -85,16 +85,6 @@ def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
     )
 
 
-def guess(pairs: Floats, data_in: Floats, data_out: Floats, sigma: float) -> NDArray[np.bool_]:
-    """Return for each pair, shape (n, 2), whether it is thought to come from data_in.
-
-    From the only data that can have made it; where both can, or neither, from the nearer.
-    """
-    from_in, from_out = reachable(pairs, data_in, sigma), reachable(pairs, data_out, sigma)
-    nearer_in = np.hypot(*(pairs - data_in).T) < np.hypot(*(pairs - data_out).T)
-    return np.where(from_in == from_out, nearer_in, from_in)
-
-
 def as_pairs(outcomes: Outcomes) -> Floats:
     """Return outcomes as float64 of shape (outcomes, 2): NaN for a refusal, and for what is not a pair."""
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and outcomes.shape[1] == 2:

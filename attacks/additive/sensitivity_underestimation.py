@@ -3,15 +3,13 @@
 Noise is scaled to the sensitivity that a sum has in real numbers: U − L where a record in [L, U] is replaced, the
 largest magnitude where one is added. Floats round every partial sum, so one record can turn the rounding of one
 addition (`rounding_worlds`) or of all that follow (`repeated_rounding_worlds`); the order of the records decides how
-much is lost (`reordering_worlds`); and integers wrap around (`wraparound_worlds`). All this is deterministic: `jump`
-is exact.
+much is lost (`reordering_worlds`); and integers wrap around (`wraparound_worlds`). All this is deterministic.
 
 Source: Casacuberta, Shoemate, Vadhan, Wagaman 2022 (arXiv:2207.10635).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -36,18 +34,6 @@ class Worlds(NamedTuple):
     data_in: Records
     data_out: Records
     claimed: Fraction
-
-
-def jump(summation: Callable[[Records], float], worlds: Worlds) -> Fraction:
-    """Return how many times the claimed sensitivity the two sums lie apart, exactly. 1 is what real numbers allow.
-
-    >>> from subnormal.mechanisms.additive.float_sums import pairwise
-    >>> worlds = repeated_rounding_worlds()
-    >>> [jump(lambda records: summation(records, np.float32), worlds) for summation in (sequential, pairwise)]
-    [Fraction(257, 1), Fraction(1, 1)]
-    """
-    moved = Fraction(summation(worlds.data_in)) - Fraction(summation(worlds.data_out))
-    return abs(moved) / worlds.claimed
 
 
 def rounding_worlds(bits: int = 17, float_type: DTypeLike = np.float32) -> Worlds:

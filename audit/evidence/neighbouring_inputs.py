@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.outcome_features import first_value
@@ -28,12 +27,6 @@ Adjacent = Callable[[Any, Any], bool]
 def among(pairs: Sequence[Neighbours], adjacent: Adjacent) -> tuple[Neighbours, ...]:
     """Return the pairs that a claim covers, in their order."""
     return tuple(pair for pair in pairs if adjacent(pair.data_in, pair.data_out))
-
-
-def added_or_removed(data_in: NDArray[Any], data_out: NDArray[Any]) -> bool:
-    """Return whether one vector is the other with one record more, in any order."""
-    fewer, more = sorted((sorted(data_in.tolist()), sorted(data_out.tolist())), key=len)
-    return len(more) == len(fewer) + 1 and any(more[:place] + more[place + 1 :] == fewer for place in range(len(more)))
 
 
 def within(step: int | float) -> Adjacent:

@@ -19,13 +19,11 @@ def band(
     claim: Claim | Zcdp,
     epsilons: Sequence[float],
     alpha: float,
-    order: NDArray[np.int64] | None = None,
 ) -> CurveEvidence:
     """Return what the counts of cells, fixed beforehand, show of the whole curve δ(ε), the larger of both directions.
 
-    order: the cells from the least likely in the first world, against the second, to the likeliest; to be fixed before
-    these runs, on training runs (`likelihood_ratio_order`); the cells' own order where not given. With it δ(ε) is
-    attained by half-lines. lower: P(S) − e^ε·Q(S) over the half-lines S and their complements, by Clopper-Pearson
+    Where the cells lie from the least likely in the first world, against the second, to the likeliest, δ(ε) is attained
+    by half-lines. lower: P(S) − e^ε·Q(S) over the half-lines S and their complements, by Clopper-Pearson
     bounds that hold for all of them together (tails of α/2 shared by the four bounds of each half-line, whatever ε).
     upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^cells events no share
     differs from its probability by more than t (the other half of α).
@@ -42,19 +40,15 @@ def band(
         raise ValueError("runs must be at least 1, got 0")
     if len(points) == 0 or not (np.isfinite(points) & (points >= 0)).all():
         raise ValueError(f"epsilons must be finite and not negative, got {epsilons}")
-    order = np.arange(len(cells[0])) if order is None else order
-    if not np.array_equal(np.sort(order), np.arange(len(cells[0]))):
-        raise ValueError(f"order must name each of the {len(cells[0])} cells once")
-    cells = cells[0][order], cells[1][order]
     with np.errstate(over="ignore"):
         ratios = np.exp(points) * (1 + 1e-15)  # up: against accusing
     lower, observed = _shown(cells, runs, ratios, alpha / 2), _observed(cells, runs, ratios)
     # 2^cells events, two worlds: the complement of an event is another, so that one side is both
-    margin = np.sqrt((len(order) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
+    margin = np.sqrt((len(cells[0]) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
     promised = np.array([_promised(claim, epsilon) for epsilon in points.tolist()])
     best = int((lower - promised).argmax())
     return CurveEvidence(
-        verdict=_of_curve(lower[best] > promised[best], runs, alpha, len(order), points, promised),
+        verdict=_of_curve(lower[best] > promised[best], runs, alpha, len(cells[0]), points, promised),
         runs=runs,
         confidence=1 - alpha,
         epsilons=points,
@@ -97,12 +91,6 @@ def groups(cells: int, law: Pair | None) -> NDArray[np.int64]:
     parts = 1 + ((np.cumsum(masses) - masses / 2) / masses.sum() * (GROUPS - 2)).astype(np.int64)
     parts[np.isneginf(distinct)], parts[np.isposinf(distinct)] = 0, GROUPS - 1
     return np.unique(parts[ranks], return_inverse=True)[1].astype(np.int64)
-
-
-def likelihood_ratio_order(cells: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the cells from the least likely in the first world, against the second, to the likeliest. For training."""
-    ratio = (cells[0] + 0.5) / (cells[1] + 0.5)
-    return np.argsort(ratio, kind="stable").astype(np.int64)
 
 
 def _promised(claim: Claim | Zcdp, epsilon: float) -> float:

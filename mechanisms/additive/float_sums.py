@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import fsum
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,6 @@ from subnormal.mechanisms.additive.family import Data, Query
 def sequential(records: NDArray[Any], float_type: DTypeLike) -> float:
     """Return the sum of the records, one after the other, each partial sum rounded to the float type."""
     return float(np.cumsum(records.astype(float_type), dtype=float_type)[-1]) if len(records) else 0.0
-
-
-def pairwise(records: NDArray[Any], float_type: DTypeLike) -> float:
-    """Return numpy's own sum: halves of the records summed on their own, down to blocks of at most 128."""
-    return float(np.sum(records.astype(float_type), dtype=float_type))
-
-
-def correctly_rounded(records: NDArray[Any], float_type: DTypeLike) -> float:
-    """Return the float64 nearest to the exact sum, rounded to the float type."""
-    return float(np.asarray(fsum(records.tolist()), dtype=float_type))
-
-
-def wrapping(records: NDArray[Any], integer_type: DTypeLike) -> int:
-    """Return the sum of integers modulo 2^width, as a number of the signed type: what it is where it overflows."""
-    return int(np.sum(records, dtype=integer_type))
 
 
 def released(data: Data, query: Query, float_type: DTypeLike) -> NDArray[Any]:

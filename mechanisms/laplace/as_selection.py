@@ -31,7 +31,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.validation import INT64
 from subnormal.mechanisms.exponential import base2, base2_batched, randomized_rounding
 from subnormal.mechanisms.exponential import exact as exponential_exact
-from subnormal.mechanisms.exponential.base2 import FLOAT_LIMIT, PrecisionMethod, Sampler
+from subnormal.mechanisms.exponential.base2 import FLOAT_LIMIT
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.numerics.grid import from_steps, l1_steps, to_steps
 from subnormal.mechanisms.numerics.mpfr import rational
@@ -97,18 +97,6 @@ def steps(value: Number, *, grid: int, lower: Number, upper: Number) -> NDArray[
     return _range(grid, lower, upper).distances(value)
 
 
-def per_step(eta: Eta, grid: int) -> Eta:
-    """Return the rate of a step of 2^grid for the rate η of a unit: B^(2^grid). ValueError where that is no dyadic.
-
-    >>> per_step(Eta(9, 4, 1), -1), per_step(Eta(1, 1, 16), -4)
-    (Eta(x=3, y=2, z=1), Eta(x=1, y=1, z=1))
-    """
-    try:
-        return eta.times(Fraction(2) ** grid)
-    except ValueError:
-        raise ValueError(f"B^(2^{grid}) is no dyadic rational for eta = {eta}") from None
-
-
 def sample(
     value: Number, eta: Eta, bits: BitSource, n: int, *, grid: int, lower: Number, upper: Number
 ) -> NDArray[Any]:
@@ -120,41 +108,14 @@ def sample(
     return space.values(exponential_exact.sample(space.distances(value), eta, bits, n))
 
 
-def sample_base2(
-    value: Number,
-    eta: Eta,
-    bits: BitSource,
-    n: int,
-    *,
-    grid: int,
-    lower: Number,
-    upper: Number,
-    precision_method: PrecisionMethod = "theoretical",
-    sampler: Sampler = "all-bits",
-) -> NDArray[Any]:
-    """Return n outcomes with the law of `sample`, by the paper's own algorithms (exponential_base2), as slow as they.
-
-    Leaks: tries (all-bits) or bits consumed (bit-by-bit).
-    """
-    space = _range(grid, lower, upper)
-    limits = Limits(0, space.count - 1, space.count)
-    distances = space.distances(value)
-    drawn = base2.sample(distances, eta, bits, n, limits=limits, precision_method=precision_method, sampler=sampler)
-    return space.values(drawn)
-
-
 def law(value: Number, eta: Eta, *, grid: int, lower: Number, upper: Number) -> Law[Any]:
     """Return the exact distribution of `sample`. Raises NoLawError where it takes more than LAW_BITS_MAX bits."""
     space = _range(grid, lower, upper)
     size = space.count**2 * eta.y * eta.z
     if size > LAW_BITS_MAX:
         raise NoLawError(f"the law of {space.count} outcomes takes {size} bits, more than {LAW_BITS_MAX}")
-    return _of_values(base2.law(space.distances(value), eta), space)
-
-
-def _of_values(over_indices: Law[int], space: _Range) -> Law[Any]:
     atoms: Any = space.values(np.arange(space.count))
-    return replace(over_indices, atoms=atoms)
+    return replace(base2.law(space.distances(value), eta), atoms=atoms)
 
 
 def sample_rounded(
@@ -174,15 +135,6 @@ def sample_rounded(
     precision = min(randomized_rounding.PRECISION, 1 << (-grid - 1).bit_length())
     limits = Limits(0, space.span, space.count)
     return space.values(base2_batched.sample(units, eta, bits, n, limits=limits, rounding_precision=precision))
-
-
-def law_rounded(value: Number, eta: Eta, *, grid: int, lower: Number, upper: Number) -> Law[Any]:
-    """Return the exact distribution of `sample_rounded`, where at most 12 distances are no integers; else ValueError.
-
-    rounding.bounds encloses the others.
-    """
-    space = _range(grid, lower, upper)
-    return _of_values(base2.law(from_steps(space.distances(value), grid), eta), space)
 
 
 def member_eta(parameters: LaplaceParameters, coordinates: int = 1) -> Eta:

@@ -81,21 +81,6 @@ class Snapping:
         return self.snapped(self.rounded(value + signs * noise))
 
 
-def mironov_bound(mechanism: Snapping, sensitivity: float | Fraction = 1) -> float:
-    """Return Mironov's bound on the privacy loss, (Δ + 12Bη)/λ + 2η with η = 2^−p, rounded up. In nats.
-
-    Stated for Δ = 1 (a query of sensitivity Δ is divided by it, so B and λ are too), f a float of p bits, and
-    λ < B < 2^46·λ, here 2^(p−7)·λ: else raises ValueError. 12 = 2 worlds · 3 roundings · 2B, and 2 = 2 worlds · U*.
-    That count leaves out that a difference of two masses has larger relative errors than they have. `loss_bound` has
-    them in, so scales are calibrated by it; no law has been found to exceed Mironov's.
-    """
-    scale, bound = Fraction(mechanism.scale), Fraction(mechanism.bound)
-    if not scale < bound < scale * Fraction(2) ** (mechanism.precision - 7):
-        raise ValueError(f"bound must lie between λ and 2^{mechanism.precision - 7} λ, got {mechanism.bound}")
-    unit = Fraction(1, 1 << mechanism.precision)
-    return float_up((Fraction(sensitivity) + 12 * bound * unit) / scale + 2 * unit)
-
-
 def loss_bound(mechanism: Snapping, sensitivity: float | Fraction = 1, coordinates: int = 1) -> float:
     """Return a bound on the privacy loss, (Δ + 20c(B + λ)η)/λ for c coordinates, rounded up. In nats, η = 2^−p.
 

@@ -181,12 +181,6 @@ def float_up(value: Fraction) -> float:
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest
 
 
-def exact_root(value: int, degree: int) -> int | None:
-    """Return the integer whose power of that degree is the value ≥ 0, or None where there is none."""
-    root, is_exact = gmpy2.iroot(value, degree)
-    return int(root) if is_exact else None
-
-
 def log_ratio(numerator: int, denominator: int) -> float:
     """Return ln(numerator/denominator) in nats for positive integers of any size; ∞ where only the denominator is 0.
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -81,24 +80,6 @@ class Setting:
     def offsets(self) -> tuple[int, ...]:
         """How far above the noisy threshold the answers' noise is tested, ascending."""
         return (0, *(self.gaps or ()))
-
-
-def rates(eta_threshold: Eta, eta_answers: Eta, *, apart: int, positives: int) -> tuple[Eta, Eta]:
-    """Return r₁ = η₁/d and r₂ = η₂/(2cd), the rates of a step for two budgets in bits, d = apart.
-
-    With γ a power of two and Δ = dγ that is 2^(−(η₁/Δ)·γ), and so on. Raises ValueError, naming the budget, where the
-    power is no dyadic rational.
-
-    >>> rates(Eta(1, 1, 2), Eta(1, 4, 1), apart=2, positives=1)
-    (Eta(x=1, y=1, z=1), Eta(x=1, y=1, z=1))
-    """
-    found = []
-    for name, eta, parts in (("eta_threshold", eta_threshold, 1), ("eta_answers", eta_answers, 2 * positives)):
-        try:
-            found.append(eta.times(Fraction(1, parts * apart)))
-        except ValueError as error:
-            raise ValueError(f"{name} = {eta} cannot be shared among {parts * apart} steps: {error}") from None
-    return found[0], found[1]
 
 
 def claim(setting: Setting, apart: int) -> Claim:

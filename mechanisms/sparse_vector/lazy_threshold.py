@@ -71,7 +71,7 @@ class LazyThreshold:
 def lazy_threshold(eta: Eta, reach: int) -> LazyThreshold:
     """Return the region sums of a rate up to `reach` steps from 0, in closed form. Cached: both are public.
 
-    With B = x/2^y, over 2^(y·(reach+1)): B^t for t ≥ 0, and 1 + B − B^(1−t) for t < 0 (laplace_exact.get_sum).
+    With B = x/2^y, over 2^(y·(reach+1)): B^t for t ≥ 0, and 1 + B − B^(1−t) for t < 0 (GetSum).
     Raises ValueError where they take more than 256 MiB.
     """
     x, y = eta.x**eta.z, eta.y * eta.z

@@ -19,7 +19,6 @@ from scipy import stats
 from subnormal.attacks.additive.absorption import absorption
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.additive.sensitivity_underestimation import (
-    jump,
     rounding_worlds,
     sensitivity_rounding,
     sensitivity_rounding_float64,
@@ -35,13 +34,13 @@ from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import table, to_html
 from subnormal.audit.targets.stated_claim import Stated
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
-from subnormal.mechanisms.additive.float_sums import pairwise
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.libraries import drawn
+from tests.support.float_sums import jump, pairwise
 
 ALPHA = 1e-6
 DRAWN = 5_000

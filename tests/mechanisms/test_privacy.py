@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
 
 import pytest
 from scipy import stats
@@ -160,20 +159,6 @@ def test_noise_keeps_its_budget_without_a_factor_of_two() -> None:
 def test_less_than_a_billionth_of_a_budget_is_left_unused(epsilon: float) -> None:
     spent = log_bounds(1 / noise_eta(epsilon).base)
     assert (1 - Fraction(1, 1 << 30)) * Fraction(epsilon) < spent[0] < spent[1] <= Fraction(epsilon)
-
-
-def test_a_rate_is_shared_exactly_or_not_at_all() -> None:
-    """times(p/q) exists exactly where some dyadic has the right power: tried for every small rate and factor."""
-    for x, y, z, p, q in product(range(1, 8), range(1, 4), range(1, 4), (1, 2, 3), (1, 2, 3)):
-        if x >= 1 << y:
-            continue
-        eta = Eta(x, y, z)
-        wanted = eta.base**p
-        roots = [Fraction(n, 1 << (3 * y * z)) for n in range(1, 1 << (3 * y * z))] if y * z <= 3 else []
-        try:
-            assert eta.times(Fraction(p, q)).base ** q == wanted
-        except ValueError:
-            assert not any(root**q == wanted for root in roots)
 
 
 def test_failures_of_either_world_cost_delta() -> None:

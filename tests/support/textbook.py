@@ -11,11 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.evidence.neighbouring_inputs import added_or_removed
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.input_patterns import vectors
 from subnormal.mechanisms.core.mechanism import Family, Mechanism, Outcomes, Refused
 from subnormal.mechanisms.privacy import Claim
+
+
+def added_or_removed(data_in: NDArray[Any], data_out: NDArray[Any]) -> bool:
+    """Return whether one vector is the other with one record more, in any order."""
+    fewer, more = sorted((sorted(data_in.tolist()), sorted(data_out.tolist())), key=len)
+    return len(more) == len(fewer) + 1 and any(more[:place] + more[place + 1 :] == fewer for place in range(len(more)))
+
 
 FAMILY: Family[Any, None, Any] = Family(
     name="textbook",

@@ -13,12 +13,10 @@ from subnormal.attacks.additive.box_muller_inversion import (
     _brackets,
     as_pairs,
     box_muller_inversion,
-    guess,
     reachable,
 )
 from subnormal.audit.evidence import sampled
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.additive.family import GAUSSIAN, GaussianParameters
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Refused
@@ -83,15 +81,6 @@ def test_brackets_that_are_too_narrow_are_noticed(monkeypatch: pytest.MonkeyPatc
 def test_brackets_without_the_rounding_of_the_sum_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "spacing", np.zeros_like)
     assert missed(1.0, (1000.0, 0.0)) > 1000
-
-
-@pytest.mark.parametrize("sigma", SIGMAS)
-def test_guesses_are_right(sigma: float) -> None:
-    """At least 95 % of them, with an error of ALPHA in saying so."""
-    data_in, data_out = box_muller_inversion(sigma).worlds()
-    right = int(guess(outcomes(FLOAT64, sigma, data_in, RUNS, 4), data_in, data_out, sigma).sum())
-    right += int((~guess(outcomes(FLOAT64, sigma, data_out, RUNS, 5), data_in, data_out, sigma)).sum())
-    assert clopper_pearson(right, 2 * RUNS, ALPHA)[0] >= 0.95
 
 
 @pytest.mark.parametrize("sigma", SIGMAS)

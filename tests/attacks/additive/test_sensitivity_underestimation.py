@@ -9,7 +9,6 @@ import pytest
 
 from subnormal.attacks.additive.sensitivity_underestimation import (
     Worlds,
-    jump,
     reordering_worlds,
     repeated_rounding_worlds,
     rounding_worlds,
@@ -22,9 +21,10 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters, exact_values
-from subnormal.mechanisms.additive.float_sums import correctly_rounded, pairwise, sequential, wrapping
+from subnormal.mechanisms.additive.float_sums import sequential
 from subnormal.mechanisms.laplace.exact import BASE2
 from subnormal.mechanisms.laplace.naive import FLOAT32
+from tests.support.float_sums import correctly_rounded, jump, pairwise, wrapping
 
 Summation = Callable[[Any], Any]
 SEQUENTIAL, PAIRWISE, CORRECT = (

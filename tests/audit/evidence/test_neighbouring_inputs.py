@@ -16,13 +16,13 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.families import family
-from tests.support.textbook import BROKEN, IGNORING, SOUND, counting, noise
+from tests.support.textbook import BROKEN, IGNORING, SOUND, added_or_removed, counting, noise
 
 pytestmark = pytest.mark.usefixtures("families_of_tests")
 
 ALPHA = 1e-6
 SEEDS = 200
-PAIRS = neighbouring_inputs.among(input_patterns.vectors(), neighbouring_inputs.added_or_removed)
+PAIRS = neighbouring_inputs.among(input_patterns.vectors(), added_or_removed)
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -129,7 +129,7 @@ def test_relations_keep_what_a_claim_covers() -> None:
         "all down by one",
         "halves exchanged",
     }
-    assert not neighbouring_inputs.added_or_removed(np.array([1, 2]), np.array([1, 3, 4]))
+    assert not added_or_removed(np.array([1, 2]), np.array([1, 3, 4]))
 
 
 def test_a_familys_own_relation_filters_the_patterns() -> None:

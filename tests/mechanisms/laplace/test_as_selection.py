@@ -79,10 +79,12 @@ def test_the_law_is_the_formula(value: Any, eta: Eta) -> None:
 def test_the_papers_own_algorithms_have_the_same_law(method: base2.PrecisionMethod, sampler: base2.Sampler) -> None:
     """By every string of twelve bits, three more than one try of the greater precision."""
     options: dict[str, Any] = {"precision_method": method, "sampler": sampler}
-    law = laplace_as_selection.law(0.4, Eta(1, 1, 1), **TINY)
+    law, outcomes = laplace_as_selection.law(0.4, Eta(1, 1, 1), **TINY), laplace_as_selection.outcomes(**TINY)
+    distances, limits = laplace_as_selection.steps(0.4, **TINY), Limits(0, len(outcomes) - 1, len(outcomes))
 
     def draw(bits: BitSource) -> float:
-        return float(laplace_as_selection.sample_base2(0.4, Eta(1, 1, 1), bits, 1, **TINY, **options)[0])
+        chosen = base2.sample(distances, Eta(1, 1, 1), bits, 1, limits=limits, **options)
+        return float(outcomes[chosen][0])
 
     walked = exhaustive.law(draw, depth=12)
     assert walked.rest < Fraction(1, 2)
@@ -111,17 +113,6 @@ def test_a_grid_of_integers_needs_no_rounding() -> None:
     expected = laplace_as_selection.sample(5, Eta(1, 1, 2), seeded_bits(1), 10, grid=1, lower=-8, upper=8)
     assert drawn.tolist() == expected.tolist()
     assert drawn.dtype == np.int64
-
-
-def test_both_forms_are_one_where_a_step_has_an_exact_rate() -> None:
-    """η = 16 bits a unit is 1 bit a step of 2^−4: the rate of a step is exact exactly where per_step says so."""
-    assert laplace_as_selection.per_step(Eta(1, 1, 16), -4) == Eta(1, 1, 1)
-    assert laplace_as_selection.per_step(Eta(3, 2, 1), 3) == Eta(3, 2, 8)
-    for eta, grid in ((Eta(81, 8, 1), -2), (Eta(36, 8, 3), -1), (Eta(1, 2, 2), -2)):
-        assert laplace_as_selection.per_step(eta, grid).base ** (1 << -grid) == eta.base
-    for eta, grid in ((Eta(1, 1, 1), -1), (Eta(3, 2, 1), -1), (Eta(9, 4, 1), -2), (Eta(4, 5, 1), -1)):
-        with pytest.raises(ValueError, match=r"is no dyadic rational for eta = Eta\(x="):
-            laplace_as_selection.per_step(eta, grid)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 7.0])

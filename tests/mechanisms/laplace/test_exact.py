@@ -17,6 +17,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Claim, Eta
+from tests.support.region_sums import get_sum
 from tests.support.walks import assert_within_the_law
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -29,12 +30,10 @@ BASES = (Fraction(1, 2), Fraction(3, 4), Fraction(7, 16))
 def test_region_sums_equal_the_series(base: Fraction) -> None:
     for low in range(-5, 6):
         for high in range(low, 6):
-            assert laplace_exact.get_sum(base, low, high) == (1 - base) * sum(
-                base ** abs(k) for k in range(low, high + 1)
-            )
-        outer, within = laplace_exact.get_sum(base, low, None), laplace_exact.get_sum(base, None, low - 1)
-        assert outer + within == laplace_exact.get_sum(base, None, None) == 1 + base
-        assert outer - laplace_exact.get_sum(base, low + 1, None) == (1 - base) * base ** abs(low)
+            assert get_sum(base, low, high) == (1 - base) * sum(base ** abs(k) for k in range(low, high + 1))
+        outer, within = get_sum(base, low, None), get_sum(base, None, low - 1)
+        assert outer + within == get_sum(base, None, None) == 1 + base
+        assert outer - get_sum(base, low + 1, None) == (1 - base) * base ** abs(low)
 
 
 @pytest.mark.parametrize("eta", [Eta(1, 1), Eta(3, 2), Eta(7, 4, 2)])
@@ -45,7 +44,7 @@ def test_the_law_is_that_of_region_sums(eta: Eta) -> None:
         for outcome in range(-3, 5):
             low = None if outcome == -3 else outcome - value
             high = None if outcome == 4 else outcome - value
-            expected = laplace_exact.get_sum(eta.base, low, high) / (1 + eta.base)
+            expected = get_sum(eta.base, low, high) / (1 + eta.base)
             assert law.probability(outcome) == (expected, expected)
 
 

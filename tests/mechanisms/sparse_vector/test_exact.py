@@ -16,12 +16,12 @@ from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.families import member
-from subnormal.mechanisms.laplace.exact import get_sum
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.sparse_vector import exact as sparse_vector_exact
 from subnormal.mechanisms.sparse_vector.exact import EXACT, WITH_GAP, Setting
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters, on_grid
 from subnormal.mechanisms.sparse_vector.lazy_threshold import lazy_threshold, working_precision
+from tests.support.region_sums import get_sum
 from tests.support.walks import assert_within_the_law
 
 ALPHA = 1e-6
@@ -246,14 +246,6 @@ def test_the_members_spend_their_shares() -> None:
 def test_large_integers_are_not_rounded() -> None:
     parameters = SparseVectorParameters(epsilon=1.0, threshold=1 << 62)
     assert on_grid(np.array([(1 << 62) - 1, 1 << 62, -(1 << 63)]), parameters) == [-1, 0, -(1 << 61)]
-
-
-def test_budgets_are_shared_exactly_or_not_at_all() -> None:
-    assert sparse_vector_exact.rates(Eta(1, 1, 3), Eta(9, 4, 6), apart=3, positives=2) == (Eta(1, 1), Eta(3, 2))
-    with pytest.raises(ValueError, match=r"eta_threshold = Eta\(x=3, y=2, z=1\) cannot be shared among 2 steps"):
-        sparse_vector_exact.rates(Eta(3, 2, 1), Eta(1, 1, 8), apart=2, positives=1)
-    with pytest.raises(ValueError, match=r"eta_answers = Eta\(x=9, y=4, z=1\) cannot be shared among 4 steps"):
-        sparse_vector_exact.rates(Eta(9, 4, 1), Eta(9, 4, 1), apart=1, positives=2)
 
 
 @pytest.mark.parametrize(

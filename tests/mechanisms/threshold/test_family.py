@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from subnormal.mechanisms.laplace.exact import get_sum
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
 from subnormal.mechanisms.samplers.noise_tails import gaussian_tail, laplace_tail
@@ -18,6 +17,7 @@ from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold import naive as threshold_naive
 from subnormal.mechanisms.threshold.family import FAMILY, adjacent, privacy
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters, checked
+from tests.support.region_sums import get_sum
 
 FLOOR = 2.0**-53  # of OpenDP's arithmetic: 1 − δ is a float below 1
 FIRST_ROW = 2.801398224505647e-09
