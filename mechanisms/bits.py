@@ -61,7 +61,10 @@ class BitSource:
         self.exhausted = False
 
     def take(self, count: int) -> int:
-        """Return the next `count` bits as an integer, the first of them the most significant."""
+        """Return the next `count` bits as an integer, the first of them the most significant.
+
+        Raises ValueError for a negative count.
+        """
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
         with self._lock:
@@ -93,7 +96,10 @@ class BitSource:
             raise
 
     def words(self, count: int, width: int | None = None) -> NDArray[np.uint64]:
-        """Return the next `count` integers of `width` bits each (word_bits where not given), shape (count,)."""
+        """Return the next `count` integers of `width` bits each (word_bits where not given), shape (count,).
+
+        Raises ValueError for a negative count and for a width outside 1 to 64.
+        """
         width = self.word_bits if width is None else width
         if not 1 <= width <= 64:
             raise ValueError(f"width must be between 1 and 64, got {width}")

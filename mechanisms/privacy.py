@@ -95,7 +95,8 @@ class Eta:
     def from_epsilon(cls, nats: float | Fraction, resolution: int = 32) -> Eta:
         """Return the largest η with η·ln 2 ≤ nats whose 2^−η has `resolution` fractional bits (y = resolution, z = 1).
 
-        nats is the budget per unit of utility: selection over utilities of sensitivity Δ passes ε/(2Δ).
+        nats is the budget per unit of utility: selection over utilities of sensitivity Δ passes ε/(2Δ). Raises
+        ValueError for a resolution below 1 bit, and for nats that are too few for it.
 
         >>> Eta.from_epsilon(0.25, resolution=8)
         Eta(x=200, y=8, z=1)
@@ -166,7 +167,10 @@ class Zcdp:
         return 1.0 if exponent >= 0 else float_up(min(Fraction(1), exp_bounds(max(exponent, _LEAST_EXPONENT))[1]))
 
     def epsilon(self, delta: float) -> float:
-        """Return ε(δ), rounded up: the least over orders α > 1 of αρ + (ln(1/δ) + α·ln(1−1/α) − ln(α−1))/(α−1)."""
+        """Return ε(δ), rounded up: the least over orders α > 1 of αρ + (ln(1/δ) + α·ln(1−1/α) − ln(α−1))/(α−1).
+
+        Raises ValueError for a δ that is not positive or above 1.
+        """
         if not 0 < delta <= 1:
             raise ValueError(f"delta must be positive and at most 1, got {delta}")
         if self.rho == 0 or delta == 1:
@@ -188,6 +192,8 @@ class ApproximateZcdp(Claim):
 
     def at(self, delta: float) -> Claim:
         """Return the point at a larger δ: ε where the curve of ρ has what `delta` leaves of it, rounded up.
+
+        Raises ValueError for a δ that is not larger.
 
         >>> ApproximateZcdp(7.0, 1e-9, 0.5).at(2e-9) == Claim(Zcdp(0.5).epsilon(1e-9), 2e-9)
         True
@@ -244,7 +250,10 @@ def with_failures(claim: Claim, probability: Fraction) -> Claim:
 
 
 def noise_claim(eta: Eta, steps: int = 1) -> Claim:
-    """Return what base-2 Laplace noise with ratio 2^−η a grid step promises for inputs `steps` apart: steps·η·ln 2."""
+    """Return what base-2 Laplace noise with ratio 2^−η a grid step promises for inputs `steps` apart: steps·η·ln 2.
+
+    Raises ValueError for negative steps.
+    """
     if steps < 0:
         raise ValueError(f"steps must not be negative, got {steps}")
     steps = operator.index(steps)
@@ -255,6 +264,7 @@ def noise_eta(epsilon: float | Fraction, steps: int = 1, resolution: int | None 
     """Return the rate a grid step at which base-2 Laplace noise keeps a budget of ε nats: steps·η·ln 2 ≤ ε.
 
     resolution: the fractional bits of 2^−η; where not given, so many that less than 2^−30 of the budget is left unused.
+    Raises ValueError for fewer steps than 1.
     """
     require_positive("epsilon", epsilon)
     if steps < 1:

@@ -34,6 +34,7 @@ def numbers(step: int | float = 1.0) -> tuple[Neighbours, ...]:
     """Return pairs of numbers `step` apart, integers where the step is one.
 
     The ends of the format: the least float, the last float below 1, where floats, and where 64-bit integers, run out.
+    Raises ValueError for a step that is not positive and finite.
     """
     if not step > 0 or not np.isfinite(step):
         raise ValueError(f"step must be positive and finite, got {step}")
@@ -65,6 +66,7 @@ def vectors(step: int | float = 1, length: int = LENGTH, origin: int | float = 0
     """Return pairs of vectors (int64 where the step is an integer, else float64) of about `length` entries.
 
     Entries are multiples of the step, counted from the origin. Which pairs are neighbours depends on what a record is.
+    Raises ValueError for a step that is not positive and finite, and for a length below 2.
     """
     if not step > 0 or not np.isfinite(step):
         raise ValueError(f"step must be positive and finite, got {step}")

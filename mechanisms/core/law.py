@@ -43,7 +43,9 @@ class Law(Generic[O]):
     each `high`: it is one mass all the same, because what the lower bounds leave open is 1 − Σ low in all.
 
     atoms: range(n) for indices, an array for floats. Block i is atoms[ends[i-1]:ends[i]], all equally likely, each with
-    a probability between low[i]/denominator and high[i]/denominator; low == high where the law is exact.
+    a probability between low[i]/denominator and high[i]/denominator; low == high where the law is exact. Raises
+    ValueError where the ends do not increase up to the number of atoms, an atom is named twice, or no distribution has
+    these bounds.
     """
 
     atoms: Sequence[O | Refused]

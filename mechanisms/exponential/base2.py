@@ -70,7 +70,10 @@ def _worst_cases_exact(eta: Eta, limits: Limits, precision: int) -> bool:
 
 
 def working_precision(eta: Eta, limits: Limits, method: PrecisionMethod = "theoretical") -> int:
-    """Return the working precision in bits, from public values only, for utilities from which u_min was subtracted."""
+    """Return the working precision in bits, from public values only, for utilities from which u_min was subtracted.
+
+    Raises ValueError for another method, and where the limits need more than PRECISION_MAX bits.
+    """
     shifted = Limits(0, limits.utility_max - limits.utility_min, limits.max_outcomes)
     bound = theoretical_precision(eta, shifted)
     if bound > PRECISION_MAX:
@@ -113,6 +116,7 @@ def sample(
     a negative utility has a dyadic weight. Integers are taken as they are; floats are rounded at random, anew for every
     draw (Mechanism 4). 2Δη|2-DP for an integer Δ; with another, floats may be rounded to integers ⌈Δ⌉ apart.
     Leaks: tries (all-bits), bits consumed (bit-by-bit), tries and steps (most-significant-first).
+    Raises ValueError for a negative n, an unknown sampler, and more utilities than the limits allow.
     Source: Ilvento 2020, Algorithms 1 to 4.
     """
     if n < 0:

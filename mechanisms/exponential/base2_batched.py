@@ -35,6 +35,7 @@ def sample(
     Utilities are clamped to the limits and rounded anew for every draw. Fast where utilities are floats, B = 2^−s is a
     power of two, and every running sum that the limits allow fits TOTAL_BITS_MAX bits; else base2.sample.
     Bits, for each batch: the roundings, then a word for each draw, then one for each that was rejected. Leaks: tries.
+    Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 4.
     """
     if n < 0:

@@ -84,7 +84,10 @@ def _on_demand(shifted: NDArray[np.int64], eta: Eta, bits: BitSource | None = No
 
 
 def trace_law_on_demand(utilities: ArrayLike, eta: Eta, *, limits: Limits) -> TraceLaw:
-    """Return the law of (index, Trace) of one call of `sample_on_demand` for one draw: its precision is no accident."""
+    """Return the law of (index, Trace) of one call of `sample_on_demand` for one draw: its precision is no accident.
+
+    Raises NoLawError where the precision that it reaches need not decide a draw.
+    """
     sums, width = _grid(utilities, eta, limits)
     precision, _ = _on_demand(clamped(utilities, limits) - limits.utility_min, eta)
     if any(end % (1 << max(0, width - precision)) for end in sums):

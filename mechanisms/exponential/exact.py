@@ -63,6 +63,7 @@ def sample(
     rate: an Eta, for weights 2^(−η·u) of integer utilities (2Δη|2-DP); or a budget ε in nats, for e^(−ε·u/(2Δ)) of any
     utilities, floats taken as the rationals that they are. Bits are taken in rounds: a word for every draw, then one
     more for each draw, in order, that its own do not decide. constant_work weighs every outcome, whatever the data.
+    Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
     """
     if n < 0:
@@ -155,7 +156,8 @@ def _appended(drawn: NDArray[Any], words: NDArray[np.uint64], known: int, word_b
 def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, precision: int = 128) -> Law[int]:
     """Return the distribution over indices: exact with an Eta, an enclosure in base e.
 
-    In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8.
+    In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8. Raises
+    ValueError for fewer, and where the exact weights need more than LAW_BITS_MAX bits.
     """
     if isinstance(rate, Eta):
         return base2.law(as_integers(utilities), rate)

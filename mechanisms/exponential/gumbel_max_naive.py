@@ -74,7 +74,7 @@ def sample(
 ) -> NDArray[np.int64]:
     """Return n indices, int64 of shape (n,). A uniform of 53 (24) bits for every outcome of every draw.
 
-    Leaks: everything that this project is about.
+    Leaks: everything that this project is about. Raises ValueError for a negative n.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

@@ -38,6 +38,7 @@ def sample(utilities: ArrayLike, eta: Eta, bits: BitSource, n: int) -> NDArray[n
     """Return n indices, int64 of shape (n,), distributed as the `law`. Takes a word for every outcome of every draw.
 
     Integer utilities; 2Δη|2-DP. Leaks: bits consumed, by rejections that tell a little about how many coins were heads.
+    Raises ValueError for a negative n.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

@@ -22,7 +22,8 @@ WEIGHT_BITS_MAX = 1 << 20  # of one exact weight: utilities further apart are re
 def thresholds(utilities: NDArray[np.float64], precision: int = PRECISION) -> NDArray[np.uint64]:
     """Return ⌊(u − ⌊u⌋)·2^precision⌋, shape (outcomes,): u is rounded up when a random word lies below it.
 
-    Rounding the probability down to `precision` bits costs accuracy, not privacy (Ilvento 2020, Lemma 3.5).
+    Rounding the probability down to `precision` bits costs accuracy, not privacy (Ilvento 2020, Lemma 3.5). Raises
+    ValueError for a precision outside 1 to 64.
     """
     if not 1 <= precision <= 64:
         raise ValueError(f"precision must be between 1 and 64, got {precision}")

@@ -26,6 +26,7 @@ def count(counted: int, candidates: ArrayLike) -> NDArray[np.int64]:
     Selection by B^u is Laplace noise on the candidates. Where they are all the integers, its loss for neighbouring
     counts is η·ln 2, because both worlds have the same total weight. The general analysis of selection cannot use that,
     and says 2η·ln 2. (In the notes' terms: score −2|count − r|, weight e^(ε·score/2), analysis 2ε, truth ε.)
+    Raises ValueError for a count that is no 64-bit integer, or more than 63 bits away from a candidate.
     Source: course notes on the exponential mechanism (BU CS 558, 2012).
 
     >>> count(2, range(5)).tolist()
@@ -47,6 +48,7 @@ def median(records: ArrayLike, candidates: ArrayLike) -> NDArray[np.int64]:
     for one record replaced, by the triangle inequality. The notes define the score as −min |A ⊕ B| over B with median
     r, where a replacement counts 2: one record gone, one come. Their table keeps the size. Their proof adds a record
     to A, which is another relation: neighbours at distance 1, one of which has an even size and no middle record.
+    Raises ValueError for an even number of records.
     Source: course notes on the exponential mechanism (BU CS 558, 2012).
 
     >>> median([1, 100, 102, 104, 105, 200, 365], [100, 101, 102, 103, 104, 105]).tolist()
@@ -66,7 +68,8 @@ def quantile(records: ArrayLike, candidates: ArrayLike, rank: int) -> NDArray[np
 
     r is the rank-th smallest of n exactly when at most rank − 1 records lie below it and at most n − rank above. So the
     excess on either side has to be replaced, by r; there is none on the other side, as excess on both needs n + 1
-    records. Where none equals r the two sides hold all n, one has an excess, and r is put in.
+    records. Where none equals r the two sides hold all n, one has an excess, and r is put in. Raises ValueError for a
+    rank outside 1 to the number of records.
     """
     values, wanted = _comparable("records", records, "candidates", candidates)
     if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or not 1 <= rank <= len(values):
@@ -80,7 +83,8 @@ def quantile(records: ArrayLike, candidates: ArrayLike, rank: int) -> NDArray[np
 def mode(records: ArrayLike, categories: ArrayLike) -> NDArray[np.int64]:
     """Return −(the number of records in it) for each category, int64. Sensitivity: MODE_SENSITIVITY.
 
-    Categories are distinct numbers or strings; records in none of them are counted nowhere.
+    Categories are distinct numbers or strings; records in none of them are counted nowhere. Raises ValueError for a
+    category that is named twice.
 
     >>> mode(["a", "b", "a"], ["a", "b", "c"]).tolist()
     [-2, -1, 0]
@@ -103,6 +107,7 @@ def price(bids: ArrayLike, prices: ArrayLike) -> NDArray[np.int64]:
     """Return −(the revenue of a price), price × (the number of bids that reach it), for each price, int64.
 
     Prices are integers ≥ 0, in the smallest coin. Sensitivity: price_sensitivity(prices). McSherry and Talwar 2007.
+    Raises ValueError where a revenue does not fit a signed 64-bit integer.
 
     >>> price([100, 100, 100, 301], [100, 101, 301, 302]).tolist()
     [-400, -101, -301, 0]

@@ -92,7 +92,10 @@ def sample(
     float_type: DTypeLike = np.float64,
     pairs: Pairs = box_muller,
 ) -> Floats:
-    """Return n times value + noise in the float type, shape (n,), or (n, coordinates) for a vector."""
+    """Return n times value + noise in the float type, shape (n,), or (n, coordinates) for a vector.
+
+    Raises ValueError for a negative n.
+    """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     require_positive("sigma", sigma)

@@ -89,6 +89,8 @@ def sample(
 ) -> NDArray[Any]:
     """Return n noisy values with the law of laplace_exact.sample, shape (n,). Leaks: steps, |Z| + 1 at the least.
 
+    Raises ValueError for a negative n.
+
     >>> from subnormal.mechanisms.bits import seeded_bits
     >>> bits = seeded_bits(1)
     >>> sample(3, Eta.from_epsilon(0.1), bits, 1).tolist(), bits.steps

@@ -52,7 +52,8 @@ def sample(
 def noise(scale: Fraction, bits: BitSource, n: int, float_type: DTypeLike = np.float64) -> NDArray[np.floating]:
     """Return n draws of Laplace noise of a scale, each rounded to the nearest float, shape (n,). Exact.
 
-    Ties have probability 0. What would round to 2^(largest exponent + 1) or more is ±∞, as IEEE 754 has it.
+    Ties have probability 0. What would round to 2^(largest exponent + 1) or more is ±∞, as IEEE 754 has it. Raises
+    ValueError for a negative n and for a scale that is not positive.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

@@ -43,7 +43,8 @@ ERRORS = 4  # of 2^−p, and of 2^−50, relative: three roundings to p bits, an
 def sample(value: Fraction, mechanism: Snapping, bits: BitSource, n: int) -> Floats:
     """Return n outcomes, float64 of shape (n,). Source: Mironov 2012, Section 5.2.
 
-    binary64 logarithms decide nearly every outcome; those within the error of a boundary get theirs from MPFR.
+    binary64 logarithms decide nearly every outcome; those within the error of a boundary get theirs from MPFR. Raises
+    ValueError for a negative n.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

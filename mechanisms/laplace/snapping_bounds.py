@@ -26,7 +26,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Snapping:
-    """A snapping mechanism: the scale λ and the bound B, both floats of `precision` bits (2 to 25, or 53)."""
+    """A snapping mechanism: the scale λ and the bound B, both floats of `precision` bits (2 to 25, or 53).
+
+    Raises ValueError for another precision, and for a scale or a bound that is no such float or outside its range.
+    """
 
     scale: float
     bound: float

@@ -60,7 +60,10 @@ def scaled(value: int, exponent: int) -> Real:
 
 
 def power(base: Real, exponent: int) -> Real:
-    """Return base^exponent, exponent ≥ 0, by repeated squaring: each product is exact or trapped."""
+    """Return base^exponent, exponent ≥ 0, by repeated squaring: each product is exact or trapped.
+
+    Raises ValueError for a negative exponent.
+    """
     if exponent < 0:
         raise ValueError(f"exponent must not be negative, got {exponent}")
     result, square = gmpy2.mpfr(1), base
@@ -107,7 +110,10 @@ def exp_bounds(exponent: Fraction, precision: int = 128) -> tuple[Fraction, Frac
 
 
 def log_bounds(value: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:
-    """Return dyadic rationals low ≤ ln(value) ≤ high for value > 0, about `precision` bits apart."""
+    """Return dyadic rationals low ≤ ln(value) ≤ high for value > 0, about `precision` bits apart.
+
+    Raises ValueError for a value that is not positive.
+    """
     if value <= 0:
         raise ValueError(f"value must be positive, got {value}")
     return _directed("log", value, precision)

@@ -30,7 +30,8 @@ PARTITIONS = Fraction(25651, 10_000)  # a list of m records in all: p(m) < e^(π
 def by_total(total: int, rows: int) -> CountBounds:
     """Return 0 and ⌊total/i⌋: what holds for every list of at most `total` records. Pure: 2η|2-DP.
 
-    total is public, and at least the number of records of either neighbour.
+    total is public, and at least the number of records of either neighbour. Raises ValueError for fewer rows than 1 and
+    for a total outside 0 to COUNT_MAX.
 
     >>> by_total(10, 4)[1].tolist()
     [10, 5, 3, 2]
@@ -46,6 +47,7 @@ def around(reference: ArrayLike, width: int) -> CountBounds:
     """Return `width` neighbouring counts for each count of a public list, or more where it is above 2^40 − width.
 
     Pure, 2η|2-DP, where the reference is public: an earlier release, another site's list. Half of the width lies below.
+    Raises ValueError for a width below 1.
 
     >>> [bound.tolist() for bound in around([7, 3, 0], 4)]
     [[5, 1, 0], [8, 4, 3]]
@@ -72,6 +74,7 @@ def within_distance(data: ArrayLike, distance: int) -> CountBounds:
 
     They tell on the data: not pure, but (2η·ln 2, δ)-DP with the δ of `negligible_claim`, for a share β of the weight
     beyond that distance. To lift y_j to v, y_1 … y_j must all be at least v; to lower it, y_j … y_rows at most v.
+    Raises ValueError for a distance outside 0 to COUNT_MAX.
 
     >>> [bound.tolist() for bound in within_distance([4, 2, 2], 2)]
     [[2, 1, 0], [6, 4, 3]]
@@ -108,7 +111,8 @@ def _most(holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], limit: NDArra
 def weight_outside(data: ArrayLike, eta: Eta, inner: CountBounds, outer: CountBounds, precision: int = 128) -> Fraction:
     """Return an upper bound on the probability that a release between the outer bounds lies outside the inner ones.
 
-    For inner bounds that lie between the outer ones, and data between both. Costs a dynamic program in integers.
+    For inner bounds that lie between the outer ones, and data between both. Costs a dynamic program in integers. Raises
+    ValueError where the inner bounds do not lie between the outer ones, or the data not between the inner ones.
     """
     counts, (low, high), (least, most) = as_frequencies(data), as_bounds(*inner), as_bounds(*outer)
     if not ((least <= low) & (low <= counts) & (counts <= high) & (high <= most)).all():
@@ -122,6 +126,7 @@ def weight_beyond(total: int, eta: Eta, distance: int) -> Fraction:
 
     At distance k a list has at most total + k records, so there are at most (total + k + 1)·p(total + k) of them, each
     with a weight of B^k against at least 1 in all. From some k on these bounds fall geometrically; 1 where not yet.
+    Raises ValueError for a negative total or distance.
     """
     if total < 0 or distance < 0:
         raise ValueError(f"total and distance must not be negative, got {total} and {distance}")

@@ -48,6 +48,7 @@ def sample(
 
     2η|2-DP for lists at an L1 distance of at most 1, where the bounds do not depend on the data. Takes n words for each
     row, in order, and more for single draws that these do not decide.
+    Raises ValueError for a negative n.
     Source: Blocki, Datta, Bonneau 2016, Section IV, for the dynamic program; the sampling is inverse transform.
     """
     if n < 0:

@@ -78,7 +78,8 @@ def sample(
     """Return n reports of the category, int64 of shape (n,). One uniform decides on the truth, another on a lie.
 
     Source: the usual code of k-RR, also known as generalized randomized response or direct encoding. Leaks: bits
-    consumed tell whether the report is true, besides everything that this project is about.
+    consumed tell whether the report is true, besides everything that this project is about. Raises ValueError for a
+    negative n.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

@@ -140,7 +140,8 @@ def gaussian(variance: Fraction, base: int = 0) -> Gaussian:
     """Return the sampler of a variance σ², a positive rational. Cached: it is public. base: as for `laplace`.
 
     T = t stands for 2^m magnitudes from s(t) = 2^m·t for t ≥ 0 and s(t) = 2^m·(|t|−1) + 1 for t < 0, with the weight
-    e^(−s²/(2σ²)) of the first. Uniform R, kept with the rest of the weight, makes the Gaussian.
+    e^(−s²/(2σ²)) of the first. Uniform R, kept with the rest of the weight, makes the Gaussian. Raises ValueError for a
+    variance that is not positive, and for a σ of more than SCALE_MAX steps.
     """
     if variance <= 0:
         raise ValueError(f"variance must be positive, got {variance}")

@@ -79,7 +79,8 @@ def laplace(rate: Rate, base: int = 0) -> Laplace:
     then the interval of 2^base steps that holds Z, or for Z < 0 the mirror image of its mirror image's interval.
 
     With Q = q^(2^m), T has F(t) = q^(1 + 2^m(|t|−1))/(1+q) for t < 0 and 1 − Q^(t+1)/(1+q) for t ≥ 0, and R has
-    P(R = r) ∝ q^r: the digits of r are independent, because q^r is the product of what they contribute.
+    P(R = r) ∝ q^r: the digits of r are independent, because q^r is the product of what they contribute. Raises
+    ValueError for a rate below 1/SCALE_MAX nats a step.
     """
     slowest = nats(rate)[0] * (1 << base)
     if slowest * SCALE_MAX < 1:

@@ -131,7 +131,10 @@ class Scale:
 
 @lru_cache(maxsize=256)
 def scale_of(rate: Eta | float, sensitivity: float, kind: str, size_bits: int) -> Scale:
-    """Return how to weigh fewer than 2^size_bits utilities of dtype kind "i" or "f". Public values only, so cached."""
+    """Return how to weigh fewer than 2^size_bits utilities of dtype kind "i" or "f". Public values only, so cached.
+
+    Raises ValueError for a rate outside 2^−1000 to 2^1000 nats a unit of utility.
+    """
     if isinstance(rate, Eta):
         size = reach(rate, size_bits) + 1
         if size <= TABLE_MAX:

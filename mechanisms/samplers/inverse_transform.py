@@ -86,7 +86,8 @@ class Table:
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
         """Return n integers, each exactly from the distribution, shape (n,). A word and a step each, hardly ever more.
 
-        A single draw takes the same search whatever it is. Of many, those near a boundary are looked up apart.
+        A single draw takes the same search whatever it is. Of many, those near a boundary are looked up apart. Raises
+        ValueError for a negative n.
         """
         if n < 0:
             raise ValueError(f"n must not be negative, got {n}")

@@ -98,7 +98,8 @@ def most_significant_first(
     """Return n indices as `all_bits` does, but eliminate as Ilvento 2020, Algorithm 2, line 11 is written.
 
     Outcomes are dropped bit by bit of the accepted draw, from the most significant, until one is left. Leaks: tries;
-    and steps, the bits that were looked at, which tell how concentrated the weights are, as time does.
+    and steps, the bits that were looked at, which tell how concentrated the weights are, as time does. Raises
+    ValueError for minimum_tries below 1.
     """
     if minimum_tries < 1:
         raise ValueError(f"minimum_tries must be at least 1, got {minimum_tries}")

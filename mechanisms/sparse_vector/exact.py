@@ -57,7 +57,8 @@ from subnormal.mechanisms.sparse_vector.lazy_threshold import lazy_threshold
 class Setting:
     """All that is public, in steps: r₁, r₂, c, the bounds of q, w = width and v = clamp, and the gaps told apart.
 
-    gaps: ascending, from 1; None: none is told, nor is a 0.
+    gaps: ascending, from 1; None: none is told, nor is a 0. Raises ValueError for gaps that do not ascend from above 0,
+    and for a number below its least.
     """
 
     threshold_rate: Eta
@@ -102,7 +103,10 @@ def sample(queries: Sequence[int], setting: Setting, bits: BitSource, n: int) ->
 
 
 def codes(queries: Sequence[int], setting: Setting, bits: BitSource, n: int) -> NDArray[np.int64]:
-    """Return the gap of every answer in steps, BELOW or STOPPED: shape (n, queries)."""
+    """Return the gap of every answer in steps, BELOW or STOPPED: shape (n, queries).
+
+    Raises ValueError for a negative n.
+    """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     lazy = lazy_threshold(setting.answer_rate, setting.clamp + setting.offsets[-1])

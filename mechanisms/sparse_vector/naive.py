@@ -38,7 +38,10 @@ def scales(parameters: SparseVectorParameters) -> tuple[float, float]:
 
 
 def sample(data: Queries, parameters: SparseVectorParameters, bits: BitSource, n: int) -> list[Answers]:
-    """Return n outcomes of 0 and 1. Leaks: everything that this project is about."""
+    """Return n outcomes of 0 and 1. Leaks: everything that this project is about.
+
+    Raises ValueError for a negative n.
+    """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     threshold_scale, answer_scale = scales(parameters)

@@ -116,7 +116,10 @@ def _weight(rate: Fraction, steps: int) -> tuple[int, int]:
 def sample(
     variant: Variant, data: Queries, parameters: SparseVectorParameters, bits: BitSource, n: int
 ) -> list[Answers]:
-    """Return n outcomes of exactly the variant's algorithm: 0, and 1 or (1, noisy value)."""
+    """Return n outcomes of exactly the variant's algorithm: 0, and 1 or (1, noisy value).
+
+    Raises ValueError for a negative n.
+    """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     of_threshold, of_answers = variant.noises(parameters)

@@ -69,7 +69,8 @@ def sample(
     rounded_first: bool = False,
 ) -> list[Released]:
     """Return n releases, each the sorted items of what passes. Integers are released rounded, saturated at their type's
-    limits."""
+    limits. Raises ValueError for a negative n.
+    """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     keys = sorted(data)

@@ -39,7 +39,8 @@ class ThresholdParameters:
     T > 0 keeps what is at least T, T < 0 what is at most T. values: their type, in which exact members release them,
     saturated. grid: the exponent k of the granularity 2^k of float values; integers are on that of 1, whatever it says.
     limit: the magnitude at which exact members saturate, at the type's own limits where not given; with it their law
-    can be written down. Naive members ignore grid and limit, as they do.
+    can be written down. Naive members ignore grid and limit, as they do. Raises ValueError for a field outside its
+    range, named in the message.
     """
 
     noise: Noise
@@ -95,7 +96,7 @@ class ThresholdParameters:
 
     @property
     def sigma(self) -> Fraction:
-        """The σ of Gaussian noise, in steps of the grid, exactly."""
+        """The σ of Gaussian noise, in steps of the grid, exactly. Raises TypeError where the scale is an Eta."""
         if isinstance(self.scale, Eta):
             raise TypeError("scale is an Eta: laplace noise has no σ")
         return rational("scale", self.scale) / Fraction(2) ** self.step
