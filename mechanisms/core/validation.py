@@ -59,7 +59,7 @@ def require_index(outcome: int, count: int) -> None:
 
 
 def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> bool:
-    """Return whether two utility vectors may come from neighbouring databases: equally long, entries at most Δ apart."""
+    """Return whether two utility vectors may come from neighbours: equally long, and nowhere more than Δ apart."""
     if data_in.shape != data_out.shape or len(data_in) == 0:
         return False
     return nowhere_beyond(rational("sensitivity", parameters.sensitivity), data_in, data_out)
