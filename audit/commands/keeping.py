@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from subnormal.audit.engine.scheduler import Keeping
     from subnormal.audit.model import Report
 
+LOCK = ".audit.lock"  # there while an audit works in the folder
 DEAR = 60.0  # seconds of counting that are not thrown away unasked
 
 
@@ -87,22 +87,22 @@ def _kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume:
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """Hold the folder: two audits would write over each other's counts, and the first to end would remove them."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(out / LOCK)
     try:
-        import fcntl
-    except ModuleNotFoundError:  # Windows
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise Failure(f"--out: another audit is at work in {out}") from None
+    except OSError:  # a file system that has no locks
         yield
         return
-    folder = os.open(out, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Failure(f"--out: another audit is at work in {out}") from None
-        except OSError:  # a file system that has no locks
-            pass
         yield
     finally:
-        os.close(folder)
+        with suppress(OSError):  # Windows removes it only when nobody has it open
+            (out / LOCK).unlink()  # while it is held: who waits for it sees that it is gone, and makes another
+        lock.release()
 
 
 def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:

@@ -1,7 +1,6 @@
 """What a killed audit goes on from: whole files or none, of this audit or refused by name."""
 
 import contextlib
-import fcntl
 import json
 import os
 import resource
@@ -15,6 +14,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
+from filelock import FileLock
 
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands import keeping
@@ -189,16 +189,14 @@ def test_a_folder_where_the_checkpoint_belongs_is_one_line_before_any_work(
 
 
 def test_two_audits_do_not_work_in_one_folder(tmp_path: Path) -> None:
-    held = os.open(tmp_path, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with FileLock(tmp_path / keeping.LOCK):
         result = call(*FAST, "--out", str(tmp_path))
-    finally:
-        os.close(held)
+        assert os.listdir(tmp_path) == [keeping.LOCK]
     assert result.exit_code == 2
     assert result.stderr == f"Error: --out: another audit is at work in {tmp_path}\n"
-    assert os.listdir(tmp_path) == []
+    assert (tmp_path / keeping.LOCK).exists()  # as a killed audit leaves it: held by nobody
     assert call(*FAST, "--out", str(tmp_path)).exit_code == 0
+    assert keeping.LOCK not in os.listdir(tmp_path)
 
 
 def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(tmp_path: Path) -> None:
