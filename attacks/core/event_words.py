@@ -1,4 +1,8 @@
-"""Events in words, from their JSON objects: what the attacker looks for."""
+"""Events in words, from their JSON objects: what the attacker looks for.
+
+A row and a saved report hold an event as JSON alone, so that its words are a function of this JSON, whoever wrote it.
+A new kind of event has its words here.
+"""
 
 from __future__ import annotations
 
