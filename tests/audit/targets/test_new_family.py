@@ -53,7 +53,7 @@ FAMILY: Family[int, Parameters, int] = Family(
     with_sensitivity=None,
     with_delta=with_delta,
 )
-ATTACK = Attack(
+ATTACK: Attack[int, Parameters, int] = Attack(
     name="told",
     family=FAMILY.name,
     worlds=lambda: (0, 1),
