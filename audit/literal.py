@@ -1,4 +1,4 @@
-"""Data as Python expressions, ready to paste: they evaluate to equal data, of the same types, to the last bit."""
+"""Data as Python expressions that evaluate to equal data, of the same types, to the last bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attack vectors as data: an attack as one JSON file that any language can run, after the manner of Wycheproof.
+"""Attack vectors: an attack as one JSON file that any language can run, like Wycheproof's.
 
 docs/vector.schema.json is the schema. A float is {"decimal": 0.5, "hex": "0x1.0000000000000p-1"}; an integer is a JSON
 number up to 2^53 and a string beyond; a vector is run-length encoded.
@@ -31,7 +31,7 @@ AnyAttack = Attack[Any, Any, Any]
 
 
 def vector(of: AnyAttack) -> dict[str, Any]:
-    """Return the attack as a JSON object: everything that a program needs to run it, and what broken ones show.
+    """Return the attack as a JSON object: everything that a program needs to run it, and the event's probabilities.
 
     Raises ValueError where its worlds are not adjacent.
     """

@@ -1,1 +1,1 @@
-"""One thin file a command. Heavy modules are imported when a command runs: --version and --help answer at once."""
+"""One file for each command. Heavy modules are imported when a command runs, so --version and --help answer at once."""

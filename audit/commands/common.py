@@ -1,4 +1,4 @@
-"""What commands share: the folder for results, mistakes as one line, progress, and tables on standard output."""
+"""Shared by the commands: the folder for results, errors of one line, progress, and tables on standard output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subnormal.audit.engine.scheduler import Standing, Standings
 
 
-SPOKEN = 10.0  # seconds between two lines on progress where there is no terminal
+PROGRESS_INTERVAL = 10.0  # seconds between two lines on progress where there is no terminal
 
 
 def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
@@ -46,7 +46,7 @@ def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
 
 
 def known(find: Callable[[str], object], name: str, option: str) -> None:
-    """Turn a name that is not known into one line and exit code 2; a name of another kind is called what it is.
+    """Check a name. An unknown name is an error of one line, which says if it is the name of something else.
 
     Raises BadParameter where the name is unknown.
     """
@@ -59,7 +59,7 @@ def known(find: Callable[[str], object], name: str, option: str) -> None:
 
 
 def _kind(name: str) -> str | None:
-    """Return what a name of the house is, be it installed or not."""
+    """Return the kind of thing that a name stands for, installed or not."""
     from subnormal.attacks.catalogue import ATTACKS
     from subnormal.mechanisms.families import FAMILIES, absent, members
 
@@ -69,7 +69,7 @@ def _kind(name: str) -> str | None:
 
 
 class Failure(click.ClickException):
-    """Something around the call that does not let it be done: one line, and exit code 2."""
+    """A command cannot work for a reason outside its arguments: one line, and exit code 2."""
 
     exit_code = 2
 
@@ -97,7 +97,7 @@ class Steps:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Steps]:
-    """Show a bar on a terminal, nothing in a pipe; what it yields is called for each step done."""
+    """Show a bar on a terminal, nothing in a pipe. Yields a function to call after each step."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
     with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
@@ -106,8 +106,8 @@ def progress(what: str, total: int) -> Iterator[Steps]:
 
 @contextmanager
 def auditing() -> Iterator[Callable[[Standings], None]]:
-    """Show rows, runs a second, the time left, and the bound of the row that was counted last; in a pipe, a line of
-    them now and then."""
+    """Show rows, runs per second, the time left, and the bound of the row that was counted last; in a pipe, as a line
+    every `PROGRESS_INTERVAL` seconds."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.table import Column
 
@@ -120,7 +120,7 @@ def auditing() -> Iterator[Callable[[Standings], None]]:
         def told(standings: Standings) -> None:
             nonlocal spoke
             now = time.monotonic()
-            if bar.disable and now - spoke < SPOKEN:
+            if bar.disable and now - spoke < PROGRESS_INTERVAL:
                 return
             spoke = now
             done, rows = standings.runs_done, f"{standings.rows_done} of {standings.rows} rows"
@@ -135,9 +135,9 @@ def auditing() -> Iterator[Callable[[Standings], None]]:
 
 
 def pace(done: int, left: int, seconds: float) -> str:
-    """Return the runs a second, and how long those that are left will take at that speed.
+    """Return the runs per second, and the time that the remaining ones take at that speed.
 
-    done: since this audit began; what an earlier one has counted cost no time.
+    done: since this audit began, without those of a checkpoint.
 
     >>> pace(24_600_000, 975_400_000, 1.0), pace(0, 1_000, 1.0)
     ('24,600,000 runs/s, 0:00:39 left', '')
@@ -148,7 +148,7 @@ def pace(done: int, left: int, seconds: float) -> str:
 
 
 def bound(standing: Standing | None) -> str:
-    """Return what is known of a row by now: the loss that its runs prove, or how far they speak against its claim."""
+    """Return the current result of a row: the loss that its runs prove, or the e-value against its claim."""
     from subnormal.audit.evidence import batches
     from subnormal.audit.statistics import binomial
 

@@ -32,11 +32,11 @@ REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="What standard output gets; markdown is for a comment or a job's summary.",
 )
 def compare(old: Path, new: Path, form: str) -> None:
-    """Say what changed from one report.json to another: nothing and exit 0, or what, and exit 1.
+    """List the changes from one report.json to another. Exit 0 without changes, 1 with changes.
 
-    Rows are matched by attack, mechanism and channel. Named are verdicts that turned, new violations first; rows,
-    errors and warnings that came or went; claims, parameters and events that changed. Numbers may differ within a
-    verdict, with two exceptions: those of exact and exhaustive evidence in the same version, and those of sampled
+    Rows are matched by attack, mechanism and channel. Listed are verdicts that changed, new violations first; rows,
+    errors and warnings that are new or missing; claims, parameters and events that changed. Numbers may differ with the
+    same verdict, with two exceptions: those of exact and exhaustive evidence in the same version, and those of sampled
     evidence that the same seed, runs, α and environment did not reproduce. Times may always differ.
 
     \b

@@ -1,4 +1,4 @@
-"""audit compose: what many runs of a mechanism cost, and what many runs of a broken one give away."""
+"""audit compose: bounds on the privacy loss of compositions, and the growth of leaks of broken mechanisms."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
     default=1e-6,
     show_default=True,
     callback=finite,
-    help="The δ at which ε is told.",
+    help="The δ at which ε is computed.",
 )
 @click.option(
     "--buckets",
@@ -74,15 +74,15 @@ POSITIVE = click.FloatRange(0, min_open=True)
 )
 @out_option("Folder for the pictures; an earlier run's are replaced.")
 def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: float, out: Path, **options: Any) -> None:
-    """Bound what many runs of a mechanism cost, from below and above, and compare with other accountants.
+    """Bound the privacy loss of an r-fold composition from below and above, and compare other accountants.
 
     \b
       subnormal compose --gaussian 10 --runs 4096
       subnormal compose --laplace 200 --truncation 2500
       subnormal compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
       subnormal compose --attack grid-precision --mechanism laplace-exact
-    With no mechanism: a leak compounds. For every member that an exact law convicts, δ(r·ε) for r = 1 to 2^18 runs,
-    beside an exact twin's: what shows beyond r times its claim. Attacks that take seconds need --attack.
+    With no mechanism: the growth of leaks. For every member that an exact law convicts, δ(r·ε) for r = 1 to 2^18 runs,
+    next to an exact twin's, above r times the claim. Attacks that take seconds need --attack.
 
     Scales are in units of the sensitivity. Both bounds are certified, of counts at their confidence; the other
     accountants are rounded to nearest.
@@ -122,7 +122,7 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
 
 
 def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
-    """Print what the runs of broken members add up to; return the picture."""
+    """Print how the leaks of broken members grow; return the picture."""
     from subnormal.attacks.catalogue import ATTACKS, attack
     from subnormal.audit.composition.leak_growth import compounded, picture
 

@@ -1,4 +1,4 @@
-"""What `audit compose` is told to compose: noise with a closed form, a member's exact laws, or a recorded pair."""
+"""The pair named by the options of `audit compose`: a closed form, a member's exact laws, or a recorded pair."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def composed(
     alpha: float | None,
     count: int,
 ) -> Subject | None:
-    """Return what the options name, or None where they name no mechanism.
+    """Return the pair that the options name, or None where they name no mechanism.
 
     Raises UsageError for options that exclude or need each other, BadParameter for a file that is not readable as a
     pair.

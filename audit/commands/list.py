@@ -1,4 +1,4 @@
-"""audit list: what can be attacked, and with what."""
+"""audit list: families, their mechanisms and the attacks on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others print while the house is at work: it must not get into a report on standard output."""
+"""Redirects what targets and libraries print, so that standard output has nothing but the report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import contextmanager, redirect_stdout, suppress
 
 @contextmanager
 def kept_for_the_report() -> Iterator[None]:
-    """Send what is printed meanwhile to standard error, by Python, by C, and by processes that are started.
+    """Redirect standard output to standard error, for Python, C code and child processes.
 
-    Standard output is as it was afterwards, whatever happens. Where there is no such file, only Python's is redirected.
+    Standard output is restored afterwards. Without a file descriptor for it, only Python's is redirected.
     """
     try:
         kept = os.dup(1)
@@ -34,7 +34,7 @@ def kept_for_the_report() -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Write what is buffered, by C's own standard output too, to where it belongs by now."""
+    """Flush the buffers of Python's and C's standard output."""
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
     with suppress(OSError, TypeError, AttributeError):  # Windows has no library of that name

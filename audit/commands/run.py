@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from subnormal.audit.model import Report
 
 QUICK_RUNS = 2_000
-ALPHA, ALPHA_FAILING = 0.05, 1e-3  # of a report that is read, and of one that fails a build
+ALPHA, ALPHA_FAILING = 0.05, 1e-3  # by default, and with --fail-on-violation
 
 
 class Runs(click.IntRange):
@@ -58,23 +58,27 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 @click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
 @click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
-@click.option("--channels", is_flag=True, help="Only side channels: what is counted beside the outcome.")
+@click.option(
+    "--channels", is_flag=True, help="Only side channels: attacks that see a count or a time with the outcome."
+)
 @target_options
 @click.option(
     "--runs",
     type=Runs(1, 10**12),
     default=100_000,
     show_default=True,
-    help="Runs in each world for each row, also as 1e9: all of them, those that judge and those that an event is "
-    "learned on or cells are fixed by; a mechanism too slow for so many declares fewer.",
+    help="Runs in each world for each row, also as 1e9, including those for learning an event or fixing cells; "
+    "a slow mechanism declares fewer.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same runs.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed draws the same runs."
+)
 @click.option(
     "--alpha",
     type=click.FloatRange(1e-12, 1, max_open=True),
     show_default=f"{given(ALPHA)}, with --fail-on-violation {given(ALPHA_FAILING)}",
     callback=_a_number,
-    help="Chance that any sampled verdict is a false alarm; shared by the rows, so fewer rows get narrower intervals.",
+    help="Probability that any sampled verdict is a false alarm. The rows share it.",
 )
 @click.option(
     "--jobs",
@@ -86,15 +90,15 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
     "--cluster",
     "address",
     metavar="ADDRESS",
-    help="Count on the workers of the Dask scheduler that runs there, as in tcp://10.0.0.1:8786; "
-    "in a checkout, pip install '.[cluster]' brings what it needs; docs/cluster.md.",
+    help="Count on the workers of the Dask scheduler at this address, as in tcp://10.0.0.1:8786; "
+    "needs pip install '.[cluster]' in a checkout; see docs/cluster.md.",
 )
 @out_option("Folder for the report, and for checkpoint.json while the audit runs.")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on from checkpoint.json in that folder, where the same audit was interrupted or killed; "
-    "without one, begin.",
+    help="Continue from checkpoint.json in that folder, where the same audit was interrupted or killed; "
+    "without one, start.",
 )
 @click.option(
     "--format",
@@ -102,19 +106,19 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
     type=click.Choice(["text", "json", "html", "junit"]),
     default="text",
     show_default=True,
-    help="What standard output gets: nothing else goes there.",
+    help="Format of standard output, which has nothing else.",
 )
 @click.option(
     "--until-decided",
     is_flag=True,
-    help="Stop each row as soon as its claim is refuted, by an e-process that is looked at after every batch.",
+    help="Stop each row as soon as its claim is refuted, by an e-process that is inspected after every batch.",
 )
 @click.option("--quick", is_flag=True, help=f"At most {QUICK_RUNS:,} runs, no attacks that take seconds.")
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Every mechanism of an attack's family: all exact ones, and pairs that are not expected to tell anything.",
+    help="Every mechanism of an attack's family: all exact ones, and pairs without an expected verdict.",
 )
 @click.option("--wide", is_flag=True, help="Print a table with every column, however long its lines.")
 @click.option(
@@ -143,12 +147,12 @@ def run(
     fail_on_violation: bool,
     **target: Any,
 ) -> None:
-    """Attack mechanisms and report what is proved, member by member.
+    """Attack mechanisms and report the verdicts, row by row.
 
-    Prints what was claimed and found, violations first, and writes report.json, report.html and table.svg.
+    Prints claims and results, violations first, and writes report.json, report.html and table.svg.
 
     \b
-    Another's mechanism, in any language:
+    Your own mechanism, in any language:
       subnormal run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
       subnormal run --target package.module:function --attack grid-precision
     """
@@ -248,7 +252,7 @@ def _examined(
 
 @contextmanager
 def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
-    """Give who does the tasks; whatever goes wrong with a cluster is one line and exit code 2."""
+    """Yield the executor of the tasks. An error of a cluster is one line and exit code 2."""
     if address is None:
         from subnormal.audit.engine.process_pool import local
 

@@ -1,4 +1,4 @@
-"""audit vectors: every attack as a file that any language can run."""
+"""audit vectors: each attack as a JSON file for other languages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from subnormal.audit.commands.common import file_mistakes, known, out_option, pr
 @out_option("Folder for the files, one JSON document for each attack; others in it are left alone.", "vectors")
 @click.option("--attack", "names", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 def vectors(out: Path, names: Sequence[str]) -> None:
-    """Write the attacks on outcomes as data, so that a project in another language can run them with no Python.
+    """Write the attacks on outcomes as JSON files, for projects in other languages.
 
-    A file holds both worlds' inputs, run-length encoded, the public parameters, the event to look for, what is claimed,
-    and how likely the event is under the exact laws of broken mechanisms. Floats are hexadecimal beside decimal, so
-    nothing is lost in reading them. An event with "portable": false needs this project's arithmetic to be evaluated.
+    A file holds both worlds' inputs, run-length encoded, the public parameters, the event, the claim, and the event's
+    probability under the exact laws of broken mechanisms. Floats are decimal and hexadecimal, so that they are read
+    exactly. An event with "portable": false needs this project's arithmetic to be evaluated.
     The schema is docs/vector.schema.json, and docs/examples/vector_runner.c a runner.
     """
     from subnormal.attacks.catalogue import ON_OUTCOMES, attack

@@ -1,1 +1,1 @@
-"""What many releases cost together."""
+"""Privacy loss of compositions: many releases together."""

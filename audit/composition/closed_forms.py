@@ -1,7 +1,7 @@
-"""Pairs of worlds with a closed form, as one run in buckets: noise of scale s (or σ) on values 0 and 1, and coins.
+"""Bucketed laws with a closed form: Laplace and Gaussian noise on the values 0 and 1, DP-SGD and randomized response.
 
-Scales are in units of the sensitivity. A's world is the value 1, B's the value 0; where nothing else is said the other
-direction is the same. Masses are certified: of elementary functions, or by a quadrature with its remainder bounded.
+Scales are in units of the sensitivity. A's world is the value 1, B's the value 0; without a direction, both are
+the same. Masses are certified: of elementary functions, or by a quadrature with its remainder bounded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A mechanism's runs under several accountants, as tables and as the two usual pictures: δ against ε, ε against r."""
+"""A composition under several accountants, as tables and as the two standard pictures: δ against ε, and ε against r."""
 
 from __future__ import annotations
 

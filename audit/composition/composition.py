@@ -1,12 +1,12 @@
-"""What r runs of a mechanism cost: certified bounds on δ(ε) of a pair of worlds, by privacy buckets.
+"""Certified bounds on δ(ε) of the r-fold composition of a mechanism on a pair of worlds, by privacy buckets.
 
 Buckets of factor f hold the mass of A's world whose likelihood ratio against B's lies around f^i; events that only A's
 world has are kept apart, and so is the mass beyond the last bucket (∞). Runs convolve, by repeated squaring; where a
 convolution outgrows its buckets, the factor is squared, and 2i − 1 and 2i become one.
 Source: Sommer, Meiser, Mohammadi 2019, "Privacy Loss Classes"; Meiser, Mohammadi 2018, "Tight on Budget?".
 
-The errors that the publication keeps with each bucket are met in another way, to second order in the width and from
-both sides alike:
+The publication keeps errors with each bucket. Here they are avoided in two ways, to second order in the width in both
+bounds:
 
 - *Real error*, what B's mass of a bucket has beyond f^−i times A's. Here B's mass is itself kept. To tell only the sum
   of the runs' bucket indices is post-processing, so the convolution powers of both rows *are* a pair that tells less,
@@ -79,7 +79,7 @@ def buckets(
 
 
 def probabilities(name: str, values: Vector) -> Masses:
-    """Return bounds on probabilities, divided by their sum. name: what an error calls them.
+    """Return bounds on probabilities, divided by their sum. name: how an error names the vector.
 
     Raises ValueError where the vector holds no probabilities, or their sum is not 1.
     """
@@ -93,9 +93,9 @@ def probabilities(name: str, values: Vector) -> Masses:
 
 
 def counted(name: str, counts: Sequence[int], alpha: float) -> Masses:
-    """Return Clopper-Pearson bounds on the probabilities of atoms that came up so often, together at 1 − alpha.
+    """Return Clopper-Pearson bounds on the probabilities of atoms with these counts, jointly at confidence 1 − alpha.
 
-    One atom more than there are counts: whatever never came up. name: what an error calls them.
+    There is one atom more than counts, for outcomes that never occurred. name: how an error names the vector.
     Raises ValueError where the vector holds no counts, or their sum is 0 or above 2^53.
     """
     runs = sum(counts)
@@ -132,7 +132,7 @@ def _rounded(values: list[Fraction], *, down: bool) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Composition:
-    """Independent runs of a mechanism, all in A's world or all in B's, and what is certain of their δ(ε)."""
+    """Independent runs of a mechanism, all in A's world or all in B's, with certified bounds on their δ(ε)."""
 
     one: Buckets
     runs: int = 1

@@ -1,4 +1,4 @@
-"""Convolution powers of masses on a grid of losses, with a bound on everything that rounding does to them.
+"""Convolution powers of masses on a grid of losses, with a bound on all rounding errors.
 
 The fast Fourier transform errs by about 2^-53 of the *largest* masses, and what matters lies far out in a tail. So
 masses are tilted first: multiplied by e^(λ·loss), with λ such that the losses asked about are the likeliest, which
@@ -33,7 +33,7 @@ TRIMMED = 0.25  # of a product's transform error: tails together lighter than th
 class Tilted:
     """Masses on the losses width·(first + i), tilted by λ.
 
-    masses: shape (rows, n); row k of the true masses is e^(−λ·loss)·2^shift·masses[k], but for an L1 error of at most
+    masses: shape (rows, n); row k of the true masses is e^(−λ·loss)·2^shift·masses[k], with an L1 error of at most
     errors[k] before that factor. A constant factor that the caller knows is left out.
     """
 

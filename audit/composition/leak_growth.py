@@ -1,4 +1,4 @@
-"""A leak compounds: what many runs of a broken member give an attacker, beside what its exact twin gives."""
+"""Growth of leaks under composition: the advantage against a broken member, next to that against its exact twin."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def require_count(count: int) -> None:
 def filled(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: float = 0.0) -> Buckets:
     """Return the buckets of atoms with certified masses in both worlds; without a grid, that of all finite losses.
 
-    An atom may stand for a group whose losses lie between two neighbours of the grid, but for `excess`.
+    An atom may stand for a group whose losses lie between two neighbours of the grid, except for `excess`.
     """
     infinite = (a.high > 0) & (b.low == 0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -139,7 +139,7 @@ def filled(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: f
 
 
 def _reached(losses: Floats, masses: Floats, count: int) -> Grid:
-    """Return the grid of the losses but for negligible tails."""
+    """Return the grid of the losses without negligible tails."""
     if len(losses) == 0:
         return Grid.reaching(0.0, 0.0, count)
     order = np.argsort(losses, kind="stable")

@@ -1,1 +1,1 @@
-"""From laws, walks, runs and clocks to evidence."""
+"""Evidence from laws, from all strings of bits, from runs and from times."""

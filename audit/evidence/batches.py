@@ -1,4 +1,5 @@
-"""Runs in batches, counted: each is a pure function of its number, for a member whose randomness is seeded."""
+"""Counts of runs, batch by batch. The counts of a batch are a pure function of its number if the member's randomness is
+seeded."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ Batch = tuple[int, int]  # its number, and its runs in each world
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """What runs of a mechanism leave behind: never samples."""
+    """Counts of a mechanism's outcomes; no samples are kept."""
 
     event: int
     cells: NDArray[np.int64]
@@ -38,7 +39,7 @@ class Counts:
 
 
 class Sums:
-    """The counts of a row's batches, added up in whatever order they come."""
+    """The sum of the counts of a row's batches, which may arrive in any order."""
 
     __slots__ = ("counted", "counts", "done", "runs")
 
@@ -49,7 +50,7 @@ class Sums:
         self.done: set[int] = set()  # the numbers of the batches counted
 
     def todo(self) -> Iterator[Batch]:
-        """Give the batches that are not counted yet."""
+        """Yield the batches that are not counted yet."""
         return (batch for batch in batches(self.runs) if batch[0] not in self.done)
 
     def add(self, span: Sequence[Batch], counts: tuple[Counts, Counts]) -> None:
@@ -98,7 +99,7 @@ def nothing(cells: int) -> Counts:
 
 
 def batches(runs: int) -> Iterator[Batch]:
-    """Give the batches of so many runs."""
+    """Yield the batches of so many runs."""
     return ((number, min(BATCH, runs - start)) for number, start in enumerate(range(0, runs, BATCH)))
 
 
@@ -153,9 +154,9 @@ def count_batch(
 
 
 def tallied(outcomes: Outcomes) -> tuple[Outcomes, NDArray[np.int64] | None]:
-    """Return integers of a small range as the distinct ones and how often each came; whatever else as it is, and None.
+    """Return integers of a small range as distinct values and their counts; other outcomes unchanged, with None.
 
-    An event and a statistic speak of each outcome by itself, so that they need not be asked a million times.
+    An event and a statistic are functions of a single outcome, so each distinct one is evaluated once.
     """
     if not isinstance(outcomes, np.ndarray) or outcomes.ndim != 1 or outcomes.dtype.kind != "i" or not len(outcomes):
         return outcomes, None

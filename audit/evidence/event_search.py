@@ -1,6 +1,6 @@
 """Finding the event when an attack names none: learned on runs that judge nothing.
 
-Half of the training runs proposes events, the other half chooses among them; whoever judges must draw fresh runs, so
+Half of the training runs proposes events, the other half chooses among them; a verdict needs fresh runs, so
 the choice costs nothing of α, however many events were tried. Proposed are: outcomes that are frequent, sets of
 outcomes seen in one world only or more often there, bounds on every feature of every part of the outcome (its bits
 among them, since that is where floats leak), and bounds on the score of a logistic regression over those features.

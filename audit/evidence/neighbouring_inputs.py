@@ -1,4 +1,4 @@
-"""Neighbouring inputs when none are given: a screening of the usual ones that picks the most telling pair."""
+"""Search for neighbouring inputs: a screening of common pairs chooses the one whose outcomes differ most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subnormal.mechanisms.core.distances import nowhere_beyond
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Mechanism
 
-SCREENING = 1 / 4  # the share of the training runs that goes to all pairs alike; the rest to the pair picked
+SCREENING = 1 / 4  # the share of the training runs for all pairs equally; the rest is for the pair chosen
 
 AnyMechanism = Mechanism[Any, Any, Any]
 AnyAttack = Attack[Any, Any, Any]
@@ -41,7 +41,7 @@ def within(step: int | float) -> Adjacent:
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """What the training runs of one pair showed of the event learned on half of them.
+    """Results of one pair's training runs, for the event learned on half of them.
 
     beyond: by how much the lower bound on ε exceeds the claim, and by how many standard errors the shares do.
     """
@@ -55,11 +55,11 @@ class Screened:
 def found(
     mechanism: AnyMechanism, parameters: Any, pairs: Sequence[Neighbours], *, seed: int, runs: int
 ) -> tuple[AnyAttack, tuple[Screened, ...]]:
-    """Return an attack with the most telling of the pairs and the event learned on it, and how the pairs were ranked.
+    """Return an attack with the pair whose outcomes differ most and its learned event, and the ranking of the pairs.
 
     runs: training runs of each world in all, at the most. A quarter is shared equally by the pairs, the rest goes to
-    the pair picked. None of these runs judges: whoever judges draws fresh ones, so that α is spent on one pair and one
-    event alone, however many were tried. The pairs must be covered by the claim (see `among`).
+    the pair chosen. The verdict needs fresh runs, so α is spent on one pair and one event, however many were tried.
+    The pairs must be covered by the claim (see `among`).
     Raises ValueError where there are no pairs, or too few runs for them.
     """
     if not pairs:

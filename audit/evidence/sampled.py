@@ -1,4 +1,4 @@
-"""Many runs -> evidence, with confidence. The event is fixed before the runs that judge it."""
+"""Evidence from runs, with confidence. The event is fixed before the runs that decide the verdict."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Described = tuple[Law[Any] | Any, Law[Any] | Any]  # or two products of laws
 def distinguish(
     mechanism: AnyMechanism, attack: AnyAttack, *, seed: int = 1, runs: int = 100_000, alpha: float = 0.05
 ) -> SampledEvidence:
-    """Run the mechanism `runs` times in each world and return what the attack's event shows, at confidence 1 − α.
+    """Run the mechanism `runs` times in each world and return the evidence at confidence 1 − α.
 
-    An attack without an event has one learned first, on as many runs again, which judge nothing.
+    If the attack has no event, one is learned first, on as many other runs.
     The same arguments give the same evidence to the byte, for members whose randomness is seeded.
     Raises ValueError where the worlds are not adjacent: no claim covers them.
     """
@@ -73,7 +73,7 @@ def whole(laws: Described | None) -> Laws | None:
 
 
 def pilot(runs: int) -> int:
-    """Return how many of the runs asked for go to a pilot, which fixes the cells and judges nothing; at least one."""
+    """Return how many of the requested runs only fix the cells, at least one."""
     return max(1, min(PILOT, int(PILOT_SHARE * runs)))
 
 
@@ -155,7 +155,7 @@ def judge(
     masses: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
     seed: int,
 ) -> SampledEvidence:
-    """Return what counts show of a claim, at confidence 1 − α, half of which is each test's (see `binomial.parts`).
+    """Return the evidence of counts against a claim, at confidence 1 − α, shared as `binomial.parts` says.
 
     VIOLATED: the event, or its complement, is more likely in one world than the claim allows, by Clopper-Pearson bounds
     with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell

@@ -1,4 +1,4 @@
-"""Runs until a claim is decided: an e-process (`e_process`), looked at after every batch."""
+"""Runs until a claim is decided, by an e-process (`e_process`) that is inspected after every batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.privacy import Claim
 
 FIRST = 64  # runs of the first batch, which bets nothing; each batch is as large as all before it, up to a largest size
-SLACK = 1e-6  # nats of wealth beyond 1/α that are asked for: more than the rounding errors of all sums
+SLACK = 1e-6  # nats of wealth required beyond 1/α: more than the rounding errors of all sums
 TRAINING = 1 << 16  # runs of each world to learn an event on, at the most, and an eighth of all at the most
 
 AnyAttack = Attack[Any, Any, Any]
@@ -39,7 +39,7 @@ def until_decided(
     """Run the mechanism in both worlds until the claim is refuted, or `runs_max` runs of each world are spent.
 
     An attack without an event has one learned first, on at most an eighth of runs_max, and on runs that judge nothing.
-    batch: the largest. look(evidence) is called after every batch with what is known by then.
+    batch: the largest. look(evidence) is called after every batch with the evidence so far.
     VIOLATED: the e-value reached 1/α. UNDERPOWERED: with so many runs even a perfect distinguisher would not have.
     Raises ValueError where the worlds are not adjacent: no claim covers them.
     """
@@ -75,7 +75,7 @@ def with_event(mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, runs_ma
 
 
 class Looks:
-    """A claim that is being decided: the batches so far, in their order, whoever counted which of them first."""
+    """The test of a claim so far: batches in the order of their numbers, in whatever order they were counted."""
 
     __slots__ = ("_alpha", "_event", "_looks", "_plan", "_state", "_waiting", "pairs")
 
@@ -88,7 +88,7 @@ class Looks:
         self.pairs: list[PairCounts] = []  # of the batches looked at
 
     def todo(self) -> Iterator[Batch]:
-        """Give the batches that are not counted yet."""
+        """Yield the batches that are not counted yet."""
         runs_max, training, largest = self._plan
         known = len(self.pairs)
         return (
@@ -140,7 +140,7 @@ class Looks:
 
     @property
     def evidence(self) -> SequentialEvidence:
-        """What is known by now."""
+        """The evidence of the batches so far."""
         state, (runs_max, training, batch), needed = self._state, self._plan, -math.log(self._alpha) + SLACK
         best = e_process.reachable(runs_max - training - min(FIRST, batch), state.claim)  # the first batch bets nothing
         weak = Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED
@@ -160,7 +160,7 @@ class Looks:
 
 
 def batches(runs: int, largest: int) -> Iterator[int]:
-    """Give the sizes of the batches of so many runs: 64, then as many as before, up to the largest.
+    """Yield the sizes of the batches of so many runs: 64, then as many as before, up to the largest.
 
     >>> list(batches(1000, 256))
     [64, 64, 128, 256, 256, 232]

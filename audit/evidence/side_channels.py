@@ -1,8 +1,8 @@
-"""What an onlooker counts beside the outcome: a mechanism made into one whose outcome is (outcome, count).
+"""Side channels: `traced` turns a mechanism into one whose outcome is the pair (outcome, count).
 
-A claim about outputs says nothing about these pairs. It is put to them all the same, or the member's own promise for
-them where it makes one (`Mechanism.trace_claim`): VIOLATED means above what that allows for the pair. Laws, walks over
-every string of bits, samples and verdicts are those of any other mechanism.
+A claim about outputs says nothing about these pairs. It is applied to them nevertheless, or the member's own claim for
+them where it makes one (`Mechanism.trace_claim`): VIOLATED means above what that allows for the pairs. Laws, exhaustive
+laws, samples and verdicts work as for any other mechanism.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from subnormal.mechanisms.core.outcome_identity import identity
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
-DRAWS = 1_000  # at the most: each is a call of its own
+DRAWS = 1_000  # at the most, because each is a separate call
 DRAWS_LEAST = 500  # fewer convict of little that the law does not show
-BITS = 1 << 24  # random bits of each world at the most: what a draw costs, roughly, whoever draws
+BITS = 1 << 24  # random bits of each world at the most: roughly proportional to the cost of a draw
 
 
 def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechanism:
-    """Return the mechanism whose outcome is the pair (outcome, count): what one release shows through the channel.
+    """Return the mechanism whose outcome is the pair (outcome, count) that one release shows through the channel.
 
     A count is what the source of bits has counted while a single outcome was drawn, by a call of its own; without a
     channel it is the whole `Trace`. An exception is an outcome, `Refused`, beside its count. The law is that of the
@@ -70,7 +70,7 @@ def _seen(whole: Law[Any], count: Callable[[Trace], Any]) -> Law[Any]:
 
 
 def counter(channel: Channel | None) -> Callable[[Trace], Any]:
-    """Return what a channel shows of a trace.
+    """Return the function from a trace to its count in the channel.
 
     Raises ValueError for the channel 'time', which is measured and not counted.
     """
@@ -95,7 +95,7 @@ def _draw(
 
 
 def _runs(mechanism: AnyMechanism, data: Any, parameters: Any) -> int:
-    """Return the number of runs worth asking, from the bits that one draw takes: a number, never the clock."""
+    """Return an affordable number of runs, from the bits that one draw takes and not from the clock."""
     most = DRAWS if mechanism.runs is None else min(DRAWS, mechanism.runs(data, parameters))
     if most == 0:
         return 0

@@ -1,4 +1,4 @@
-"""What a clock tells of the world: measurements -> evidence. After dudect, for timings that depend on each other.
+"""Evidence from a clock, after dudect, for timings that depend on each other.
 
 Design. The two worlds are interleaved: the world of each measurement is a fair coin of ours, thrown independently of
 the clock and of all that ran before. What is timed is a draw from a copy of the data that was made a while ago, with
@@ -78,9 +78,9 @@ def distinguish(
     seconds: float = math.inf,
     alpha: float = 0.05,
 ) -> TimingEvidence:
-    """Time single draws of the mechanism in both worlds and return what the clock shows, at confidence 1 − α.
+    """Time single draws of the mechanism in both worlds and return the evidence at confidence 1 − α.
 
-    As many measurements as asked for, or as fit into so many seconds.
+    Takes as many measurements as requested, or as fit into so many seconds.
     Raises ValueError where the worlds are not adjacent: no claim covers them.
     """
     _, claim = claimed(attack, mechanism)

@@ -1,4 +1,4 @@
-"""The worlds of an attack, and the claim that covers them: whoever convicts asks here, before anything is run."""
+"""The worlds of an attack and the claim that covers them, checked before anything is run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subnormal.mechanisms.privacy import Claim
 
 
 def covered(attack: Attack[Any, Any, Any]) -> tuple[Any, Any]:
-    """Return the worlds. Raises ValueError where they are not adjacent, LookupError for a family nobody knows."""
+    """Return the worlds. Raises ValueError where they are not adjacent, LookupError for an unknown family."""
     worlds = attack.worlds()
     if not family(attack.family).adjacent(attack.parameters, *worlds):
         raise ValueError("the attack's worlds are not adjacent: no claim covers them")

@@ -57,7 +57,7 @@ class Axis:
 
     @property
     def origin(self) -> float:
-        """What the ticks count from: 0, but for numbers that are many digits longer than their differences."""
+        """The offset of the ticks: 0, unless the numbers are many digits longer than their differences."""
         span = self.high - self.low
         far = not self.logarithmic and max(abs(self.low), abs(self.high)) > OFFSET * span
         return math.floor(self.low / _step(span)) * _step(span) if far else 0.0

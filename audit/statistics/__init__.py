@@ -1,1 +1,1 @@
-"""Bounds and tests: one pure function a formula."""
+"""Bounds and tests, one pure function for each formula."""

@@ -1,4 +1,4 @@
-"""Bounds and tests: one pure function a formula."""
+"""Binomial bounds, Kolmogorov-Smirnov distances and tests of fit, one pure function for each formula."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def clopper_pearson_all(
 
 
 def _tails(beta: Any, mirrored: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> Tails:
-    """Return what takes probabilities to beta(a, b, ·), above 1/2 by its mirror image: there the tail itself is small.
+    """Return the function p ↦ beta(a, b, p), computed by its mirror image above 1/2, where the tail itself is small.
 
-    Else scipy may subtract from 1: P(X ≥ count) = 3·10^-296 comes out as 0 for 5 misses in 10^8 runs.
+    Otherwise scipy may subtract from 1: P(X ≥ count) = 3·10^-296 comes out as 0 for 5 misses in 10^8 runs.
     """
 
     def tails(at: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -69,9 +69,9 @@ def _ends(
 ) -> NDArray[np.float64]:
     """Return where the tails, which fall from the shares to the limit, come down to `tail`, shape (counts,).
 
-    found: what scipy's inverse function says. It is far off, or NaN, at some arguments: near counts of 1,000 of many
-    runs, for instance (1.17.1). What the function itself does not confirm is bisected, over the floats in their order:
-    then the end is the last one, seen from the limit, with no larger tail.
+    found: the values of scipy's inverse function. It is far off, or NaN, at some arguments, for instance near counts of
+    1,000 of many runs (1.17.1). Values that the distribution function does not confirm are replaced by bisection over
+    the floats in their order: the end is then the float farthest from the limit whose tail is no larger.
     """
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(tails(found, np.full(len(found), True)) - tail) <= NEAR * tail)  # NaN is wrong, too
@@ -136,7 +136,7 @@ def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
 def standard_errors_beyond(
     first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
 ) -> NDArray[np.float64]:
-    """Return by how many standard errors counts of events lie beyond the claim, shape (events,). To rank by, no more.
+    """Return by how many standard errors counts of events exceed the claim, shape (events,). Only for ranking.
 
     (p − e^ε·q − δ)/√(p/n + e^2ε·q/m), a run added to each world; the largest over both directions and the complements.
     −∞ for an event that always, or never, happened.
@@ -165,15 +165,15 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
 
 
 def parts(alpha: float, cells: int) -> tuple[float, float]:
-    """Return what the event's bounds and the distance of the worlds get of a row's α: half each.
+    """Return the shares of a row's α for the event's bounds and for the distance of the worlds: half each.
 
-    All of it is the event's where there is but one cell: its distance is 0, whatever is counted.
+    With one cell, the event gets all of it, because the distance is always 0.
     """
     return (alpha / 2, alpha / 2) if cells > 1 else (alpha, 0.0)
 
 
 def dkw_margin(runs: int, alpha: float) -> float:
-    """Return how far the distance of two empirical distribution functions may be off: 2·√(ln(4/α)/(2·runs)).
+    """Return the margin of the distance of two empirical distribution functions: 2·√(ln(4/α)/(2·runs)).
 
     Dvoretzky-Kiefer-Wolfowitz with Massart's constant, α/2 for each world.
     """

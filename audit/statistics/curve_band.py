@@ -1,4 +1,4 @@
-"""A confidence band of the whole curve δ(ε) from sampled runs, for (ε, δ) and zCDP claims. Sound for all ε at once."""
+"""A confidence band for the whole curve δ(ε) from sampled runs, valid for all ε at once, for (ε, δ) and zCDP claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs until a claim is decided: an e-process, which may be looked at at any time.
+"""An e-process that tests a claim and may be inspected after any run.
 
 The bet. X_t and Y_t are the t-th outcomes in the two worlds, and S is an event. Wealth begins at 1 and becomes
 
@@ -13,7 +13,7 @@ is 1 − λ_t(e^ε + δ) > 0, so wealth stays positive. Given the runs before t,
 
 because (ε, δ)-privacy says P(S) ≤ e^ε·Q(S) + δ of every S. It does not matter how X_t depends on Y_t. So W is a
 non-negative supermartingale with E[W_t] ≤ 1 for every t, and by Ville's inequality the probability that it ever
-reaches 1/α is at most α, for whoever looks whenever. The privacy of the pair has four such bets: S and its complement,
+reaches 1/α is at most α, whenever one looks. The privacy of the pair has four such bets: S and its complement,
 each in both directions. The mean of supermartingales with the same past is one, so that the mean of their wealths,
 W̄_t, is the e-value shown, and the claim is VIOLATED when W̄_t ≥ 1/α. No share of α is spent on having four.
 

@@ -1,4 +1,4 @@
-"""Tests of timings, one pure function each: valid, or honest about it, though timings depend on each other.
+"""Tests of timings, one pure function each. Each docstring states if timings may depend on each other.
 
 Everywhere: nanoseconds, int64, and is_in, bool, each of shape (measurements,), in the order in which they were made.
 """
