@@ -21,7 +21,7 @@ def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> L
     The sampler returns something hashable. It is run once for every string that it reads to the end of a draw. Strings
     that `depth` bits do not decide may end in any outcome, a known one or not: their mass is the law's `rest`, and part
     of the upper bound of every atom. word_bits is the size of its words, smaller so that a walk is
-    affordable. An exception is an outcome, `Refused`, except for those that only a mistake in the code raises (NameError,
+    affordable. An exception is an outcome, `Refused`, unless only a mistake in the code raises it (NameError,
     AttributeError). Raises ValueError where two runs on the same bits are seen to differ: randomness of its own.
 
     >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
