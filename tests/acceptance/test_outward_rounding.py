@@ -241,8 +241,10 @@ def test_exponents_that_contradict_the_bounds_acquit_nobody() -> None:
 
     contradicting = exact.compare(law([3, 1], [0, 1]), law([1, 3], [1, 0]), Claim(0.1))
     assert contradicting.verdict is Verdict.VIOLATED
-    half = Fraction(1, 2)
-    assert exact.compare(law([1, 1], [0, 1], half), law([1, 1], [1, 0], half), Claim(0.1)).verdict is Verdict.UNRESOLVED
+    known = law([2, 2], [0, 1])
+    open_in, open_out = law([1, 1], [0, 1], Fraction(1, 2)), law([1, 1], [1, 0], Fraction(1, 2))
+    for pair in ((open_in, open_out), (known, open_out), (open_in, known)):
+        assert exact.compare(*pair, Claim(0.1)).verdict is Verdict.UNRESOLVED
 
 
 def huge(seed: int) -> Law[int]:
@@ -278,6 +280,7 @@ def test_masses_are_narrowed_outwards() -> None:
         for name, sign in (("low", 1), ("other_low", 1), ("high", -1), ("other_high", -1)):
             for short, long in zip(getattr(narrow, name), getattr(wide, name), strict=True):
                 assert sign * Fraction(int(short), narrow.denominator) <= sign * Fraction(int(long), wide.denominator)
+        assert narrow.left >= narrow.denominator - int(np.dot(narrow.count, narrow.low)) - narrow.alone_low > 0
         alone = Fraction(wide.alone_low, wide.denominator)
         assert (
             Fraction(narrow.alone_low, narrow.denominator) <= alone <= Fraction(narrow.alone_high, narrow.denominator)

@@ -296,6 +296,7 @@ def test_a_loss_known_by_its_exponent_convicts_where_enclosures_do_not() -> None
     assert exact.compare(law(0), law(1), Claim(rate)).verdict is Verdict.HOLDS
     below = exact.compare(law(0), law(1), Claim(math.nextafter(rate, 0.0)))
     assert (below.verdict, below.epsilon) == (Verdict.VIOLATED, rate)
+    assert exact.compare(law(0), law(1), Claim(math.nextafter(rate, 0.0), 0.5)).verdict is Verdict.HOLDS  # δ covers it
 
 
 def test_a_tiny_excess_over_a_tiny_delta_does_not_hold() -> None:
@@ -318,3 +319,26 @@ def test_every_nan_is_one_outcome() -> None:
     second: Law[Any] = exact_law([np.float64(np.nan)], [1], [1], 1)
     assert exact.compare(first, second, Claim(1.0)).verdict is Verdict.HOLDS
     assert first.probability(-np.nan) == second.probability(np.nan) == (1, 1)
+
+
+def test_bounds_apart_are_narrowed_until_the_lower_one_convicts() -> None:
+    """The lower bound's loss lies between ε and its first bound from above; the upper bound's is far above."""
+    share = 1 / (1 + exp_bounds(Fraction(1))[1] - Fraction(1, 1 << 190))
+    assert exp_bounds(Fraction(1), 400)[1] < (1 - share) / share < exp_bounds(Fraction(1))[1]
+    one, unit = share.numerator, share.denominator
+    loose: Law[int] = Law(range(2), [1, 2], [unit - one, 0], [unit, one], unit, Fraction(0))
+    assert exact.compare(loose, weights(one, unit - one), Claim(1.0)).verdict is Verdict.VIOLATED
+
+
+def test_a_curve_is_bounded_from_below_with_more_than_e_to_the_epsilon_and_from_above_with_less() -> None:
+    """Of losses between the first bounds of e^ε: δ(ε) is 0 just below e^ε, and positive just above."""
+    for power, bound in zip((0, 1), exp_bounds(Fraction(1), 200), strict=True):
+        law_in, law_out = (
+            exact_law(range(3), [1, 2, 3], masses, 1 << 210)
+            for masses in (
+                [round(bound * (1 << 200)), 1 << 200, (1 << 210) - round(bound * (1 << 200)) - (1 << 200)],
+                [1 << 200, 1 << 200, (1 << 210) - (1 << 201)],
+            )
+        )
+        (lower,), (upper,) = exact.curve(law_in, law_out, [1.0])
+        assert lower == 0 < upper < 1e-30, power

@@ -166,3 +166,11 @@ def test_worlds_pilots_and_fits_never_share_their_bits() -> None:
     other: Mechanism[int, None, int] = Mechanism("other", "synthetic", sample, lambda *worlds: Claim(1.0))
     seeds = {sampled.row_seed(1, attack_on_one_bit(), mechanism) for mechanism in (recording, other)}
     assert len(seeds) == 2
+
+
+def test_a_row_is_underpowered_by_the_part_of_alpha_that_its_event_has() -> None:
+    few, enough = (binomial.runs_needed(part, 3.0) for part in (0.05, 0.025))
+    assert few < enough
+    for runs in (enough - 1, enough):
+        verdict = sampled.judge(observed((runs // 2, runs // 2), runs), Claim(3.0), 0.05, None, 1).verdict
+        assert (verdict is Verdict.UNDERPOWERED) == (runs < enough)

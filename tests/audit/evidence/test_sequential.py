@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import math
 import random
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import member
+from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim
 from tests.support.synthetic import attack_on_one_bit, leaking, randomized_response
 from tests.support.textbook import BROKEN, IGNORING
@@ -246,3 +248,24 @@ def test_a_catalogued_attack_is_decided_within_a_few_hundred_runs() -> None:
 def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(randomized_response("sound", 0.5, Claim(1.0)), **options)
+
+
+def test_the_bets_on_the_complement_are_those_on_the_event_with_the_worlds_kept() -> None:
+    counts, complement = PairCounts(1, 20, 300, 4_000), PairCounts(4_000, 300, 20, 1)
+    assert counts.of_bets() == (complement.of_bets()[2:] + complement.of_bets()[:2])
+    assert counts.of_bets()[0] == (1, 20, 300, 4_000)
+    assert len(set(counts.of_bets())) == 4
+
+
+def test_bets_are_made_on_all_batches_so_far() -> None:
+    first, second = PairCounts(10, 40, 5, 9), PairCounts(50, 10, 30, 38)
+    one_by_one = e_process.update(e_process.update(State(Claim(0.5)), first), second)
+    assert one_by_one.bets == e_process.update(State(Claim(0.5)), first + second).bets
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 5.0, 300.0])
+def test_the_factor_of_a_loss_is_no_less_than_the_claim_says(epsilon: float) -> None:
+    factors = e_process._factors(Claim(epsilon))
+    assert factors is not None
+    assert Fraction(-factors[2]) >= exp_bounds(Fraction(epsilon), 200)[1]
+    assert factors[2] == pytest.approx(-math.exp(epsilon), rel=1e-15)

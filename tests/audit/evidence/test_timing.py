@@ -409,3 +409,33 @@ def test_the_coins_of_the_order_are_none_of_the_draws_bits() -> None:
     assert times.is_in.tolist() == coins.words(200, 1).astype(bool).tolist()
     bits = seeded_bits(1, attack.name, "clocked", "time")
     assert drawn == [bits.take(64) for _ in drawn]
+
+
+def test_welch_is_two_sided_and_pays_for_each_of_its_tests() -> None:
+    times = clocked(3, 400, extra=0.3)
+    values = times.nanoseconds.astype(float)
+    squares = (values - np.where(times.is_in, values[times.is_in].mean(), values[~times.is_in].mean())) ** 2
+    tried = [(values, times.is_in), (squares, times.is_in)]
+    for limit in np.quantile(values, paired_times.CROPS):
+        tried.append((values[values <= limit], times.is_in[values <= limit]))
+    least = min(stats.ttest_ind(one[of_in], one[~of_in], equal_var=False).pvalue for one, of_in in tried)
+    found = paired_times.welch(times.nanoseconds, times.is_in)[1]
+    assert 0 < found < 1
+    assert found == pytest.approx(len(tried) * least, rel=1e-9)
+
+
+def test_intervals_of_the_bootstrap_leave_a_fortieth_on_each_side_and_blocks_go_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[NDArray[np.int64]] = []
+
+    def ranked(nanoseconds: NDArray[np.int64], is_in: NDArray[np.bool_]) -> tuple[float, float]:
+        seen.append(nanoseconds)
+        return float(len(seen) - 1), 0.0
+
+    monkeypatch.setattr(paired_times, "medians", ranked)
+    difference, ratio = paired_times.bootstrap(np.arange(100), np.arange(100) % 2 == 0, 1)
+    last = paired_times.RESAMPLES - 1
+    assert difference == ratio == (pytest.approx(last * 0.025, abs=0.1), pytest.approx(last * 0.975, abs=0.1))
+    assert set(np.concatenate(seen).tolist()) == set(range(100))
+    assert any((np.diff(one) == -99).any() for one in seen)

@@ -212,3 +212,35 @@ def test_the_bounds_of_all_half_lines_share_alpha() -> None:
     expected = max(low - high for (low, _), (_, high) in zip(*ends, strict=True))
     assert shown[0] == pytest.approx(expected, rel=1e-9)
     assert expected > 0.05
+
+
+def test_the_upper_end_allows_for_every_event_of_both_worlds() -> None:
+    """3 cells: 2^3 events in each of two worlds, half of α for all; Hoeffding's t in both shares."""
+    runs, alpha, points = 10_000, 0.05, [0.0, 0.5]
+    shown = curve_band.band(
+        (np.array([5_000, 3_000, 2_000]), np.array([4_000, 3_500, 2_500])), Claim(1.0), points, alpha
+    )
+    margin = math.sqrt(math.log(2 * 2**3 / (alpha / 2)) / (2 * runs))
+    expected = [seen + margin * (1 + math.exp(point)) for seen, point in zip(shown.observed, points, strict=True)]
+    assert shown.upper == pytest.approx(expected, rel=1e-9)
+
+
+def test_disjoint_worlds_are_convicted_or_underpowered() -> None:
+    found = [
+        curve_band.band((np.array([runs, 0, 0]), np.array([0, 0, runs])), Claim(1.0), [0.0, 1.0], 0.05).verdict
+        for runs in range(1, 60)
+    ]
+    convicted = found.index(Verdict.VIOLATED)
+    assert convicted > 10
+    assert found == [Verdict.UNDERPOWERED] * convicted + [Verdict.VIOLATED] * (59 - convicted)
+
+
+def test_a_curve_may_leave_its_claim_beyond_the_first_point() -> None:
+    counts = np.array([3_000, 7_000]), np.array([100, 9_900])
+    shown = curve_band.band(counts, Claim(1.0), [0.0, 1.0], 1e-6)
+    assert shown.lower[0] < shown.promised[0]
+    assert (shown.verdict, shown.at) == (Verdict.VIOLATED, 1.0)
+
+
+def test_ratios_that_differ_by_a_hair_are_groups_of_their_own() -> None:
+    assert len(set(curve_band.groups(3, (np.array([0.24, 0.26, 0.5]), np.array([0.25, 0.25, 0.5]))).tolist())) == 3
