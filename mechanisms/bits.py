@@ -21,7 +21,7 @@ Draw = Callable[[int], NDArray[np.uint64]]  # the next words of a stream
 
 
 class OutOfBitsError(Exception):
-    """A scripted source has handed out its whole script."""
+    """A scripted source has no bits left."""
 
 
 class BitSource:
@@ -30,10 +30,11 @@ class BitSource:
     take and words read the same stream: words(1, 8) and take(8) hand out the same bits. word_bits is the size of a
     word where the caller names none; samplers that read words are walked exhaustively by shrinking it.
 
-    Beside `consumed`, samplers whose work depends on what they drew count it here, for whoever asks what that tells:
-    `tries`, the candidates drawn, rejected ones included, and `steps`, the passes of a loop that may stop early.
+    Samplers whose work depends on what they drew count it here, next to `consumed`, so that side channels can be
+    measured: `tries`, the candidates drawn, rejected ones included, and `steps`, the passes of a loop that may stop
+    early.
 
-    Threads that share a source never get the same bits, nor may it be copied: both copies would hand out the same.
+    Threads that share a source never get the same bits. A source cannot be copied: both copies would repeat them.
     """
 
     __slots__ = (
@@ -119,7 +120,7 @@ class BitSource:
         return np.packbits(left_padded, axis=1).view(">u8").reshape(count).astype(np.uint64)
 
     def forget(self) -> None:
-        """Drop the bits drawn from the stream and not yet handed out, and whoever was drawing: for a fork's child."""
+        """Drop the bits drawn and not yet returned, and release the lock: for the child of a fork."""
         self._lock = RLock()
         self._pending = self._pending_bits = 0
 

@@ -1,4 +1,4 @@
-"""Every family and member of the house, by name."""
+"""Every family and every member, by name."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ FLOAT64 = 1 << 53  # integers up to here are floats as well
 def nowhere_beyond(allowed: Fraction, data_in: ArrayLike, data_out: ArrayLike) -> bool:
     """Return whether no two numbers at the same place of two vectors of one shape differ by more than is allowed.
 
-    Integers and floats of any width, beside each other too, are the rationals that they are. Raises ValueError where
+    Integers and floats of any width, mixed too, are taken as exact rationals. Raises ValueError where
     one is not a finite number.
     """
     vectors = np.asarray(data_in), np.asarray(data_out)

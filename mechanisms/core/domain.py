@@ -1,4 +1,4 @@
-"""Which numbers a mechanism takes as its data. What lies beyond them shows no more than that it says so."""
+"""Which numbers a mechanism takes as its data. Inputs outside only show that the mechanism refuses them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RANGE = re.compile(r"([+-]?[\d.]*(?:e[+-]?\d+)?)\.\.([+-]?[\d.]*(?:e[+-]?\d+)?)
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Numbers from lower to upper, both included. kind: int or float, where only such are taken; None: either."""
+    """Numbers from lower to upper, both included. kind: int or float, where only these are accepted; None: either."""
 
     lower: int | float = -inf
     upper: int | float = inf
@@ -32,7 +32,7 @@ class Domain:
     def taken(self, data: Any) -> Any:
         """Return a number, a vector or a mapping's values as numbers of the domain: equal ones, as integers or floats.
 
-        Raises ValueError where a number is none of the domain's.
+        Raises ValueError where a number lies outside the domain.
 
         >>> Domain(0, 9, int).taken(3.0)
         3
@@ -62,7 +62,7 @@ class Domain:
 
 
 def domain(text: str) -> Domain:
-    """Return the domain that is named so: a type as in "int32" or "uint8", "integers", "floats", or "LOWER..UPPER".
+    """Return the domain of that name: a type as in "int32" or "uint8", "integers", "floats", or "LOWER..UPPER".
 
     A range is of integers where its ends are written as such, else of floats; one end may be left out. Raises
     ValueError.

@@ -1,7 +1,7 @@
 """Patterns of neighbouring inputs, placed in the domain of a mechanism.
 
 Those for vectors are of Ding, Wang, Wang, Zhang, Kifer 2018 ("Detecting Violations of Differential Privacy", CCS),
-with records added and removed, and the ends of the float format beside them.
+with records added and removed, and with the ends of the float format.
 """
 
 from __future__ import annotations

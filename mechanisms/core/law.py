@@ -24,10 +24,10 @@ ABSENT = -1  # the block of an atom that a law does not have
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Powers:
-    """What the probabilities of an enclosure are, exactly: an atom of block i has constant·e^(−rate·exponents[i]).
+    """The exact form of an enclosure's probabilities: an atom of block i has constant·e^(−rate·exponents[i]).
 
-    The constant is the same real number wherever `constants` is the same, in every law with this rate (nats): so losses
-    that are attained with equality in base e are decided by comparing integers.
+    Equal entries of `constants` stand for the same real number, in every law with this rate (nats). So a loss in base e
+    that equals the claim is decided by comparing integers.
     """
 
     rate: Fraction
@@ -39,8 +39,8 @@ class Powers:
 class Law(Generic[O]):
     """Bounds low ≤ P(atom) ≤ high on every atom, and `rest` on the mass outside the atoms.
 
-    Mass that may lie on an atom as well as outside, as that of draws not followed to their end, is in `rest` and in
-    each `high`: it is one mass all the same, because what the lower bounds leave open is 1 − Σ low in all.
+    Mass that may lie on an atom or outside of all, such as that of draws that were not followed to their end, counts in
+    `rest` and in each `high`. It is still one mass: the lower bounds leave 1 − Σ low undecided in all.
 
     atoms: range(n) for indices, an array for floats. Block i is atoms[ends[i-1]:ends[i]], all equally likely, each with
     a probability between low[i]/denominator and high[i]/denominator; low == high where the law is exact. Raises
@@ -107,7 +107,7 @@ class Law(Generic[O]):
 
 
 def integers(values: Integers) -> NDArray[Any]:
-    """Return integers as an int64 array where they are one already, else as Python integers: numpy never guesses."""
+    """Return an int64 array unchanged, other integers as an array of Python integers: numpy never guesses."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return values
     return np.array([operator.index(value) for value in values], dtype=object)
@@ -140,8 +140,8 @@ def exact_law(atoms: Sequence[O | Refused], ends: Integers, weights: Integers, d
 def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool] = lambda made: True) -> Law[T]:
     """Return the law of function(outcome): atoms with the same image become one, and their bounds add.
 
-    What lies outside the law's atoms may have the image of an atom: then its upper bound counts it, too. outside(made)
-    says whether it may be that one.
+    An outcome outside the law's atoms may have the image of an atom; the upper bound then includes `rest`.
+    outside(image) returns whether that is possible.
 
     >>> image(exact_law([0, 1, 2], [3], [1], 3), lambda outcome: outcome > 0).probability(True)[0]
     Fraction(2, 3)

@@ -62,7 +62,7 @@ def _pair_blocks(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks,
 
 
 def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks, _Blocks]:
-    """Count the atoms that the laws share by the kinds of their blocks; what is left of a kind, one law has alone."""
+    """Count the atoms that both laws have by the kinds of their blocks, then those that only one law has."""
     kinds_in, kinds_out = _Kinds.of(law_in), _Kinds.of(law_out)
     width = len(kinds_out.first)
     shared = in_common(np.asarray(law_in.atoms), np.asarray(law_out.atoms))
@@ -81,7 +81,7 @@ def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kinds:
-    """Blocks with the same bounds are of a kind: its first block and its number of atoms, and the kind of each atom."""
+    """Blocks with the same bounds form a kind: each kind's first block and number of atoms, and each atom's kind."""
 
     first: _Blocks
     size: NDArray[np.int64]
@@ -98,7 +98,7 @@ class _Kinds:
 
 
 def _tally(chunks: Iterator[NDArray[np.int64]], size: int) -> tuple[_Blocks, _Blocks]:
-    """Return which keys below `size` come up in the chunks, ascending, and how often."""
+    """Return the keys below `size` that occur in the chunks, ascending, and how often each occurs."""
     if size > TABLE:
         keys, counts = np.unique(np.concatenate(list(chunks)), return_counts=True)
         return keys, counts.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a mechanism and a family of mechanisms are to the rest of the house."""
+"""The records that describe a mechanism, and a family of mechanisms."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ O = TypeVar("O", bound=Hashable)  # an outcome  # noqa: E741 - the letter is the
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An exception is an outcome too, and it can leak."""
+    """An exception as an outcome: it can leak, too."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What an onlooker can count while one outcome is drawn, as its `BitSource` counted it. An error is an outcome.
+    """The side channels of one draw, as its `BitSource` counted them. An error is an outcome.
 
     tries: candidates drawn, rejected ones included. bits: taken from the source. steps: passes of a loop that may stop
     early, which stand for time.
@@ -42,7 +42,7 @@ class Trace:
 
 
 class NoLawError(Exception):
-    """A mechanism has no law for these data, because nobody could write it down."""
+    """A mechanism has no law for these data: it would be too large to compute."""
 
 
 Outcomes: TypeAlias = Sequence[Any] | NDArray[Any]  # many outcomes: an array of them, or a list with `Refused` in it

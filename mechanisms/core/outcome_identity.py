@@ -1,4 +1,4 @@
-"""What makes two outcomes the same one, and how to find the same ones in arrays of millions."""
+"""Identity of outcomes, and how to find equal outcomes in arrays of millions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _Positions = NDArray[np.int64]
 
 
 def identity(atom: Any) -> Hashable:
-    """Return what makes an outcome the same outcome: its type, and all that can be read off it.
+    """Return a key that is equal for equal outcomes alone: the type, and every value that can be read from the outcome.
 
     1, 1.0, True, Fraction(1), Decimal(1) and Decimal("1.0") are six, −0.0 is not 0.0, and so on inside tuples, frozen
     sets and dataclasses; every NaN is one NaN. A numpy scalar of at most 64 bits is the Python number that `item`
     gives: np.int8(1) and np.int64(1) are both 1, np.float16(0.5) and np.float64(0.5) both 0.5.
 
-    Raises TypeError for a type of which nobody here knows what two outcomes share: its own `==` may call equal what
-    can be told apart, and where it has none, no two outcomes are ever equal.
+    Raises TypeError for an unknown type: its own `==` may call two outcomes equal that can be told apart, and without
+    one no two outcomes are ever equal.
     """
     kind = type(atom)
     if kind is int or kind is str:
@@ -62,7 +62,7 @@ _PARTS: dict[type, Callable[[Any], Iterable[Hashable]]] = {
 
 
 def _zone(atom: time | datetime) -> tuple[Hashable, ...]:
-    """Return what the zone is called. Raises TypeError for one whose `repr` need not say all of it."""
+    """Return the name of a time zone. Raises TypeError for one whose `repr` may leave something out."""
     zone = atom.tzinfo
     if zone is None or type(zone) is timezone:
         return ()
@@ -124,7 +124,7 @@ def are_numeric(*atoms: Any) -> bool:
 
 
 def are_distinct(atoms: Sequence[Any]) -> bool:
-    """Return whether no outcome is named twice."""
+    """Return whether all outcomes are distinct."""
     if isinstance(atoms, range):
         return True
     if not are_numeric(atoms):
@@ -159,7 +159,7 @@ def are_same(atoms: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 def ascend(numbers: NDArray[Any]) -> bool:
-    """Return whether each is less than the next: then none is named twice, and at most the only one is NaN."""
+    """Return whether each is less than the next. Then all are distinct, and none is NaN, except a single one."""
     return bool((numbers[1:] > numbers[:-1]).all())
 
 
@@ -181,7 +181,7 @@ def position_of(outcome: Any, atoms: Sequence[Any]) -> int | None:
 
 
 def in_common(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positions, _Positions]]:
-    """Yield, in chunks, where the outcomes that two arrays of numbers share stand in the one and in the other.
+    """Yield, in chunks, the positions in two arrays of the numbers that both contain.
 
     Each array names an outcome once. Ascending arrays are merged as they are; others are sorted first.
     """
@@ -212,7 +212,7 @@ def _merged(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positi
 
 
 def patterns(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that are equal where the outcomes are the same: of floats the bits, with one pattern for NaN."""
+    """Return integers that are equal exactly where the outcomes are: a float's bits, with one pattern for every NaN."""
     if numbers.dtype.kind != "f":
         return numbers
     missing = np.isnan(numbers)

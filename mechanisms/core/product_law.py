@@ -1,4 +1,4 @@
-"""The law of a mapping whose keys are released independently of each other: one law a key, never multiplied out whole.
+"""The law of a mapping whose keys are released independently: one law a key, never multiplied out whole.
 
 An outcome is the sorted items of what is released. A key whose part is None in an outcome is not in it.
 """
@@ -25,10 +25,10 @@ NEVER: Law[Any] = exact_law([None], [1], [1], 1)  # the part of a key that is ne
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product(Generic[O]):
-    """A law for each key, of its released value or None where it is not released. A key that is not here never is.
+    """A law for each key, of its released value, or None where it is not released. Other keys are never released.
 
-    Parts that are one object are equal in law, and so are exact ones with equal atoms and probabilities; of two
-    enclosures nobody can tell.
+    Two parts count as equal when they are one object, or exact with equal atoms and probabilities. Two different
+    enclosures never count as equal.
     """
 
     parts: Mapping[Any, Law[O | None]]
@@ -46,7 +46,7 @@ class Product(Generic[O]):
         )
 
     def on(self, keys: Collection[Any]) -> Law[Any]:
-        """Return the law of the outcome as far as it concerns these keys: their parts, multiplied out.
+        """Return the law of the outcome restricted to these keys: the product of their parts.
 
         Raises NoLawError for more than 2^18 combinations.
         """
@@ -67,7 +67,7 @@ class Product(Generic[O]):
         )
 
     def differing(self, other: Product[Any]) -> list[Any]:
-        """Return the keys whose parts differ in law, sorted: those of all others cancel in every ratio."""
+        """Return the keys whose parts differ, sorted: all other parts cancel in every ratio."""
         keys = {**self.parts, **other.parts}
         return sorted(key for key in keys if not _equal(self.part(key), other.part(key)))
 

@@ -1,4 +1,4 @@
-"""What data must be: vectors of utilities, integers, fractions, and when two vectors are adjacent."""
+"""Checks of data: vectors of utilities, of integers, of fractions, and whether two vectors are adjacent."""
 
 from __future__ import annotations
 

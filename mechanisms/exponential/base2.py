@@ -1,7 +1,7 @@
-"""The exponential mechanism in base 2, to the letter of Ilvento 2020: exact weights 2^(−η·u), on MPFR with traps on.
+"""The exponential mechanism in base 2, exactly as in Ilvento 2020: exact weights 2^(−η·u), on MPFR with traps on.
 
-Everything that fixes the working precision is public and known before the data: η, the bounds on the utilities and the
-greatest number of outcomes. Inexact arithmetic raises; the data never decide whether it does.
+The working precision depends on public values alone, known before the data: η, the bounds on the utilities and the
+largest number of outcomes. Inexact arithmetic raises InexactError; whether it does never depends on the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The members that run Ilvento's mechanism: the same outcomes to the last bit, and what drawing them tells.
+"""The members that run Ilvento's mechanism: the same outcomes to the last bit, with different side channels.
 
 Algorithm 2 with one try or ten, its elimination to the letter, Algorithm 4, and a precision that is raised when the
 data ask for it. Only the first meets attacks on outcomes.
@@ -84,7 +84,7 @@ def _on_demand(shifted: NDArray[np.int64], eta: Eta, bits: BitSource | None = No
 
 
 def trace_law_on_demand(utilities: ArrayLike, eta: Eta, *, limits: Limits) -> TraceLaw:
-    """Return the law of (index, Trace) of one call of `sample_on_demand` for one draw: its precision is no accident.
+    """Return the law of (index, Trace) of one draw of `sample_on_demand`, at the precision that the data decide.
 
     Raises NoLawError where the precision that it reaches need not decide a draw.
     """

@@ -1,4 +1,4 @@
-"""The cells of the cumulative weights in floats, each edge within a proved slack, and what they decide of a uniform."""
+"""Cells of the cumulative weights in floats, each edge within a proved error, and which uniforms they decide."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """The exponential mechanism, exact at the speed of floats, in base 2 and in base e, without rejection.
 
 A uniform U, known to some bits, is an interval; an outcome is decided when the interval lies in one cell of the
-cumulative weights, in the order of the outcomes. Floats with proved error bounds decide nearly always; integers decide
-what they cannot; and only when U's own interval straddles a boundary are bits appended to the same U.
+cumulative weights, in the order of the outcomes. Floats with proved error bounds decide nearly always. Integers decide
+the other cases. Bits are appended to the same U only when its interval contains a boundary.
 
-What it leaks. Bits consumed: one word a draw, and more only with probability at most (outcomes − 1)·2^−64, whatever the
-data. Time: the memory access of one search; how many outcomes matter, where there are few or very many (not with
+Side channels. Bits consumed: one word a draw, and more with probability at most (outcomes − 1)·2^−64, for all data.
+Time: the memory access of one search; how many outcomes matter, where they are few or very many (not with
 constant_work); and the slow path in integers, taken with a probability near outcomes·2^−40.
 """
 

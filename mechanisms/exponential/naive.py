@@ -1,7 +1,7 @@
 """The exponential mechanism in floating point, as people write it (Ilvento 2020, Figure 1), and two usual "fixes".
 
 Weights e^(−ε·u/(2Δ)), their running sums divided by the total, one uniform, and the first outcome whose running sum
-exceeds it. Sums are sequential in the float type. Not private: that is what it is here for.
+exceeds it. Sums are sequential in the float type. Not private: it is here to be attacked.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def law(
 
 
 def _walk_depth(data: Utilities, parameters: ExponentialParameters) -> int | None:
-    """Every string of a float16's 11 bits, at the price of a draw each."""
+    """Return 11, the bits of a float16 uniform: every string of them can be drawn."""
     return uniform_bits(np.float16) if len(data) <= WALKED_MAX else None
 
 

@@ -1,8 +1,8 @@
 """Permute-and-flip in base 2, exactly: outcomes in random order, the first whose coin of 2^(−η·(u − u_min)) is heads.
 
-The order does not depend on the coins, so that is one of the outcomes with heads, all equally likely: this is how it
-is drawn. It is report noisy max with exponential noise, as the exponential mechanism is with Gumbel noise: the same
-promise, 2Δη|2-DP, and never more expected error.
+The order does not depend on the coins, so all outcomes with heads are equally likely to be selected, and one of them
+is drawn uniformly. This is report noisy max with exponential noise; the exponential mechanism is the same with Gumbel
+noise. The promise is the same, 2Δη|2-DP, and the expected error never larger.
 Sources: McKenna, Sheldon 2020 (arXiv:2010.12603), Algorithm 1; Ding et al. 2021 (arXiv:2105.07260): the noise.
 """
 

@@ -1,9 +1,10 @@
-"""One of many coins is chosen among those that came up heads, all of them equally likely: how probable is each?
+"""Selection probabilities of permute-and-flip, exact or as certified bounds.
 
-Coins are grouped: `sizes` says how many there are of each kind, and one kind is certain to be heads. With a uniform
-time for each coin in place of a choice, coin i is chosen when no head came before it:
+Each outcome has a coin, and one of the coins with heads is selected uniformly. Coins with the same chance of heads are
+a kind: `sizes` holds the number of coins of each, and one kind always shows heads. Equivalently, each coin has an
+independent uniform time, and coin i is selected when it shows heads and none before it does, so
 P(i) = p_i·∫₀¹ Π_{j≠i} (1 − t·p_j) dt.
-In s = b − t the factors are (1 − b·p) + p·s: their coefficients are not negative, so no difference is ever taken.
+In s = b − t the factors are (1 − b·p) + p·s, without negative coefficients, so nothing is ever subtracted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Randomized rounding of real utilities to integers, and certified bounds on what it does to probabilities."""
+"""Randomized rounding of real utilities to integers, and certified bounds on how it changes the probabilities."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Discrete Gaussian noise after Canonne, Kamath and Steinke, by counting trials: exact, and as long as it is large.
+"""Discrete Gaussian noise after Canonne, Kamath and Steinke, by counting trials: exact, but its time grows with it.
 
 A candidate is discrete Laplace noise of scale t = ⌊σ⌋ + 1, its magnitude the number of Bernoulli(e^(−1/t)) trials that
 succeed before the first that fails. It is kept with probability e^(−(|z| − σ²/t)²/(2σ²)), else drawn anew. The outcome
-has the law of gaussian_exact. Whoever counts the trials knows the noise up to its sign where the first candidate was
-kept, and an upper bound on its magnitude always. How many candidates there were would tell nothing.
+has the law of gaussian_exact. The number of trials reveals the noise up to its sign where the first candidate was kept,
+and always bounds its magnitude from above. The number of candidates reveals nothing.
 
-The trials' law is not written down: the candidates rejected before add trials of their own.
+There is no law of traces, because rejected candidates add trials of their own.
 Sources: Canonne, Kamath, Steinke 2020, Algorithm 3 (its magnitude counted directly); Jin, McMurtry, Rubinstein,
 Ohrimenko 2021 (arXiv:2112.05307), the timing attack.
 """

@@ -3,9 +3,9 @@
 The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z) ∝ e^(−z²γ²/(2σ²)); the sum is clamped. It is
 (Δ'/σ)²/2-zCDP, where Δ' = ⌈Δ/γ⌉γ is the sensitivity after rounding: the same as for the continuous Gaussian.
 
-What it leaks. Bits consumed, and passes of its loop: one word and one pass a single draw up to σ = 64γ, but with a
-probability near 2^−50; beyond, candidates are rejected, and how many is independent of what is drawn. Time: the memory
-access of one search; of many draws at once, how many lie near a boundary.
+Side channels. Bits consumed, and passes of its loop: one word and one pass a draw up to σ = 64γ, and more with a
+probability near 2^−50. At a larger σ candidates are rejected; their number is independent of the result. Time: the
+memory access of one search; of many draws at once, how many lie near a boundary.
 Source: Canonne, Kamath, Steinke 2020, Section 2 (the discrete Gaussian and its zCDP).
 """
 

@@ -1,9 +1,9 @@
-"""Discrete Laplace noise by counting Bernoulli trials: exact in its outputs, and as long as the noise is large.
+"""Discrete Laplace noise by counting Bernoulli trials: exact in its outputs, but its time grows with the noise.
 
 The magnitude is the number of trials that succeed before the first that fails; then comes a sign, and −0 is drawn anew.
 With a base-2 rate, q = 2^−η, a trial compares as many bits as q has: exactly, so that the outcome has the law of
-laplace_exact. But whoever watches the clock counts the trials too. They are |Z| + 1, and one more for every −0: all of
-the noise but its sign.
+laplace_exact. But the time reveals the number of trials, |Z| + 1 and one more for every −0: all of the noise except
+its sign.
 
 Sources: Canonne, Kamath, Steinke 2020, Algorithm 2 (the sign, and −0); Jin, McMurtry, Rubinstein, Ohrimenko 2021
 (arXiv:2112.05307), the timing attack.
@@ -155,7 +155,7 @@ def _trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[tuple[An
 
 
 def runs(data: Data, parameters: LaplaceParameters) -> int:
-    """Return how many draws are worth asking: none where the noise is too large to be drawn trial by trial."""
+    """Return the largest number of runs: 0 where the noise is too large to be drawn trial by trial."""
     coordinates = len(exact_values(data, parameters.query))
     return RUNS if trials_for(member_eta(parameters, coordinates)) <= TRIALS_MAX else 0
 

@@ -1,7 +1,7 @@
-"""Laplace noise, perfectly rounded: the best that any noise in floats can do, and not private all the same.
+"""Laplace noise, correctly rounded: the best that noise in floats can be, and still not private.
 
-Noise of scale λ = Δ/ε has exactly the distribution of real Laplace noise, rounded once, to the nearest float. Only then
-do floats come in: value plus noise, rounded to a float. The attack grid-precision tells the worlds apart by that sum.
+Noise of scale λ = Δ/ε has exactly the distribution of real Laplace noise, rounded once, to the nearest float. The sum
+value + noise is then rounded to a float. The attack grid-precision distinguishes the worlds by that sum.
 
 The magnitude Y is exponential of scale λ, and its binary digits are independent, that of weight 2^k being 1 with
 probability 1/(1 + e^(2^k/λ)). For with N whole lengths 2^(k+1) in Y and a rest R, memorylessness makes N and R
@@ -40,7 +40,7 @@ def sample(
 ) -> NDArray[np.floating]:
     """Return n times value + noise in the float type, shape (n,), or (n, coordinates) for a vector.
 
-    The noise is perfectly rounded, the sum is rounded again, overflow is ±∞. Leaks: bits consumed tell the magnitude.
+    The noise is correctly rounded, the sum is rounded again, overflow is ±∞. Leaks: bits consumed tell the magnitude.
     """
     vector = np.asarray(value, dtype=float_type)
     drawn = noise(scale, bits, n * vector.size, float_type).reshape(n, *vector.shape)

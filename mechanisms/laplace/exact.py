@@ -4,9 +4,9 @@ The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z
 e^(−γ/scale); the sum is clamped. Inputs Δ apart land at most ⌈Δ/γ⌉ steps apart, so the loss is at most ⌈Δ/γ⌉·ln(1/q),
 and no factor of 2 is lost. Clamping is post-processing: which bounds are chosen costs accuracy, never privacy.
 
-What it leaks. Bits consumed, and passes of its loop: the same for every single draw, but with a probability near 2^−50
-(`discrete.Laplace.undecided`). Time: the memory access of one search, and of many draws at once how many of them lie
-near a boundary.
+Side channels. Bits consumed, and passes of its loop: the same for every draw, except with a probability near 2^−50
+(`discrete_laplace.Laplace.undecided`). Time: the memory access of one search; of many draws at once, how many lie near
+a boundary.
 Sources: the working paper on the discrete sparse vector mechanism (ClampedDiscLap, GetSum); Canonne, Kamath, Steinke
 2020 (the discrete Laplace distribution at any rational scale).
 """

@@ -1,11 +1,11 @@
-"""Discrete Laplace noise by counting Bernoulli trials, always the same number of them: fixed work, at a stated failure.
+"""Discrete Laplace noise by counting a fixed number of Bernoulli trials: fixed work, with a stated failure probability.
 
-Z = A − B, the difference of two magnitudes, has the law of laplace_exact; and where the textbook stops at the first
-trial that fails, here all T are made for each, with all their bits, and nothing is looked up. A magnitude that T trials
-do not end is T. That happens with probability q^T each, which `failure` bounds, T keeps below 2^−40 (it is public, as η
-is) and the promise contains as its δ. The promise then holds for bits and steps as well: they never differ.
+Z = A − B, the difference of two magnitudes, has the law of laplace_exact. The textbook stops at the first trial that
+fails; here all T trials are made for each magnitude, with all their bits and without a table. A magnitude that T trials
+do not end is T. This failure has probability q^T for each (see `failure`). T is public, as η is; it keeps the failure
+below 2^−40, and the promise contains it as its δ. The promise also covers bits and steps, which are constant.
 
-laplace_exact takes a word for 2·T trials, and is the one to use: its own failure, to decide by one word, is near 2^−50.
+Use laplace_exact instead: it takes one word in place of 2·T trials, and needs more with a probability near 2^−50.
 Sources: Ghosh, Roughgarden, Sundararajan 2009 (two-sided geometric noise); Jin et al. 2021 (arXiv:2112.05307), who ask
 for noise in constant time.
 """
@@ -98,7 +98,7 @@ def sample(
 def claim(eta: Eta, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Claim:
     """Return what `sample` promises, bits and steps included: ε of laplace_exact, and a δ for what may fail.
 
-    Draw its noise and an exact one from the same trials, without end: they differ only where a magnitude does not end.
+    By coupling: this noise and exact noise from the same trials differ only where a magnitude does not end.
 
     >>> claim(Eta(1, 1), 1.0).delta < 2**-36
     True

@@ -1,4 +1,4 @@
-"""Mironov's snapping mechanism: Laplace noise in floats, made private by rounding its low bits away.
+"""Mironov's snapping mechanism: Laplace noise in floats, made private by rounding away the low bits of the sum.
 
 clamp_B(round_Λ(clamp_B(f) ⊕ S ⊗ λ ⊗ LN(U*))): ⊕ and ⊗ round to p bits, ties to even; LN is the logarithm rounded so;
 S is a random sign; Λ is the least power of two ≥ λ; round_Λ goes to the nearest multiple of Λ, ties towards +∞.
@@ -126,7 +126,7 @@ def _least(holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], low: NDArray
 def _calibrated(parameters: LaplaceParameters, precision: int, coordinates: int) -> Snapping | Refused:
     """Return the mechanism that keeps ε: B the larger of the bounds' magnitudes, λ from `scale_for`.
 
-    Where no scale is proved to keep it, a refusal: it depends on public values only, so it tells nothing.
+    A refusal where no scale is proved to keep it. That depends on public values alone, so it leaks nothing.
     """
     bound = above(max(abs(Fraction(parameters.lower)), abs(Fraction(parameters.upper))), precision)
     options: dict[str, Any] = {"sensitivity": parameters.sensitivity, "coordinates": coordinates}

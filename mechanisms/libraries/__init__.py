@@ -1,7 +1,7 @@
-"""Other people's mechanisms as members of the families they belong to: what the modules here share.
+"""Third-party mechanisms as members of our families: code that the modules here share.
 
-A module imports its library only when a member draws. Randomness is the library's own, so rows cannot be reproduced,
-and nobody here knows the build: members have no law. Parameters are turned to floats, as every user does.
+A module imports its library only when a member draws. Randomness is the library's own, so rows cannot be reproduced.
+The build is unknown, so members have no law. Parameters are converted to floats, as users do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Additive = LaplaceParameters | GaussianParameters
 
 
 def takes_numbers(data: Data, parameters: Additive) -> bool:
-    """Return whether there are numbers to add noise to: a sum would be one of ours, and no library's."""
+    """Return whether the query is a value within ±HELD. A sum would be computed by our code, not by the library."""
     return parameters.query == "value" and all(abs(number) <= HELD for number in coordinates(data))
 
 
@@ -59,7 +59,7 @@ def drawn(release: Callable[[], Any], n: int, kind: DTypeLike) -> Outcomes:
 
 
 def released(draw: Callable[[Any], Any], data: Data, n: int, kind: DTypeLike) -> Outcomes:
-    """Return n times what draw makes of the number, shape (n,), or of each coordinate, shape (n, coordinates)."""
+    """Return n results of draw for the number, shape (n,), or for each coordinate, shape (n, coordinates)."""
     numbers = coordinates(data)
     if of_coordinates(data, "value"):
         return drawn(lambda: tuple(draw(number) for number in numbers), n, kind)
@@ -76,5 +76,5 @@ def released_at_once(
 
 
 def up_to(runs: int) -> Callable[[Data, Additive], int]:
-    """Return the bound on runs of a member that draws so many numbers in about half a second."""
+    """Return `Mechanism.runs` for a member that draws that many numbers in about half a second."""
     return lambda data, parameters: max(1, runs // np.size(data))

@@ -1,7 +1,7 @@
 """IBM's diffprivlib (https://github.com/IBM/differential-privacy-library): noise in floats, and snapping.
 
-Laplace and Gaussian noise are sums of several variates (Holohan & Braghin 2021, arXiv:2107.10138), so that nobody can
-invert one; the sum of value and noise is a float's. All mechanisms draw from the system's randomness.
+Laplace and Gaussian noise are sums of several variates (Holohan & Braghin 2021, arXiv:2107.10138), which cannot be
+inverted; the sum of value and noise is a float sum. All mechanisms draw from the system's randomness.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Sample = Callable[[Data, Any, BitSource, int], Outcomes]
 
 
 def _noise(kind: str, options: Callable[[Any], dict[str, Any]], outcome: DTypeLike = np.float64) -> Sample:
-    """options gives what the class is built with."""
+    """options returns the keyword arguments of the class."""
 
     def sample(data: Data, parameters: Any, bits: BitSource, n: int) -> Outcomes:
         mechanism = _built(kind, tuple(options(parameters).items()))
@@ -70,7 +70,7 @@ def _geometric_options(parameters: LaplaceParameters) -> dict[str, Any]:
 
 
 def _gaussian_options(parameters: GaussianParameters) -> dict[str, Any]:
-    """The library takes no σ: it is asked for what the family claims, and finds a σ of its own."""
+    """The library takes no σ: it gets the claim's ε and δ, and computes its own σ."""
     claimed = gaussian_claim(parameters, 0, 0)
     return {"epsilon": claimed.epsilon, "delta": claimed.delta, "sensitivity": parameters.sensitivity}
 

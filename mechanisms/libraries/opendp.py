@@ -1,7 +1,7 @@
 """OpenDP (https://opendp.org): noise from exact discrete samplers on exact rationals, and noisy max.
 
-Ints are i64, floats f64 on the grid of all float64. Noise on many copies of a number is drawn in one call on a vector:
-OpenDP draws it for each entry on its own. So are releases of a mapping.
+Ints are i64, floats f64 on the grid of all float64. One call on a vector adds noise to many copies of a number, because
+OpenDP draws it for each entry independently. Releases of a mapping are batched in the same way.
 """
 
 from __future__ import annotations
