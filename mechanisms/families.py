@@ -41,12 +41,12 @@ def family(name: str) -> Family[Any, Any, Any]:
 
 
 def members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
-    """Return the family's mechanisms but for those of packages that are not installed, importing our modules alone."""
+    """Return the family's mechanisms except those of packages that are not installed. Imports only our modules."""
     return tuple(mechanism for mechanism in _declared(of) if not mechanism.package or installed(mechanism.package))
 
 
 def exact_members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
-    """Return the family's exact members, all of this house, in its order: the first is the one to use."""
+    """Return the family's exact members, all of them ours, in their order: use the first."""
     return tuple(one for one in members(of) if one.exact and not one.variant_of and not one.package)
 
 
@@ -121,7 +121,7 @@ def _shared(name: str, reference: str) -> int:
 
 
 def is_member(mechanism: Mechanism[Any, Any, Any]) -> bool:
-    """Return whether the mechanism is one of this house, which `member` finds by its name."""
+    """Return whether `member` finds this mechanism by its name."""
     of = [candidate for candidate in FAMILIES if candidate.name == mechanism.family]
     return any(one is mechanism for one in _nearest_first(mechanism.name, of))
 

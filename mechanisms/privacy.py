@@ -186,7 +186,7 @@ class Zcdp:
 
 @dataclass(frozen=True, slots=True)
 class ApproximateZcdp(Claim):
-    """ρ-zCDP but for an event of probability `delta`, beside a point (epsilon, delta) that it implies."""
+    """ρ-zCDP except for an event of probability `delta`, with a point (epsilon, delta) that it implies."""
 
     rho: float = 0.0
 
@@ -241,7 +241,7 @@ def compose(*claims: Claim) -> Claim:
 
 
 def with_failures(claim: Claim, probability: Fraction) -> Claim:
-    """Return what is left of a claim P(S) ≤ e^ε·Q(S) + δ when a world does something else with a probability of p.
+    """Return the claim that is left of P(S) ≤ e^ε·Q(S) + δ when each world does something else with probability p.
 
     P'(S) ≤ P(S) + p ≤ e^ε·Q(S) + δ + p ≤ e^ε·(Q'(S) + p) + δ + p: δ grows by (1 + e^ε)·p. Rounded up.
     """

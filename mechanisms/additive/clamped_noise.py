@@ -45,8 +45,8 @@ def on_grid(
 ) -> tuple[int, int, int]:
     """Return the value, clamped, and the bounds, all in steps of 2^grid.
 
-    Bounds that are not given, or too far out, are those of `grid.reach`. A value is never refused for its size: that
-    would tell. Raises ValueError for what is not a number, and for bounds in the wrong order.
+    Bounds that are missing, or too far out, become those of `grid.reach`. A value is never refused for its size: that
+    would leak. Raises ValueError for what is not a number, and for bounds in the wrong order.
     """
     if isinstance(grid, bool) or not isinstance(grid, int):
         raise ValueError(f"grid must be an integer, got {grid!r}")
@@ -78,7 +78,7 @@ def trace_law(
 ) -> Law[tuple[Any, Trace]]:
     """Return the distribution of (outcome, Trace) of a single draw of clamped noise: one word and one step, or `rest`.
 
-    Exact but for that rest, which is noise.undecided(). Raises NoLawError for noise that is drawn in parts.
+    Exact except for `rest`, which is noise.undecided(). Raises NoLawError for noise that is drawn in parts.
     """
     if noise.split:
         raise NoLawError("the law of the traces of noise that is drawn in parts is not written down")

@@ -80,7 +80,7 @@ def is_in_its_fields(atom: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def _slots(kind: type) -> tuple[frozenset[str], bool]:
-    """Return the slots of a class, and whether it is no child of a built-in one, but for named tuples."""
+    """Return the slots of a class, and whether it derives from no built-in class, named tuples excepted."""
     parents, slots = kind.__mro__[:-1], set[str]()
     for parent in parents:
         named = vars(parent).get("__slots__", ())

@@ -1,6 +1,6 @@
 """Selection over real utilities rounded at random, many draws at once, where B is a power of two.
 
-Each draw needs a rounding of every outcome, and weights of its own. With B = 2^−s the weights are shifts, so a batch
+Each draw rounds every outcome anew, and so has its own weights. With B = 2^−s the weights are shifts, so a batch
 of roundings, weights and running sums are a few array operations, in 64-bit integers and exact.
 """
 

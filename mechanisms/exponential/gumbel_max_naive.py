@@ -29,7 +29,7 @@ Integers = NDArray[Any]  # of any size, dtype object
 
 ENUMERATED_BITS = 24  # uniforms whose noises a law can hold, in half a second and 64 MB
 PART = 1 << 18  # uniforms at a time
-TAIL = 36  # nats: maxima that are less likely than e^−36 all together are not told apart
+TAIL = 36  # nats: maxima whose total probability is below e^−36 are not distinguished
 PRECISION = 128  # bits of an enclosure
 BLOCKS = 1 << 10  # of a law: within a block probabilities differ by no more than a share of about outcomes·2^−b/BLOCKS
 WORK_MAX = 1 << 21  # terms times blocks of a law: a second
@@ -38,8 +38,8 @@ WORK_MAX = 1 << 21  # terms times blocks of a law: a second
 def gumbel(index: NDArray[np.integer[Any]], *, float_type: DTypeLike, uniform_bits: int) -> Floats:
     """Return −ln(−ln U) in the float type for U = index·2^−b, 0 ≤ index < 2^b, shape (indices,). Never decreasing.
 
-    Each logarithm is float64's, rounded to the type: so float32 has the same noise on every processor, but for a last
-    bit now and then. Neighbouring arguments lie 2^−24 apart or more, relative, and so do their logarithms, absolutely:
+    Each logarithm is float64's, rounded to the type: so float32 has the same noise on every processor, except for a
+    rare last bit. Neighbouring arguments lie 2^−24 apart or more, relative, and so do their logarithms, absolutely:
     more than 2^20 times what float64's logarithm errs by, for b ≤ 24. U = 0 gives −∞, which hardly ever wins.
     """
     uniform = np.ldexp(index.astype(np.float64), -uniform_bits)

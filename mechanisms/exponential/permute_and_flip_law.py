@@ -109,7 +109,7 @@ def _rounded(value: int, bits: int, up: bool) -> int:
 def _all_but_one(
     full: list[Series], less: list[Series], multiply: Callable[[Series, Series], Series], one: Series
 ) -> list[Series]:
-    """Return for each kind the product of the other kinds' series, and of its own with a coin less."""
+    """Return for each kind the product of the other kinds' series and of its own series with one coin less."""
     before = accumulate(full[:-1], multiply, initial=one)
     behind = list(accumulate(full[:0:-1], multiply, initial=one))[::-1]
     return [multiply(multiply(left, own), right) for left, own, right in zip(before, less, behind, strict=True)]

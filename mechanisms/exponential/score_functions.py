@@ -158,7 +158,7 @@ def _integers(name: str, given: ArrayLike) -> NDArray[np.int64]:
 
 
 def _comparable(name: str, given: ArrayLike, other_name: str, other: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two vectors of one type. Integers beside floats become floats only where each is one: within ±2^53."""
+    """Return two vectors of one type. Integers together with floats become floats; they must lie within ±2^53."""
     pair = {name: _vector(name, given), other_name: _vector(other_name, other)}
     kinds = {array.dtype.kind for array in pair.values()}
     if "U" in kinds and len(kinds) > 1:

@@ -104,7 +104,7 @@ def sample(
 def trace_law(
     value: Number, eta: Eta, *, grid: int = 0, lower: Number, upper: Number, apart: int = 1
 ) -> Law[tuple[Any, Trace]]:
-    """Return the exact distribution of (outcome, Trace) of single draws of `sample`, but for a rest below 2^−39.
+    """Return the exact distribution of (outcome, Trace) of single draws of `sample`, with a rest below 2^−39.
 
     A magnitude m after r draws of −0 takes 1 + r tries and m + 1 + r steps, with (1−q)/2·q^m·((1−q)/2)^r for each sign.
     Pairs that only a value `apart` steps away can show are named too, with probability 0: the rest might be anything.

@@ -4,9 +4,9 @@ A sign and a uniform U = k·2^−b with 1 ≤ k ≤ 2^b make the noise ±λ·|ln
 rounded to the float type. A draw takes b + 1 bits, read as one integer, its index i: the sign first, then the uniform,
 ordered so that a greater index never gives a smaller output (`outputs`). Laws, and the attack, invert that map.
 
-float32: b = 24, beside the sign. float64: b = 52, because the usual code draws one double of 53 bits and spends the
-first of them on the sign: λ·sgn(U)·ln(1 − 2|U|) for U in [−½, ½). (numpy's Generator.laplace does so too, but for an
-addition that it rounds.) With 53 bits beside the sign the attack is right less often; `uniform_bits` says how many.
+float32: b = 24, without the sign. float64: b = 52, because the usual code draws one double of 53 bits and spends the
+first of them on the sign: λ·sgn(U)·ln(1 − 2|U|) for U in [−½, ½). (numpy's Generator.laplace does the same, with one
+addition that it rounds.) With 53 bits and a sign bit the attack is right less often; `uniform_bits` says how many.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT = 2  # laws, of 150 MB or so each: those of both worlds
 
 
 def default_uniform_bits(float_type: DTypeLike) -> int:
-    """Return b, the bits of a uniform beside the sign: 52 in float64, and 24 in float32."""
+    """Return b, the bits of a uniform without the sign: 52 in float64, 24 in float32."""
     digits = int(np.finfo(np.dtype(float_type).type).nmant) + 1
     return 52 if digits == 53 else digits
 
@@ -158,7 +158,7 @@ def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int
 
 
 def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float]:
-    """Outputs come in order, so equal ones are neighbours: nothing is sorted."""
+    """Return the law from all outputs. They are ascending, so equal ones are neighbours and nothing is sorted."""
     uniforms = 1 << uniform_bits
     start, everything = _value(value, float_type), np.empty(2 * uniforms, dtype=float_type)
     for first in range(0, uniforms, CHUNK):
@@ -187,7 +187,7 @@ def _distances(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def _value(value: float, float_type: DTypeLike) -> Any:
-    """Return the value in the float type, −0.0 as 0.0: the sign of a zero is no number's."""
+    """Return the value in the float type, −0.0 as 0.0."""
     kind: Any = np.dtype(float_type).type
     with np.errstate(over="ignore"):
         return kind(value) + kind(0)

@@ -1,7 +1,7 @@
 """Bounds L_i ≤ y_i ≤ U_i for `partitions`, and what each of them promises.
 
 A release between bounds that both neighbours share is 2η|2-DP whatever the bounds are. `by_total` and `around` a public
-reference are such bounds; `noisy` spends a part of the budget to make some; `within_distance` reads them off the data,
+reference are such bounds; `noisy` spends a part of the budget on them; `within_distance` computes them from the data,
 which costs a δ.
 Source: Blocki, Datta, Bonneau, NDSS 2016.
 """
@@ -72,7 +72,7 @@ def noisy(data: ArrayLike, eta: Eta, width: int, bits: BitSource) -> CountBounds
 def within_distance(data: ArrayLike, distance: int) -> CountBounds:
     """Return the least and the largest that each count can be in a list at an L1 distance of at most `distance`.
 
-    They tell on the data: not pure, but (2η·ln 2, δ)-DP with the δ of `negligible_claim`, for a share β of the weight
+    They depend on the data: not pure, but (2η·ln 2, δ)-DP with the δ of `negligible_claim`, for a share β of the weight
     beyond that distance. To lift y_j to v, y_1 … y_j must all be at least v; to lower it, y_j … y_rows at most v.
     Raises ValueError for a distance outside 0 to COUNT_MAX.
 

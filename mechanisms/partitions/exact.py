@@ -1,15 +1,15 @@
 """The exponential mechanism over frequency lists between public bounds, exact at the speed of floats, in base 2.
 
 y_1, y_2, … are drawn in turn, each from its distribution given the one before: a uniform U, known to some bits, is an
-interval, and the count is decided when the interval lies in one cell of the sums of weights (`partition_sums`). Floats
-with proved error bounds decide nearly always; integers decide what they cannot, holding no more than a row at a time.
+interval, and the count is decided when the interval lies in one cell of the sums of weights (`weight_sums`). Floats
+with proved error bounds decide nearly always. Integers decide the other cases, with one row in memory at a time.
 
 How often. With r rows of at most w cells an edge of height h is in doubt by less than 6·r·(w + 40)·2^−53·h either way
-(`partition_sums`). The heights of the edges below T_i, the most that y_i may be given the one before, have the expected
+(`weight_sums`). The heights of the edges below T_i, the most that y_i may be given the one before, have the expected
 sum E(T_i − y_i), so a whole list needs integers with a probability below r·(w + 40)·2^−49·Σ E(T_i − y_i). For 10^5 rows
 of 64 cells that is 2·10^−8 for every count that the list leaves between T_i and y_i.
 
-What it leaks. Bits: a word for every row, more with a probability near cells·2^−64. Time: the slow path in integers.
+Side channels. Bits: a word for every row, more with a probability near cells·2^−64. Time: the slow path in integers.
 """
 
 from __future__ import annotations

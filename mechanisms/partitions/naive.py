@@ -1,8 +1,8 @@
 """The same dynamic program over frequency lists in floating point, as people write it.
 
 Weights e^(−ε·|y − x|/(2Δ)), their running sums in the float type, and for every count one uniform of that type. Not
-private: sums round, small weights vanish, and a count less likely than a step of the uniforms is met by one of them or
-by none.
+private: sums are rounded, small weights vanish, and a count less likely than a step of the uniforms gets one uniform or
+none.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def law(
 ) -> Law[tuple[int, ...]]:
     """Return the exact distribution of this code: the product, over the rows, of how many uniforms lead to each count.
 
-    NoLawError where more than 2^17 lists lie between the bounds.
+    Raises NoLawError where more than 2^17 lists lie between the bounds.
     """
     _, low, high = as_problem(data, lower, upper)
     lists, atoms = atoms_between(tuple(low.tolist()), tuple(high.tolist()))

@@ -39,7 +39,7 @@ GUARD = 24  # bits of working precision beyond those asked for and those that er
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightSums:
-    """S_i(Q) for Q = L_i, …, U_i in floats, a row after the other, each row on a scale of its own."""
+    """S_i(Q) for Q = L_i, …, U_i in floats, row after row, each row with its own scale."""
 
     values: NDArray[np.float64]  # shape (cells,)
     starts: NDArray[np.int64]  # row i is values[starts[i]:starts[i + 1]], shape (rows + 1,)
@@ -97,7 +97,7 @@ def bounds(
 ) -> DistributionBounds:
     """Return bounds on the distribution of y_row given y_{row−1} = above, from integers of that precision.
 
-    Costs as much as all sums from this row down, a few microseconds a cell: for what floats cannot decide.
+    Used where floats cannot decide. Costs as much as all sums from this row down, a few microseconds a cell.
     """
     least, most = int(lower[row]), int(min(above, upper[row]))
     sides = integer_sums(eta, data, lower, upper, row, precision)[:2]

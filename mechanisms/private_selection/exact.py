@@ -1,6 +1,6 @@
 """Private selection over exact mechanisms: discrete Laplace scores in base 2, clamped to public bounds.
 
-The number of steps does not depend on the data. Leaks: what a draw of `laplace_exact` does, which is next to nothing.
+The number of steps does not depend on the data. Leaks: as a draw of `laplace_exact`, almost nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Private selection with Laplace scores in float64, as people write it. Not private.
 
-Choosing the candidate and stopping at a dyadic γ are as in the exact twin: there floats do what real numbers do. What
-they spoil is the scores, and with them who is the best.
+The choice of the candidate and the stop at a dyadic γ are as in the exact twin, and exact in floats. Only the scores
+are rounded, and so the comparison of candidates.
 """
 
 from __future__ import annotations

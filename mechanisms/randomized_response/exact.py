@@ -1,4 +1,4 @@
-"""Randomized response without an error: a weight of 1 for the truth and of 2^−η, or e^−ε, for every other category.
+"""Randomized response, exactly: a weight of 1 for the truth and of 2^−η, or e^−ε, for every other category.
 
 It is the exponential mechanism with utility 0 for the truth and 1 for the others, drawn by `exponential_exact`. The
 largest loss is the ratio of the two weights, η·ln 2 ≤ ε in base 2 and ε itself in base e: half of what the general

@@ -1,4 +1,4 @@
-"""Randomized response in floating point, as people write it. Not private: that is what it is here for.
+"""Randomized response in floating point, as people write it. Not private: it is here to be attacked.
 
     p = exp(ε) / (exp(ε) + k - 1)
     if random() < p: report the truth

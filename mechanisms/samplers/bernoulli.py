@@ -1,4 +1,4 @@
-"""Coins of exact probability: 2^(−η·d) or e^(−rate·d), decided by as many bits as that takes."""
+"""Bernoulli trials of exact probability 2^(−η·d) or e^(−rate·d), which take as many bits as the decision needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Discrete Gaussian noise on the integers, exactly, at any scale: from tables of certified bounds.
 
-As in `discrete`, a large scale is drawn in two parts, Z = 2^m·T + R. Here R is uniform, and nearly
+As in `discrete_laplace`, a large scale is drawn in two parts, Z = 2^m·T + R. Here R is uniform, and nearly
 always kept.
 """
 
@@ -39,13 +39,13 @@ class Gaussian:
     coarse: Table
     split: int
     variance: Fraction
-    base: int = 0  # how many of the lowest digits of R are left out: uniform, but for those that a decision took
+    base: int = 0  # how many of the lowest digits of R are left out: uniform, except those that a decision took
 
     def draw(self, bits: BitSource, n: int) -> NDArray[np.int64]:
         """Return n integers, int64 of shape (n,). Up to σ = 64 one word a draw, hardly ever more.
 
-        At a larger σ candidates are rejected. How many tells nothing: the candidates are independent and alike, so the
-        one that is kept has the same law whichever it is, and none of them depends on the data.
+        At a larger σ candidates are rejected. Their number leaks nothing: the candidates are independent and
+        identically distributed, so the result does not depend on it, and no candidate depends on the data.
         """
         if self.split == 0:
             return self.coarse.draw(bits, n)
@@ -72,7 +72,7 @@ class Gaussian:
     def undecided(self) -> Fraction:
         """Return a bound on the probability that a draw takes more than a word and a step, or three words a candidate.
 
-        Of a candidate's words the one for R always decides, and the one for its keeping but for two values at the most.
+        The word for R always decides. The word that decides whether a candidate is kept does so for all but two values.
         More than half of the candidates are kept: R lies below σ/32, and so e^(−R·(2s+R)/(2σ²)) near 1.
         """
         own = self.coarse.undecided()

@@ -27,7 +27,7 @@ DIGITS_AT_ONCE = 8  # digits of R drawn at a time
 # T and R of many draws, and for some of them, by their place, more digits of R: (value, how many).
 NoiseDigits = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
 
-SCALE_MAX = 1 << 50  # steps: noise that a 64-bit integer holds but for one draw in e^4096
+SCALE_MAX = 1 << 50  # steps: noise that a 64-bit integer holds, except for one draw in e^4096
 TAIL_BITS = 40  # a table reaches to 2^−40; what falls beyond is met by wider bounds
 
 

@@ -1,4 +1,4 @@
-"""What floats cannot decide: whether a uniform lies in a cell of the cumulative weights, in integers, exactly."""
+"""Exact comparison in integers, where floats cannot decide: which cell of the cumulative weights holds a uniform."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Exact inverse transform sampling of an integer from certified bounds on its distribution function.
 
-A draw is a uniform U, known to some bits, and so an interval; its integer is decided when the interval lies between two
-values of the distribution function. A table of 64-bit bounds decides nearly always, at a fixed cost of one word; what
-it cannot decide meets more precise bounds, and more bits of the same U only where a boundary lies inside its interval.
-No rejection: bits and passes depend on what is drawn with a probability of `Table.undecided`, counted exactly.
+A draw is a uniform U of which some bits are known: an interval. Its integer is decided when the interval lies between
+two values of the distribution function. A table of 64-bit bounds decides nearly always, at a fixed cost of one word.
+The other cases use more precise bounds, and more bits of the same U where a boundary lies inside the interval. Nothing
+is rejected: bits and passes depend on the result only with the probability `Table.undecided`, counted exactly.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DistributionBounds:
         return self.first + cell if decided else None
 
     def straddled(self, drawn: int, known: int) -> bool:
-        """Return whether a value of F certainly lies inside that interval, so that only more bits can decide."""
+        """Return whether a value of F certainly lies inside that interval: then only more bits can decide."""
         begin, end = drawn << (self.precision - known), (drawn + 1) << (self.precision - known)
         cell = bisect_right(self.low, begin)
         if begin == 0:  # F is positive where it is not 0 exactly, so low = 0 < high says that it lies beyond 0

@@ -1,4 +1,4 @@
-"""Discrete noise on a grid as fine as one likes: leading digits for many draws at once, others where they decide.
+"""Discrete noise on an arbitrarily fine grid: leading digits for many draws at once, further digits where needed.
 
 On the grid of all floats, 2^−1074, noise of scale 1 has more than a thousand digits; what is released is one rounding
 of value + noise, or the answer of a comparison with a threshold. So only the leading digits of a draw are drawn first:

@@ -1,7 +1,7 @@
 """Laws of traces: the pairs (outcome, Trace) of samplers over exact running sums, in integers throughout.
 
 Running sums are integers in units of which 2^width, the least power of two that holds the total, are drawn from.
-A trace law leaves to its `rest` what is too unlikely to be worth an atom: about 2^−TAIL.
+Outcomes that are too unlikely for an atom, about 2^−TAIL together, are the `rest` of a trace law.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def all_bits(
     """Return the law of (index, Trace) of one draw of Algorithm 2: the outcome is independent of the tries.
 
     A try takes `precision` bits and is accepted with probability total/2^width > 1/2. leaves: the outcomes of accepted
-    ones, a step for each bit of their depth beside the `steps` of every draw. Exact while the denominator has at most
-    `EXACT_BITS` bits, else bounds over 2^ENCLOSED, rounded outwards.
+    ones. The steps are the `steps` of every draw and the bits of the leaf's depth. Exact while the denominator has at
+    most `EXACT_BITS` bits, else bounds over 2^ENCLOSED, rounded outwards.
     """
     tries = minimum_tries
     cut = 0 if width <= EXACT_BITS else width - ENCLOSED

@@ -63,7 +63,7 @@ def law(
                 descend(place + 1, left - answer.positive, before + answer.part, weights.times(answer.weights))
             return
         scale = unit ** (len(answers) - place)
-        atoms.append(before)  # an impossible one too: that it is impossible may be what tells
+        atoms.append(before)  # an impossible one too: in the other world it may be possible
         low.append(int(weights.low.sum()) * scale)
         high.append(low[-1] if weights.high is weights.low else int(weights.high.sum()) * scale)
 
@@ -73,7 +73,7 @@ def law(
 
 
 def _count(answers: Sequence[Sequence[Answer]], most: int) -> int:
-    """Return how many outcomes there are, those of one length and of one number of positives left at a time."""
+    """Return the number of outcomes, counted by length and by the number of positives left."""
     open_with, ended = {most: 1}, 0
     for of_query in answers:
         following: dict[int, int] = {}

@@ -16,7 +16,7 @@ from ρ to ρ + d, when q grows by d at the most: so ⊥ is no less likely. And 
 interval of the answers' noise loses at most a factor B₂^2d: so does each ⊤, and each gap. With v > w, ρ stays at its
 bound in one world where it would pass it in the other, and every ⊥ then costs anew: `UNCLAMPED`, whose claim is false.
 
-What it leaks: a word a run and a word a query that is answered, hardly ever more; how many are is the outcome's length.
+Side channels: a word a run and a word for every answered query, rarely more. Their number is the outcome's length.
 Source: the working paper on the discrete sparse vector mechanism (GetSum, ClampedDiscLap, LazyThreshold and
 CondLazyThreshold); Lyu, Su, Li 2017 (arXiv:1603.01699), Algorithm 1, for the textbook's.
 """
@@ -55,9 +55,9 @@ from subnormal.mechanisms.sparse_vector.lazy_threshold import lazy_threshold
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """All that is public, in steps: r₁, r₂, c, the bounds of q, w = width and v = clamp, and the gaps told apart.
+    """All that is public, in steps: r₁, r₂, c, the bounds of q, w = width, v = clamp, and the gaps to distinguish.
 
-    gaps: ascending, from 1; None: none is told, nor is a 0. Raises ValueError for gaps that do not ascend from above 0,
+    gaps: ascending, from 1; None: outcomes hold no gaps. Raises ValueError for gaps that do not ascend from above 0,
     and for a number below its least.
     """
 
@@ -148,7 +148,7 @@ def _law(queries: Sequence[int], setting: Setting, gaps: Mapping[int, Number] | 
 
 
 def _released(setting: Setting, gaps: Mapping[int, Number] | None = None) -> Callable[[int], Answers]:
-    """Return what is written for a ⊤ by its gap in steps: where gaps are told, the number that `gaps` gives for it."""
+    """Return the outcome's entries for a ⊤ by its gap in steps: 1, and with gaps their number in `gaps`."""
     if setting.gaps is None:
         return lambda gap: (1,)
     return lambda gap: (1, gap if gaps is None else gaps[gap])

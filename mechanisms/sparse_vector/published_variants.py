@@ -1,6 +1,6 @@
 """Sparse vector as it was published and proved wrongly: Algorithms 3 to 6 of Lyu, Su and Li. Each claims ε falsely.
 
-With them the sound Algorithm 1, but for noise that is clamped to ±width, as whoever has finite integers may do.
+The last row is the sound Algorithm 1 with noise clamped to ±width, as an implementation in finite integers may do.
 
 The noise is discrete Laplace noise on a grid, in base e and exact, so what is broken is the algorithm and not its
 arithmetic. On the grid ρ has weights e^(−r₁|k|) and ν has e^(−r₂|k|); ⊤ is ν ≥ ρ − q with q = query − threshold.
@@ -80,7 +80,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """Discrete Laplace noise of a rate in nats, clamped to ±bound; 0 is none, and FAR as good as unbounded."""
+    """Discrete Laplace noise of a rate in nats, clamped to ±bound; 0 is none, FAR is unbounded for all purposes."""
 
     rate: Fraction
     bound: int

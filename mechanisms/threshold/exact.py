@@ -90,7 +90,7 @@ def law(data: Data, parameters: ThresholdParameters) -> Product[Any]:
             f"{top - least + 1} values of a key from the threshold to the limit, more than {LAW_ATOMS_MAX}"
         )
     if any(finish(steps) != steps * Fraction(2) ** parameters.step for steps in (*range(least, top), top)):
-        raise NoLawError(f"the sums are rounded to {parameters.values}, and nobody counts what meets where")
+        raise NoLawError(f"the sums are rounded to {parameters.values}, and no law counts rounded sums")
     sign = 1 if parameters.threshold > 0 else -1
     steps = vector([*data.values()], parameters).tolist()
     return Product({key: _part(parameters, top, sign * value) for key, value in zip(data, steps, strict=True)})

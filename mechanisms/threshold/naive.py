@@ -1,4 +1,4 @@
-"""Thresholded noise in floats, as people write it, and with the claim that they write beside it. Not private.
+"""Thresholded noise in floats, as people write it, with the claim that they state for it. Not private.
 
 Laplace noise by inversion: a sign and a uniform U = k·2^−b, 0 ≤ k < 2^b, make ±scale·|ln U|; a generator that returns
 [0, 1) returns 0, too, and then the noise is infinite. b = 24 in float32, 52 in float64. Gaussian noise by Box and

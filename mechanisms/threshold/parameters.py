@@ -36,10 +36,10 @@ class ThresholdParameters:
     """What is public about a release. All is in the units of the values.
 
     noise: "laplace" of scale `scale` (an Eta: base 2, its rate a grid step), or "gaussian" with σ = scale. threshold:
-    T > 0 keeps what is at least T, T < 0 what is at most T. values: their type, in which exact members release them,
+    T > 0 keeps values from T up, T < 0 values from T down. values: their type, in which exact members release them,
     saturated. grid: the exponent k of the granularity 2^k of float values; integers are on that of 1, whatever it says.
     limit: the magnitude at which exact members saturate, at the type's own limits where not given; with it their law
-    can be written down. Naive members ignore grid and limit, as they do. Raises ValueError for a field outside its
+    can be written down. Naive members ignore grid and limit. Raises ValueError for a field outside its
     range, named in the message.
     """
 

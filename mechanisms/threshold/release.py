@@ -1,4 +1,4 @@
-"""Value + noise against a threshold, many keys and draws at once: what passes, and as which number."""
+"""Value + noise compared with a threshold, for many keys and draws at once: which draws pass, and their numbers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Passed(NamedTuple):
 def passing(
     values: NDArray[Any], least: int, noise: Noise, finish: Saturated | Rounded, bits: BitSource, rows: int
 ) -> Passed:
-    """Return what passes of `rows` draws of each value + noise: exact sums of at least `least`, all in steps.
+    """Return the draws that pass, of `rows` draws of each value + noise: exact sums of at least `least`, all in steps.
 
     values: shape (values,), int64 between ±2^61, or Python's integers. finish never decreases.
     """
@@ -70,7 +70,7 @@ def passing(
     if noise.base == 0 and isinstance(finish, Saturated):
         sums = leading + values
         row, column = (sums >= least).nonzero()
-        # Minus the least int64 is no int64; nor is a sum of int64 ever as large.
+        # `most` may be 2^63, minus the least int64, which int64 cannot hold; int64 sums never reach it.
         most = finish.most if sums.dtype == object else min(finish.most, (1 << 63) - 1)
         return Passed(row, column, np.minimum(sums[row, column], most).tolist())
 
@@ -90,7 +90,7 @@ def passing(
 
 
 def mappings(keys: list[Any], sign: int, passed: Passed, rows: int) -> list[tuple[tuple[Any, Any], ...]]:
-    """Return the items that pass of each row, in the order of the keys; numbers times the sign."""
+    """Return the passing items of each row, in the order of the keys; numbers times the sign."""
     outcomes: list[tuple[tuple[Any, Any], ...]] = [()] * rows
     numbers = passed.numbers if sign > 0 else [-number for number in passed.numbers]
     items = list(zip(map(keys.__getitem__, passed.column.tolist()), numbers, strict=True))
