@@ -1,113 +1,137 @@
-"""Every attack of the house. To add one: a file that describes it, and a line here."""
+"""Every attack of the project, by name. To add one: a file that describes it, and a line here.
+
+Importing this module imports no attack and builds none: both happen when an attack is asked for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-from subnormal.attacks.additive.absorption import absorption
-from subnormal.attacks.additive.box_muller_inversion import box_muller_inversion
-from subnormal.attacks.additive.grid_precision import grid_precision
-from subnormal.attacks.additive.least_significant_bits import least_significant_bits
-from subnormal.attacks.additive.sensitivity_underestimation import (
-    sensitivity_repeated_rounding,
-    sensitivity_rounding,
-    sensitivity_rounding_float64,
-)
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
-from subnormal.attacks.exponential.rounded_addition import rounded_addition
-from subnormal.attacks.exponential.truncated_addition import truncated_addition
-from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
-from subnormal.attacks.partitions.negligible_region import negligible_region
-from subnormal.attacks.private_selection.absorbed_scores import selection_absorption
-from subnormal.attacks.randomized_response.certain_response import absorbing_epsilon, certain_response
-from subnormal.attacks.randomized_response.uneven_choice import uneven_choice, unreported_category
-from subnormal.attacks.side_channels.geometric_trials import geometric_trials, geometric_trials_gaussian
-from subnormal.attacks.side_channels.precision_retry import precision_retry
-from subnormal.attacks.side_channels.rejection_time import rejection_time
-from subnormal.attacks.side_channels.rejection_tries import rejection_tries, rejection_tries_two_outcomes
-from subnormal.attacks.side_channels.subnormal_time import subnormal_time
-from subnormal.attacks.side_channels.weight_concentration import early_termination, weight_concentration
-from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
-from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
-from subnormal.attacks.sparse_vector.published_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
-from subnormal.attacks.threshold.boundary import boundary
-from subnormal.attacks.threshold.rounding_before_threshold import rounding_before_threshold
-from subnormal.attacks.threshold.singleton_key import singleton_key
-from subnormal.attacks.threshold.uniform_floor import uniform_floor
+from subnormal.attacks.core.constructor import Constructor, split
 from subnormal.mechanisms.families import unknown
 
-ATTACKS: tuple[Attack[Any, Any, Any], ...] = (
-    zero_rounding(),
-    zero_rounding_two_outcomes(),
-    zero_rounding_refusal(),
-    truncated_addition(),
-    rounded_addition(epsilon=0.02, outcomes=1 + 1024, float_type=np.float16),
-    rounded_addition(epsilon=0.001, outcomes=1 + (1 << 22), float_type=np.float32),
-    gumbel_ties(),
-    least_significant_bits(epsilon=1.0),
-    least_significant_bits(epsilon=0.01),
-    least_significant_bits(epsilon=1.0, float_type=np.float32),
-    least_significant_bits(epsilon=0.01, float_type=np.float32),
-    grid_precision(epsilon=1.0),
-    grid_precision(epsilon=0.1),
-    grid_precision(epsilon=1.0, float_type=np.float16),
-    sensitivity_rounding(),
-    sensitivity_rounding_float64(),
-    sensitivity_repeated_rounding(),
-    absorption(),
-    selection_absorption(),
-    box_muller_inversion(sigma=1.0),
-    box_muller_inversion(sigma=20.0),
-    absorbed_threshold(),
-    clamped_noise(),
-    finite_threshold(),
-    noisy_value(),
-    unscaled_noise(),
-    noiseless_answers(),
-    no_cutoff(),
-    negligible_region(),
-    singleton_key(),
-    uniform_floor(),
-    rounding_before_threshold(),
-    boundary(),
-    boundary(threshold=2),
-    certain_response(),
-    certain_response(epsilon=absorbing_epsilon(np.float32)),
-    certain_response(epsilon=absorbing_epsilon(np.float16)),
-    unreported_category(),
-    uneven_choice(),
-    rejection_tries(),
-    rejection_tries(tries=10),
-    rejection_tries_two_outcomes(),
-    weight_concentration(),
-    early_termination(),
-    precision_retry(),
-    geometric_trials(),
-    geometric_trials_gaussian(),
-    subnormal_time(),
-    rejection_time(),
+AnyAttack = Attack[Any, Any, Any]
+
+FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its attacks
+    "exponential.zero_rounding",
+    "exponential.truncated_addition",
+    "exponential.rounded_addition",
+    "exponential.gumbel_ties",
+    "additive.least_significant_bits",
+    "additive.grid_precision",
+    "additive.sensitivity_underestimation",
+    "additive.absorption",
+    "private_selection.absorbed_scores",
+    "additive.box_muller_inversion",
+    "sparse_vector.absorbed_threshold",
+    "sparse_vector.clamped_noise",
+    "sparse_vector.published_variants",
+    "partitions.negligible_region",
+    "threshold.singleton_key",
+    "threshold.uniform_floor",
+    "threshold.rounding_before_threshold",
+    "threshold.boundary",
+    "randomized_response.certain_response",
+    "randomized_response.uneven_choice",
+    "side_channels.rejection_tries",
+    "side_channels.weight_concentration",
+    "side_channels.precision_retry",
+    "side_channels.geometric_trials",
+    "side_channels.subnormal_time",
+    "side_channels.rejection_time",
 )
 
-# What files for other languages, and mechanisms of others, can be attacked with: nothing beside the outcome is seen.
-ON_OUTCOMES = tuple(attack for attack in ATTACKS if attack.channel is None)
+
+@cache
+def constructors() -> Mapping[str, Constructor]:
+    """Return the constructors by the name of their attacks, in the order of reports."""
+    modules = (import_module(f"{__package__}.{file}") for file in FILES)
+    return MappingProxyType({one.name: one for module in modules for one in module.CONSTRUCTORS})
 
 
-def attack(name: str) -> Attack[Any, Any, Any]:
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of the attacks that the catalogue shows, in the order of reports. No attack is built."""
+    return tuple(name for one in constructors().values() for name in one.names)
+
+
+def attacks() -> tuple[AnyAttack, ...]:
+    """Return the attacks that the catalogue shows, in the order of reports; each is built once."""
+    return tuple(map(_shown, names()))
+
+
+def on_outcomes() -> tuple[AnyAttack, ...]:
+    """Return those of the attacks that see nothing but outcomes."""
+    return tuple(one for one in attacks() if one.channel is None)
+
+
+def attack(name: str, **options: object) -> AnyAttack:
     """Return an attack: its two worlds, its parameters, and the event that tells the worlds apart.
 
     Args:
-        name: the attack's name, as `subnormal list` shows it.
+        name: the attack's name, as `subnormal list` shows it, with or without options: "zero-rounding@epsilon=2.0".
+        options: the arguments of the attack's constructor, such as epsilon in nats; the others have their defaults.
 
     Returns:
-        The attack. It is a description and runs nothing.
+        The attack. It is a description and runs nothing. One that `subnormal list` shows is the same object each time.
 
     Raises:
-        LookupError: no attack has that name; the message has the nearest one.
+        LookupError: no attack has that name, or its constructor no such option; the message has the nearest one.
+        ValueError: a value that makes no attack; the message names the option and the value.
+
+    >>> attack("zero-rounding", epsilon=2, outcomes=10).name
+    'zero-rounding@epsilon=2.0,outcomes=10'
     """
-    for candidate in ATTACKS:
-        if candidate.name == name:
-            return candidate
-    raise LookupError(unknown("attack", name, [candidate.name for candidate in ATTACKS]))
+    if not options and name in names():
+        return _shown(name)
+    made = _built(name, options)
+    return _shown(made.name) if made.name in names() else made
+
+
+def naming(mechanism: str) -> list[str]:
+    """Return the names of the attacks that must break this mechanism, or that it is a fix against."""
+    return [one.name for one in attacks() if mechanism in (*one.breaks, *one.fixes)]
+
+
+def chosen(names_given: Iterable[str]) -> list[AnyAttack]:
+    """Return the attacks of these names, each once, in the order of reports; raises as `attack` does."""
+    made = {one.name: one for one in map(attack, names_given)}
+    order = {name: rank for rank, name in enumerate(names())}
+    return sorted(made.values(), key=lambda one: order.get(one.name, len(order)))
+
+
+def at_epsilon(attack: AnyAttack, epsilon: float) -> AnyAttack:
+    """Return what the attack's constructor builds for a budget of ε nats and the attack's other options.
+
+    The same attack where it has no constructor, or one that takes no ε. Raises ValueError where no attack can be made
+    for that ε.
+
+    >>> at_epsilon(attack("zero-rounding", outcomes=10), 2.0).name
+    'zero-rounding@epsilon=2.0,outcomes=10'
+    """
+    constructor = constructors().get(split(attack.name)[0])
+    takes = constructor is not None and "epsilon" in constructor.defaults
+    return _built(attack.name, {"epsilon": epsilon}) if takes else attack
+
+
+def shows(attack: AnyAttack) -> bool:
+    """Return whether this very attack is one that the catalogue shows: then its name stands for it anywhere."""
+    return attack.name in names() and _shown(attack.name) is attack
+
+
+@cache
+def _shown(name: str) -> AnyAttack:
+    return _built(name, {})
+
+
+def _built(name: str, options: Mapping[str, object]) -> AnyAttack:
+    base, written = split(name)
+    constructor = constructors().get(base)
+    if constructor is None:
+        raise LookupError(unknown("attack", name, [*names()]))
+    return constructor(**{**written, **options})

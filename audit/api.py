@@ -9,8 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subnormal.attacks.catalogue import ATTACKS
-from subnormal.attacks.catalogue import attack as attack_named
+from subnormal.attacks import catalogue
 from subnormal.audit import model
 from subnormal.audit.engine.pairs import AnyAttack, crossings
 from subnormal.audit.engine.process_pool import local
@@ -182,14 +181,12 @@ def chosen(
     """Return the attacks that are asked for, in the catalogue's order; attacks that are given themselves come last.
 
     names: none stands for all. channels: only side channels. slow: also those whose rows take seconds; one that is
-    named always is there. Raises LookupError where a name is not known.
+    named always is there. Raises LookupError where a name is not known, ValueError where its options make no attack.
     """
     known, given = [one for one in names if isinstance(one, str)], [one for one in names if not isinstance(one, str)]
-    for name in known:
-        attack_named(name)
     if family is not None:
         family_named(family)
-    found = [one for one in ATTACKS if one.name in known or (not names and (slow or not one.slow))]
+    found = catalogue.chosen(known) if names else [one for one in catalogue.attacks() if slow or not one.slow]
     return [
         one for one in (*found, *given) if family in (None, one.family) and (one.channel is not None or not channels)
     ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.catalogue import attacks
 from subnormal.audit.engine.pairs import crossings, resisting
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Report, Row
@@ -41,11 +41,11 @@ def report(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Report:
 
 
 def _full() -> Report:
-    shown = crossings(ATTACKS)
-    attacks, pairs = {one.attack for one in shown}, {(one.attack, one.mechanism) for one in shown}
+    shown = crossings(attacks())
+    meeting, pairs = {one.attack for one in shown}, {(one.attack, one.mechanism) for one in shown}
     met = [
         one
-        for one in crossings([one for one in ATTACKS if one in attacks], everything=True)
+        for one in crossings([one for one in attacks() if one in meeting], everything=True)
         if (one.attack, one.mechanism) in pairs or one.mechanism in resisting(one.attack)
     ]
     return examine_all(met, seed=1, runs=100_000, alpha=0.05)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.core.mechanism import Outcomes
@@ -46,3 +47,6 @@ def _beyond(outcomes: Outcomes) -> NDArray[np.float64]:
     if isinstance(outcomes, np.ndarray):
         return np.asarray(outcomes - outcomes.dtype.type(1 << 60), dtype=np.float64)
     return number_statistic(outcomes) - 2.0**60
+
+
+CONSTRUCTORS = (Constructor("absorption", absorption),)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.gaussian.naive import TAU, direction, radius
@@ -164,3 +165,6 @@ def _reachable(pairs: Floats, data: Floats, sigma: float) -> NDArray[np.bool_]:
         of = owner[candidates]
         found[of[data[1] + lengths[candidates] * sine[of] == pairs[of, 1]]] = True
     return found
+
+
+CONSTRUCTORS = (Constructor("box-muller-inversion", box_muller_inversion, ({}, {"sigma": 20.0})),)

@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.laplace.correctly_rounded import float_format
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
@@ -63,6 +64,16 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
     )
 
 
+def grid_precision_float16(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack on float16, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
+    return grid_precision(epsilon, np.float16)
+
+
+def grid_precision_float32(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack on float32, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
+    return grid_precision(epsilon, np.float32)
+
+
 def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) -> Bounds:
     """Return certified bounds on the probability that Laplace noise, perfectly rounded, is no multiple of 2^−p.
 
@@ -105,3 +116,10 @@ def _product(*factors: Bounds) -> Bounds:
 
 def _inverse(bounds: Bounds) -> Bounds:
     return 1 / bounds[1], 1 / bounds[0]
+
+
+CONSTRUCTORS = (
+    Constructor("grid-precision", grid_precision, ({}, {"epsilon": 0.1})),
+    Constructor("grid-precision-float16", grid_precision_float16),
+    Constructor("grid-precision-float32", grid_precision_float32, variants=()),
+)

@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import numbers
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, in_common
@@ -173,3 +174,14 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
         fixes=("laplace-snapping",),
         slow=kind != "float64",
     )
+
+
+def least_significant_bits_float32(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack on float32, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
+    return least_significant_bits(epsilon, np.float32)
+
+
+CONSTRUCTORS = (
+    Constructor("least-significant-bits", least_significant_bits, ({}, {"epsilon": 0.01})),
+    Constructor("least-significant-bits-float32", least_significant_bits_float32, ({}, {"epsilon": 0.01})),
+)

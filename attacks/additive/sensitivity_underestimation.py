@@ -2,8 +2,7 @@
 
 Noise is scaled to the sensitivity that a sum has in real numbers: U − L where a record in [L, U] is replaced, the
 largest magnitude where one is added. Floats round every partial sum, so one record can turn the rounding of one
-addition (`rounding_worlds`) or of all that follow (`repeated_rounding_worlds`); the order of the records decides how
-much is lost (`reordering_worlds`); and integers wrap around (`wraparound_worlds`). All this is deterministic.
+addition (`rounding_worlds`) or of all that follow (`repeated_rounding_worlds`). Both are deterministic.
 
 Source: Casacuberta, Shoemate, Vadhan, Wagaman 2022 (arXiv:2207.10635).
 """
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import LaplaceParameters, exact_values
 from subnormal.mechanisms.additive.float_sums import sequential
@@ -65,27 +65,6 @@ def repeated_rounding_worlds() -> Worlds:
     return Worlds(np.insert(data_out, RECORDS, 1), data_out, Fraction(1))
 
 
-def reordering_worlds() -> Worlds:
-    """Return float32 records in [0, 1]: 2^16 ones and then 2^16 times 2^−8; with Alice, a one, in ascending order.
-
-    At 2^16 floats lie 2^−7 apart, and each 2^−8 is lost, a tie to even; summed first they are 256. The claimed
-    sensitivity is 1: the order of the records is nobody's secret, and real numbers do not depend on it.
-    """
-    data_out = np.repeat(np.array([1, 2.0**-8], dtype=np.float32), RECORDS)
-    return Worlds(np.sort(np.append(data_out, data_out[:1])), data_out, Fraction(1))
-
-
-def wraparound_worlds(integer_type: DTypeLike = np.int64) -> Worlds:
-    """Return 2^16 integers in [L, L + 1] whose sum, with Alice, is one more than the largest number of the type.
-
-    The sums of the type are its least and its largest number, 2^width − 1 apart; the claimed sensitivity is 1.
-    """
-    data_in = np.full(RECORDS, (int(np.iinfo(np.dtype(integer_type)).max) + 1) // RECORDS, dtype=integer_type)
-    data_out = data_in.copy()
-    data_out[-1] -= 1
-    return Worlds(data_in, data_out, Fraction(1))
-
-
 def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack by the rounding of one addition: the sum moves by 2^17 times the sensitivity.
 
@@ -114,12 +93,6 @@ def sensitivity_repeated_rounding(epsilon: float = 1.0) -> Attack[Any, Any, floa
     told = "with Alice's 1 the partial sums stay above 2^16, where 2^16 small negative records are all rounded to 0"
     name = named("sensitivity-repeated-rounding", epsilon=(epsilon, 1.0))
     return _attack(name, repeated_rounding_worlds(), epsilon, 0, told)
-
-
-def sensitivity_reordering(epsilon: float = 1.0) -> Attack[Any, Any, float]:
-    """Return the attack by the order of the records: the sum moves by 257 times the sensitivity."""
-    told = "the same records but for Alice's, ascending and descending: a large partial sum swallows small records"
-    return _attack(named("sensitivity-reordering", epsilon=(epsilon, 1.0)), reordering_worlds(), epsilon, 0, told)
 
 
 def _attack(
@@ -156,3 +129,10 @@ def _attack(
         source=SOURCE,
         description=description,
     )
+
+
+CONSTRUCTORS = (
+    Constructor("sensitivity-rounding", sensitivity_rounding),
+    Constructor("sensitivity-rounding-float64", sensitivity_rounding_float64),
+    Constructor("sensitivity-repeated-rounding", sensitivity_repeated_rounding),
+)

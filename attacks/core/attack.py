@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal
 
@@ -61,8 +61,12 @@ def named(base: str, **given: tuple[object, object]) -> str:
     >>> named("zero-rounding", epsilon=(0.5, 0.5), outcomes=(10, 100))
     'zero-rounding@outcomes=10'
     """
-    differing = [f"{option}={value}" for option, (value, default) in given.items() if value != default]
-    return f"{base}@{','.join(differing)}" if differing else base
+    return with_options(base, {option: value for option, (value, default) in given.items() if value != default})
+
+
+def with_options(base: str, options: Mapping[str, object]) -> str:
+    """Return the name of an attack with these options behind an @."""
+    return f"{base}@{','.join(f'{option}={value}' for option, value in options.items())}" if options else base
 
 
 def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:

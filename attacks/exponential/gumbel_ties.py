@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack, index_statistic, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import require_positive
@@ -56,3 +57,6 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         ),
         slow=True,
     )
+
+
+CONSTRUCTORS = (Constructor("gumbel-ties", gumbel_ties),)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -54,3 +55,23 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         ),
         slow=outcomes > COSTLY,
     )
+
+
+def rounded_addition_float16(
+    epsilon: float = USUAL["float16"][0], outcomes: int = USUAL["float16"][1]
+) -> Attack[Any, Any, int]:
+    """Return `rounded_addition` in float16: the advantage is near 1/2."""
+    return rounded_addition(epsilon, outcomes, np.float16)
+
+
+def rounded_addition_float32(
+    epsilon: float = USUAL["float32"][0], outcomes: int = USUAL["float32"][1]
+) -> Attack[Any, Any, int]:
+    """Return `rounded_addition` in float32: the advantage is near 1/3."""
+    return rounded_addition(epsilon, outcomes, np.float32)
+
+
+CONSTRUCTORS = (
+    Constructor("rounded-addition-float16", rounded_addition_float16),
+    Constructor("rounded-addition-float32", rounded_addition_float32),
+)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -51,3 +52,6 @@ def truncated_addition(
             "with Alice the many small weights vanish from the running sum beside the first; without her they share it"
         ),
     )
+
+
+CONSTRUCTORS = (Constructor("truncated-addition", truncated_addition),)

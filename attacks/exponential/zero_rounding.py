@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.core.attack import Attack, given, index_statistic, named, require_outcomes
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Event, OneOf, Refuses
 from subnormal.attacks.exponential.float_boundaries import last_positive
 from subnormal.mechanisms.core.validation import Utilities
@@ -81,3 +82,10 @@ def _attack(
         description=description,
         fixes=fixes,
     )
+
+
+CONSTRUCTORS = (
+    Constructor("zero-rounding", zero_rounding),
+    Constructor("zero-rounding-two-outcomes", zero_rounding_two_outcomes),
+    Constructor("zero-rounding-refusal", zero_rounding_refusal),
+)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.partitions import naive as partitions_naive
 from subnormal.mechanisms.partitions.bounds import by_total
@@ -62,3 +63,6 @@ def _reached(data: Frequencies, parameters: PartitionParameters) -> NDArray[np.b
         data, parameters.epsilon, lower=parameters.lower, upper=parameters.upper, float_type=np.float16
     )[0]
     return partitions_naive.counts(first, uniform_bits(np.float16))[:-1] > 0
+
+
+CONSTRUCTORS = (Constructor("negligible-region", negligible_region),)

@@ -13,6 +13,7 @@ import numpy as np
 
 from subnormal.attacks.additive.absorption import COUNT
 from subnormal.attacks.core.attack import Attack, named, number_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
 
@@ -38,3 +39,6 @@ def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         source=SOURCE,
         description="two scores of 2^60 + 128, one of them 1 worse with Alice: as float64 they are 256 apart, or tie",
     )
+
+
+CONSTRUCTORS = (Constructor("selection-absorption", selection_absorption),)

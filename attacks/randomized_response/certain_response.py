@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.core.attack import Attack, given, index_statistic, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.randomized_response import naive
 from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
@@ -56,3 +57,10 @@ def certain_response(epsilon: float = USUAL) -> Attack[int, RandomizedResponsePa
         ),
         axis="category reported",
     )
+
+
+CONSTRUCTORS = (
+    Constructor(
+        "certain-response", certain_response, ({}, *({"epsilon": absorbing_epsilon(kind)} for kind in FLOAT_TYPES[1:]))
+    ),
+)

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack, given, index_statistic, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
 from subnormal.mechanisms.randomized_response.naive import words_of_others
@@ -59,3 +60,9 @@ def _attack(
         description=description,
         axis="category reported",
     )
+
+
+CONSTRUCTORS = (
+    Constructor("unreported-category", unreported_category),
+    Constructor("uneven-choice", uneven_choice),
+)

@@ -15,6 +15,7 @@ from typing import Any
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
 from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Counted
 from subnormal.mechanisms.additive.family import GaussianParameters
 
@@ -68,3 +69,9 @@ def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
         channel="steps",
         axis=AXIS,
     )
+
+
+CONSTRUCTORS = (
+    Constructor("geometric-trials", geometric_trials),
+    Constructor("geometric-trials-gaussian", geometric_trials_gaussian),
+)

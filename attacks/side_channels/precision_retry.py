@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack, count_statistic, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 
@@ -38,3 +39,6 @@ def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         ),
         channel="steps",
     )
+
+
+CONSTRUCTORS = (Constructor("precision-retry", precision_retry),)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from subnormal.attacks.core.attack import Attack, index_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.side_channels.rejection_tries import TEN_TRIES, rejection_tries
 
 
@@ -24,3 +25,6 @@ def rejection_time() -> Attack[Any, Any, Any]:
         slow=True,
         channel="time",
     )
+
+
+CONSTRUCTORS = (Constructor("rejection-time", rejection_time),)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack, count_statistic, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import Eta, selection_claim, selection_eta
@@ -81,3 +82,9 @@ def _attack(
         fixes=(TEN_TRIES,) if tries == 10 else (),
         channel="tries",
     )
+
+
+CONSTRUCTORS = (
+    Constructor("rejection-tries", rejection_tries, ({}, {"tries": 10})),
+    Constructor("rejection-tries-two-outcomes", rejection_tries_two_outcomes),
+)

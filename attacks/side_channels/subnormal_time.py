@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.exponential.float_boundaries import last_normal
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 
@@ -46,3 +47,6 @@ def subnormal_time(
         slow=True,
         channel="time",
     )
+
+
+CONSTRUCTORS = (Constructor("subnormal-time", subnormal_time),)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack, Channel, count_statistic
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.attacks.side_channels.rejection_tries import ONE_BIT_EPSILON
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -51,3 +52,9 @@ def _attack(name: str, channel: Channel, breaks: str, source: str, description: 
         description=description,
         channel=channel,
     )
+
+
+CONSTRUCTORS = (
+    Constructor("weight-concentration", weight_concentration),
+    Constructor("early-termination", early_termination),
+)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
 
@@ -40,3 +41,6 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
         ),
         axis=FIRST_POSITIVE,
     )
+
+
+CONSTRUCTORS = (Constructor("absorbed-threshold", absorbed_threshold),)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
 
@@ -65,3 +66,9 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
         ),
         axis=FIRST_POSITIVE,
     )
+
+
+CONSTRUCTORS = (
+    Constructor("clamped-noise", clamped_noise),
+    Constructor("finite-threshold", finite_threshold),
+)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
 
@@ -100,3 +101,11 @@ def _attack(
         description=f"{description}; ({m} × 0, {c} × 1) with Alice, ({m} × 1, {c} × 0) without",
         axis=FIRST_POSITIVE,
     )
+
+
+CONSTRUCTORS = (
+    Constructor("sparse-vector-noisy-value", noisy_value),
+    Constructor("sparse-vector-unscaled-noise", unscaled_noise),
+    Constructor("sparse-vector-noiseless-answers", noiseless_answers),
+    Constructor("sparse-vector-no-cutoff", no_cutoff),
+)

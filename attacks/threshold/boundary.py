@@ -6,6 +6,7 @@ OpenDP 0.16 keeps what is at least T and counts P(noise > T − Δ_∞): its iss
 from __future__ import annotations
 
 from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.threshold.rounding_before_threshold import integers
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
@@ -27,3 +28,6 @@ def boundary(epsilon: float = 1.0, threshold: int = 10) -> Attack[Data, Threshol
     name = named("boundary", epsilon=(epsilon, 1.0), threshold=(threshold, 10))
     broken = ("threshold-naive-open-tail", *(("opendp-threshold",) if threshold <= SAMPLED else ()))
     return singleton(name, integers(epsilon, threshold), broken, SOURCE, told)
+
+
+CONSTRUCTORS = (Constructor("boundary", boundary, ({}, {"threshold": 2})),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
@@ -23,3 +24,6 @@ def integers(epsilon: float, threshold: int) -> ThresholdParameters:
     return ThresholdParameters(
         "laplace", 1 / epsilon, threshold, "int64", limit=threshold + 64 * max(1, int(1 / epsilon))
     )
+
+
+CONSTRUCTORS = (Constructor("rounding-before-threshold", rounding_before_threshold),)

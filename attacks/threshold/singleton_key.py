@@ -6,6 +6,7 @@ Source: Korolova, Kenthapadi, Mishra, Ntoulas 2009 ("Releasing Search Queries an
 from __future__ import annotations
 
 from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
@@ -44,3 +45,6 @@ def laplace(epsilon: float, threshold: float) -> ThresholdParameters:
     on_grid = -(-threshold // unit) * unit
     limit = on_grid + -(-BEYOND / epsilon // unit) * unit
     return ThresholdParameters("laplace", 1 / epsilon, on_grid, "float32", (1, 1.0, 1.0), exponent, limit)
+
+
+CONSTRUCTORS = (Constructor("singleton-key", singleton_key),)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import log
 
 from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.attacks.threshold.singleton_key import laplace
 from subnormal.mechanisms.privacy import require_positive
@@ -30,3 +31,6 @@ def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, Th
     name = named("uniform-floor", epsilon=(epsilon, 1.0), delta=(delta, 1e-10))
     parameters = laplace(epsilon, 1 - log(2 * delta) / epsilon)
     return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, told)
+
+
+CONSTRUCTORS = (Constructor("uniform-floor", uniform_floor),)

@@ -52,7 +52,7 @@ def known(find: Callable[[str], object], name: str, option: str) -> None:
     """
     try:
         find(name)
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         kind = _kind(name) or ""
         told = f"{name!r} is {kind}" if kind and not kind.endswith(option.removeprefix("--")) else error.args[0]
         raise click.BadParameter(str(told), param_hint=option) from None
@@ -60,11 +60,11 @@ def known(find: Callable[[str], object], name: str, option: str) -> None:
 
 def _kind(name: str) -> str | None:
     """Return the kind of thing that a name stands for, installed or not."""
-    from subnormal.attacks.catalogue import ATTACKS
+    from subnormal.attacks.catalogue import names
     from subnormal.mechanisms.families import FAMILIES, absent, members
 
     kinds = {one.name: "a mechanism" for family in FAMILIES for one in (*members(family), *absent(family))}
-    kinds |= {one.name: "a family" for one in FAMILIES} | {one.name: "an attack" for one in ATTACKS}
+    kinds |= {one.name: "a family" for one in FAMILIES} | dict.fromkeys(names(), "an attack")
     return kinds.get(name)
 
 

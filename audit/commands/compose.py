@@ -123,14 +123,14 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
 
 def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
     """Print how the leaks of broken members grow; return the picture."""
-    from subnormal.attacks.catalogue import ATTACKS, attack
+    from subnormal.attacks.catalogue import attack, attacks, chosen
     from subnormal.audit.composition.leak_growth import compounded, picture
 
     for name in names:
         known(attack, name, "--attack")
-    chosen = [one for one in ATTACKS if one.name in names or (not names and not one.slow)]
-    with progress("composing", len(chosen)) as done:
-        rows = compounded(chosen, count=count, done=done)
+    composed = chosen(names) or [one for one in attacks() if not one.slow]
+    with progress("composing", len(composed)) as done:
+        rows = compounded(composed, count=count, done=done)
     if not rows:
         raise click.UsageError("no exact law convicts a member under these attacks")
     print_table(_leak_table(rows))

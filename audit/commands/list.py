@@ -22,7 +22,7 @@ def list_command(name: str | None) -> None:
 
 
 def _show(family: Any) -> None:
-    from subnormal.attacks.catalogue import ATTACKS
+    from subnormal.attacks.catalogue import attacks
     from subnormal.mechanisms.families import HOW_TO_INSTALL, absent, members, package
 
     click.secho(f"family {family.name}", bold=True)
@@ -34,6 +34,6 @@ def _show(family: Any) -> None:
     if missing := absent(family):
         click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
     click.echo("  attacks")
-    for attack in (attack for attack in ATTACKS if attack.family == family.name):
+    for attack in (attack for attack in attacks() if attack.family == family.name):
         seen = "" if attack.channel is None else f" (channel: {attack.channel})"
         click.echo(f"    {attack.name}{seen}: {attack.description}\n        breaks {', '.join(attack.breaks)}")

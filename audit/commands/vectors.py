@@ -21,21 +21,21 @@ def vectors(out: Path, names: Sequence[str]) -> None:
     exactly. An event with "portable": false needs this project's arithmetic to be evaluated.
     The schema is docs/vector.schema.json, and docs/examples/vector_runner.c a runner.
     """
-    from subnormal.attacks.catalogue import ON_OUTCOMES, attack
+    from subnormal.attacks.catalogue import attack, chosen, on_outcomes
     from subnormal.audit.report import atomic_write
     from subnormal.audit.vectors import file_name, to_json
 
     for name in names:
         known(attack, name, "--attack")
-    chosen = [attack(name) for name in dict.fromkeys(names)] or list(ON_OUTCOMES)
-    for one in chosen:
+    written = chosen(names) or on_outcomes()
+    for one in written:
         if one.channel is not None:
             raise click.BadParameter(f"{one.name} looks at {one.channel}, not at outcomes alone", param_hint="--attack")
     with file_mistakes():
         atomic_write.prepare(out)
     files = {}
-    with progress("writing", len(chosen)) as done:
-        for one in chosen:
+    with progress("writing", len(written)) as done:
+        for one in written:
             files[file_name(one)] = to_json(one)
             done()
     with file_mistakes():

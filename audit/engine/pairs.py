@@ -24,7 +24,7 @@ class Crossing:
     mechanism: AnyMechanism
 
     def __reduce__(self) -> tuple[Callable[..., Crossing], tuple[AnyAttack | str, AnyMechanism | str]]:
-        attack = self.attack.name if self.attack in catalogue.ATTACKS else self.attack
+        attack = self.attack.name if catalogue.shows(self.attack) else self.attack
         return _named, (attack, self.mechanism.name if is_member(self.mechanism) else self.mechanism)
 
     @property
@@ -49,7 +49,8 @@ def crossings(
     The exact one is the first of the family that must resist; the others, where they are asked for by name.
     Of another's library nobody knows beforehand what tells: its members meet every attack on outcomes but slow ones,
     and every attack where they are asked for by name. An attack on libraries alone meets nobody where they are not
-    installed. A variant of a member meets the attacks that name it, or every one where it is asked for by name.
+    installed. A variant of a member meets the attacks that name it, or every one where it is asked for by name. A new
+    member that no attack of the catalogue names meets every quick attack on outcomes where it is asked for by name.
     mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing more. Side
     channels come last.
     """
@@ -60,15 +61,17 @@ def crossings(
             raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
         if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
             continue
+        quick = not attack.slow and attack.channel is None
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
         exact = [one for one in resisting(attack) if _taken(attack, one)]
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
             named = mechanism.name in mechanisms
-            foreign = bool(mechanism.package) and (named or (not attack.slow and attack.channel is None))
+            foreign = bool(mechanism.package) and (named or quick)
             telling = mechanism.name in order or foreign or mechanism in exact[:1]
             asked = everything and not mechanism.variant_of
             asked |= named and (bool(mechanism.variant_of) or mechanism in exact)
+            asked |= named and quick and not catalogue.naming(mechanism.name)
             if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
                 found.append(Crossing(attack, mechanism))
     return found

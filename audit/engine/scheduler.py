@@ -297,7 +297,7 @@ def _standings(standing: Sequence[Standing], at: Standing | None) -> Standings:
 
 def _portable(crossing: Crossing) -> bool:
     """Return whether another process can be given the crossing: by its names, or because it can be pickled."""
-    if crossing.attack in catalogue.ATTACKS and is_member(crossing.mechanism):
+    if catalogue.shows(crossing.attack) and is_member(crossing.mechanism):
         return True
     try:
         pickle.dumps(crossing)

@@ -149,7 +149,7 @@ def _shown(row: Row, anchor: str, report: Report) -> Shown:
 def _again(row: Row, report: Report) -> str:
     try:
         member(row.mechanism), attack(row.attack)
-    except LookupError:  # another's, or one that was learned
+    except (LookupError, ValueError):  # another's, or one that was learned
         return ""
     named = f"--attack {row.attack} --mechanism {row.mechanism}"
     options = f"--seed {report.seed} --runs {report.runs} --alpha {report.alpha_per_row!r}"

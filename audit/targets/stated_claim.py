@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from subnormal.attacks.catalogue import at_epsilon
 from subnormal.attacks.core.attack import Attack, given
-from subnormal.attacks.rebuilt import at_epsilon
 from subnormal.audit.evidence import neighbouring_inputs
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.mechanisms.core.domain import Domain

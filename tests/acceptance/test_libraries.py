@@ -23,7 +23,7 @@ from subnormal.attacks.additive.sensitivity_underestimation import (
     sensitivity_rounding,
     sensitivity_rounding_float64,
 )
-from subnormal.attacks.catalogue import ATTACKS, attack
+from subnormal.attacks.catalogue import attack, attacks
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.__main__ import main
@@ -230,10 +230,10 @@ def test_members_are_spared_what_they_are_not_made_for() -> None:
 
 def test_libraries_meet_quick_attacks_and_by_name_every_one() -> None:
     library("diffprivlib-laplace")
-    met = {one.attack.name for one in crossings(ATTACKS) if one.mechanism.name == "diffprivlib-laplace"}
+    met = {one.attack.name for one in crossings(attacks()) if one.mechanism.name == "diffprivlib-laplace"}
     assert "least-significant-bits" in met
     assert "least-significant-bits-float32" not in met
-    named = {one.attack.name for one in crossings(ATTACKS, mechanisms=["diffprivlib-laplace"])}
+    named = {one.attack.name for one in crossings(attacks(), mechanisms=["diffprivlib-laplace"])}
     assert "least-significant-bits-float32" in named
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.catalogue import attacks
 from subnormal.audit.literal import LONGEST, literal
 from subnormal.mechanisms.exponential.family import Limits
 
@@ -29,7 +29,7 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_the_worlds_of_every_attack_can_be_pasted(attack: Any) -> None:
     for data in attack.worlds():
         text = literal(data)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from subnormal.attacks.catalogue import ATTACKS, attack
+from subnormal.attacks.catalogue import attack, attacks
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.engine.pairs import crossings
 from subnormal.mechanisms import families
@@ -65,7 +65,7 @@ def test_members_of_packages_that_are_not_installed_are_left_out() -> None:
 
 @pytest.mark.usefixtures("_nothing_installed")
 def test_without_libraries_nothing_of_them_is_run() -> None:
-    met = crossings(ATTACKS)
+    met = crossings(attacks())
     assert not any(crossing.mechanism.package for crossing in met)
     assert "sensitivity-rounding-float64" not in {crossing.attack.name for crossing in met}
     named = crossings([attack("sensitivity-rounding-float64")], everything=True)

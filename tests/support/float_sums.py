@@ -23,11 +23,6 @@ def correctly_rounded(records: Records, float_type: DTypeLike) -> float:
     return float(np.asarray(fsum(records.tolist()), dtype=float_type))
 
 
-def wrapping(records: Records, integer_type: DTypeLike) -> int:
-    """Return the sum of integers modulo 2^width, as a number of the signed type: what it is where it overflows."""
-    return int(np.sum(records, dtype=integer_type))
-
-
 def jump(summation: Callable[[Records], float], worlds: Worlds) -> Fraction:
     """Return how many times the claimed sensitivity the two sums lie apart, exactly. 1 is what real numbers allow."""
     moved = Fraction(summation(worlds.data_in)) - Fraction(summation(worlds.data_out))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.catalogue import attacks
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Between, Counted, Learned, OffGrid, OneOf, Part, Refuses, Releases, Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind
@@ -20,7 +20,7 @@ def learned(feature: str, low: float, high: float, path: tuple[int | str, ...] =
     return told.removeprefix("learned on other runs: ")
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_every_event_of_the_catalogue_has_words(attack: Any) -> None:
     told = in_words(None if attack.event is None else attack.event.to_json())
     assert "portable" not in told

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from subnormal.attacks.catalogue import ATTACKS
+from subnormal.attacks.catalogue import attacks
 from subnormal.attacks.core.attack import index_statistic
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
@@ -53,7 +53,7 @@ def test_an_attack_under_a_name_of_the_catalogue_is_still_its_own() -> None:
     assert report.rows[0].parameters["limits"]["max_outcomes"] == 10
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_an_attack_meets_one_exact_member_the_first_that_must_resist(attack: AnyAttack) -> None:
     """The others where they are asked for, by name or with all."""
     exact = resisting(attack)

@@ -329,7 +329,7 @@ def test_a_crossing_of_the_house_goes_to_another_process_by_its_names() -> None:
     there = pickle.loads(pickle.dumps(crossing))
     assert there.mechanism is crossing.mechanism
     assert (there.attack.name, there.attack.parameters) == (crossing.attack.name, crossing.attack.parameters)
-    assert len(pickle.dumps(Crossing(catalogue.ATTACKS[0], member(NAMES[0])))) < 200
+    assert len(pickle.dumps(Crossing(catalogue.attacks()[0], member(NAMES[0])))) < 200
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int8, np.int16])

@@ -1,0 +1,71 @@
+"""How an attack is built from its name: a constructor, and the options that stand behind the @."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from subnormal.attacks.core.attack import Attack, with_options
+from subnormal.mechanisms.families import unknown
+
+AnyAttack = Attack[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constructor:
+    """The attacks of one name, built when asked for.
+
+    build returns one of them; its arguments, all with defaults, are the options that a name may have behind its @.
+    variants: the options of each attack that the catalogue shows, in the order of reports; {} stands for the defaults.
+    """
+
+    name: str  # before the @
+    build: Callable[..., AnyAttack]
+    variants: tuple[Mapping[str, object], ...] = ({},)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variants. Nothing is built."""
+        return tuple(with_options(self.name, options) for options in self.variants)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options and their defaults."""
+        return {option: parameter.default for option, parameter in signature(self.build).parameters.items()}
+
+    def __call__(self, **options: object) -> AnyAttack:
+        """Return the attack with these options; a value may be text, as it stands in a name.
+
+        Raises LookupError for an option that there is none of, and ValueError for a value that makes no attack.
+        """
+        defaults = self.defaults
+        for option in options.keys() - defaults.keys():
+            raise LookupError(unknown(f"option of {self.name}", option, list(defaults)))
+        return self.build(**{option: _read(option, value, defaults[option]) for option, value in options.items()})
+
+
+def split(name: str) -> tuple[str, dict[str, str]]:
+    """Return what a name has before its @, and the options behind it.
+
+    >>> split("zero-rounding@epsilon=2.0,outcomes=10")
+    ('zero-rounding', {'epsilon': '2.0', 'outcomes': '10'})
+    """
+    base, _, text = name.partition("@")
+    options = (option.partition("=") for option in text.split(",") if option)
+    return base, {option: value for option, _, value in options}
+
+
+def _read(option: str, value: Any, default: object) -> object:
+    """Return a value as the default's kind: an integer, a number, or a numpy type of numbers."""
+    kind = "an integer" if isinstance(default, int) else "a number" if isinstance(default, float) else "a numpy type"
+    try:
+        if isinstance(default, int):
+            return int(value) if isinstance(value, str) else index(value)
+        return float(value) if isinstance(default, float) else np.dtype(value).type
+    except (TypeError, ValueError):
+        raise ValueError(f"{option} must be {kind}, got {value!r}") from None
