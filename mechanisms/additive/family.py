@@ -235,11 +235,16 @@ def _outcome(value: object) -> Hashable:
     return value
 
 
+def _outcome_size(parameters: _Release, data: Data) -> int:
+    return int(np.size(data)) if of_coordinates(data, parameters.query) else 1
+
+
 def _check_outcome(parameters: _Release, data: Data, outcome: Any) -> None:
     """Raise ValueError unless the outcome is a number, or where coordinates are released as many numbers."""
-    coordinates = np.size(data) if of_coordinates(data, parameters.query) else None
-    if (len(outcome) if isinstance(outcome, tuple) else None) != coordinates:
-        due = "a number" if coordinates is None else f"a list of {coordinates} numbers"
+    listed = of_coordinates(data, parameters.query)
+    size = _outcome_size(parameters, data)
+    if isinstance(outcome, tuple) != listed or (listed and len(outcome) != size):
+        due = f"a list of {size} numbers" if listed else "a number"
         raise ValueError(f"{shortened(outcome)} where the outcome is {due}")
 
 
@@ -251,6 +256,7 @@ LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
     outcome=_outcome,
     search=_search_laplace,
     check_outcome=_check_outcome,
+    outcome_size=_outcome_size,
     members=(
         "subnormal.mechanisms.laplace.naive:FLOAT64",
         "subnormal.mechanisms.laplace.naive:FLOAT32",
@@ -281,6 +287,7 @@ GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
     outcome=_outcome,
     search=_search_gaussian,
     check_outcome=_check_outcome,
+    outcome_size=_outcome_size,
     with_delta=lambda parameters, delta: replace(parameters, delta=delta),
     members=(
         "subnormal.mechanisms.gaussian.naive:FLOAT64",

@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.stated_claim import Stated
 from subnormal.audit.targets.subprocess_io import Program
-from subnormal.audit.targets.target import CallableTarget, CommandTarget, opened
+from subnormal.audit.targets.target import ANSWER, OUTCOME, CallableTarget, CommandTarget, opened
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.families import family
@@ -212,6 +213,16 @@ def test_an_answer_that_comes_late_is_not_taken_for_the_next() -> None:
     time.sleep(0.3)
     with pytest.raises(TargetError, match="printed a line that was not asked for"):
         command(0.0, parameters, family("laplace"), 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("exponential", zero_rounding().parameters), ("laplace", LaplaceParameters(epsilon=1.0, query="sum"))],
+)
+def test_an_answer_of_one_number_ends_early_however_many_the_data_have(name: str, parameters: Any) -> None:
+    command = CommandTarget(f"{MISBEHAVING.removeprefix('cmd: ')} endless", 30)
+    with pytest.raises(TargetError, match=f"printed more than {ANSWER + OUTCOME:,} bytes"):
+        command(np.zeros(1000), parameters, family(name), 1)
 
 
 def test_a_program_is_started_once_and_anew_after_it_has_failed() -> None:
