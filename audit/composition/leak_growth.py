@@ -13,7 +13,7 @@ from subnormal.audit.composition import other_accountants
 from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.composition import COUNT, buckets
 from subnormal.audit.engine.pairs import AnyMechanism, Crossing, crossings
-from subnormal.audit.evidence import exact, sampled
+from subnormal.audit.evidence import exact, two_laws
 from subnormal.audit.evidence.worlds import claimed, covered
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import given
@@ -46,10 +46,10 @@ class Compounded:
 
 def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count: int = COUNT) -> Subject | None:
     """Return one run of a member under an attack from its exact laws, or None where it has none."""
-    laws = sampled.both_laws(mechanism, attack, covered(attack))
+    laws = two_laws.both_laws(mechanism, attack, covered(attack))
     if laws is None:
         return None
-    law_in, law_out = exact.multiplied(*laws)
+    law_in, law_out = two_laws.multiplied(*laws)
     return Subject(name, (buckets(law_in, law_out, count=count), buckets(law_out, law_in, count=count)))
 
 
@@ -74,7 +74,7 @@ def compounded(
 
 def _violated(one: Crossing) -> bool:
     worlds, claim = claimed(one.attack, one.seen)
-    laws = sampled.both_laws(one.seen, one.attack, worlds)
+    laws = two_laws.both_laws(one.seen, one.attack, worlds)
     return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
 
 

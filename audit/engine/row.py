@@ -1,7 +1,11 @@
-"""One row of evidence: the runs in batches, and what they show. What is fixed before them is in `preparing`.
+"""The life of one row, from top to bottom: it is begun, its batches are counted, and it is finished.
 
-A row is begun once, its batches are counted by whoever is free, and it is finished once. Each of the three steps is a
-pure function of its arguments for a member whose randomness is seeded, so that it does not matter who takes it.
+begin: the worlds and their claim, the event (learned where the attack names none), the laws, the cells;
+count: runs of both worlds in batches, by whoever is free;
+finish: what the counts show, and the row.
+
+Each of the three is a pure function of its arguments for a member whose randomness is seeded, so that it does not
+matter who takes it. `row_state` hands them out; laws, cells, counts and verdicts are made in `evidence`.
 """
 
 from __future__ import annotations
@@ -18,20 +22,46 @@ from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
 from subnormal.audit.engine.pairs import AnyAttack, Crossing, planned_runs
-from subnormal.audit.engine.preparing import Plan, Prepared, epsilons, prepare
-from subnormal.audit.evidence import batches, sampled, sequential, timing
+from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing, two_laws
 from subnormal.audit.evidence.batches import Batch, Counts, Sums
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.evidence.worlds import claimed
 from subnormal.audit.literal import literal
-from subnormal.audit.model import Row, Sketch
+from subnormal.audit.model import ExactEvidence, Pair, Row, Sketch
 from subnormal.audit.statistics import curve_band
 from subnormal.audit.statistics.e_process import PairCounts
 from subnormal.mechanisms.families import package
 from subnormal.mechanisms.privacy import Claim
 
+CURVE_POINTS = 33  # of the picture of δ(ε)
+LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
+
 Counted = tuple[Counts, Counts] | list[PairCounts]  # of some batches: their sums, or one by one in their order
 Tally = Sums | Looks
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a row is examined. runs: of each world in all, judging or not; 0 for none. alpha: the row's own share."""
+
+    seed: int
+    runs: int
+    alpha: float
+    until_decided: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What is known of a row, and fixed, before the runs that judge it."""
+
+    event: Event | None
+    claim: Claim
+    exact: ExactEvidence | None
+    exhaustive: ExactEvidence | None
+    edges: NDArray[np.float64] | None  # the cells; None: nothing falls into any, and there is no law
+    masses: Pair | None  # of the laws, in the cells
+    curve: Pair | None  # δ(ε) of the laws
+    spent: int  # of the plan's runs: those that the event was learned on, and those that fixed the cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +134,67 @@ def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None) 
         return Begun(failed(crossing, error))
 
 
+def prepare(crossing: Crossing, plan: Plan) -> Prepared:
+    """Fix the event and the cells of a row, and compare its laws.
+
+    Raises ValueError where that leaves none of the runs to judge by.
+    """
+    mechanism = crossing.seen
+    worlds, claim = claimed(crossing.attack, mechanism)
+    attack, learned_on = _with_event(crossing, plan)
+    laws = two_laws.both_laws(mechanism, attack, worlds)
+    whole = two_laws.whole(laws)
+    pilot = sampled.pilot(plan.runs) if whole is None and plan.runs and not plan.until_decided else 0
+    if plan.runs and learned_on + pilot >= plan.runs:
+        raise ValueError(f"runs must leave one to judge by, got {plan.runs:,}")
+    proved = None if laws is None else exact.compare(*laws, claim, attack.event)
+    walked = exhaustive.both_laws(mechanism, attack, worlds)
+    followed = None if walked is None else exact.compare(*walked, claim, attack.event)
+    edges = masses = curve = None
+    if whole is not None or pilot:
+        edges = sampled.cell_edges(mechanism, attack, worlds, whole, plan.seed, pilot)
+    if whole is not None and edges is not None:
+        masses = sampled.cell_masses(whole[0], attack, edges), sampled.cell_masses(whole[1], attack, edges)
+        curve = _epsilons(claim), exact.curve(*whole, _epsilons(claim).tolist())[0]
+    return Prepared(attack.event, claim, proved, followed, edges, masses, curve, learned_on + pilot)
+
+
+def _with_event(crossing: Crossing, plan: Plan) -> tuple[AnyAttack, int]:
+    """Return the attack with an event, and the runs that it was learned on."""
+    attack, mechanism = crossing.attack, crossing.seen
+    if attack.event is not None or not plan.runs:
+        return attack, 0
+    if plan.until_decided:
+        return sequential.with_event(mechanism, attack, seed=plan.seed, runs_max=plan.runs)
+    learned_on = min(event_search.RUNS_MAX, max(2, int(LEARNING_SHARE * plan.runs)))
+    return event_search.with_event(mechanism, attack, seed=plan.seed, runs=learned_on), learned_on
+
+
+def _epsilons(claim: Claim) -> NDArray[np.float64]:
+    """Return where curves δ(ε) are drawn, shape (CURVE_POINTS,)."""
+    return np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
+
+
+def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
+    if not plan.runs:
+        return None
+    if plan.until_decided:
+        attack = dataclasses.replace(crossing.attack, event=prepared.event)
+        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
+    return None if prepared.edges is None else Sums(plan.runs - prepared.spent, len(prepared.edges))
+
+
+def _count_some(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally, runs: int) -> float:
+    """Count the next batches of about so many runs, one at a time; return the seconds that it took."""
+    taken, before = 0.0, tally.counted
+    for batch in takewhile(lambda _: tally.counted - before < runs and not tally.complete, tally.todo()):
+        started = time.perf_counter()
+        counted = _counted(crossing, plan, prepared.event, cells_of(prepared, tally), [batch])
+        taken += time.perf_counter() - started
+        add(tally, [batch], counted)
+    return taken
+
+
 def count(
     crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64] | None, span: Sequence[Batch]
 ) -> Found:
@@ -135,11 +226,47 @@ def _counted(
 
 
 def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
-    """Return the row."""
+    """Return the row: what is known from its laws, and what its counts show."""
     try:
-        return _finished(crossing, plan, prepared, tally)
+        attack = dataclasses.replace(crossing.attack, event=prepared.event)
+        counts = tally.counts if isinstance(tally, Sums) else None
+        evidence = None
+        if counts is not None:
+            seed = sampled.row_seed(plan.seed, attack, crossing.seen)
+            evidence = sampled.judge(counts, prepared.claim, plan.alpha, prepared.masses, seed)
+        return _row(
+            crossing,
+            attack,
+            prepared.claim,
+            exact=prepared.exact,
+            exhaustive=prepared.exhaustive,
+            sampled=evidence,
+            sequential=tally.evidence if isinstance(tally, Looks) else None,
+            sketch=_sketch(attack, prepared, counts, plan.alpha),
+        )
     except Exception as error:
         return failed(crossing, error)
+
+
+def _sketch(attack: AnyAttack, prepared: Prepared, counts: tuple[Counts, Counts] | None, alpha: float) -> Sketch | None:
+    axis, edges, masses = attack.axis or attack.channel or "outcome", prepared.edges, prepared.masses
+    if counts is None:
+        return None if edges is None or masses is None else Sketch(edges, None, masses, prepared.curve, axis)
+    if edges is None:
+        raise TypeError("what has been counted has cells")
+    shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
+    points = _epsilons(prepared.claim).tolist()
+    band = curve_band.drawn((counts[0].cells, counts[1].cells), prepared.claim, points, alpha, masses)
+    return Sketch(edges, shares, masses, prepared.curve, axis, band)
+
+
+def _timed(crossing: Crossing, plan: Plan, seconds: float) -> Row:
+    attack, mechanism = crossing.attack, crossing.seen
+    _, claim = claimed(attack, mechanism)
+    measurements = max(plan.runs, timing.LEAST)
+    times = timing.observe(mechanism, attack, seed=plan.seed, measurements=measurements, seconds=seconds)
+    shown = timing.judge(times, claim, plan.alpha, plan.seed)
+    return _row(crossing, attack, claim, timing=shown, sketch=timing.sketch(times))
 
 
 def add(tally: Tally, span: Sequence[Batch], counted: Counted) -> None:
@@ -162,66 +289,6 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _count_some(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally, runs: int) -> float:
-    """Count the next batches of about so many runs, one at a time; return the seconds that it took."""
-    taken, before = 0.0, tally.counted
-    for batch in takewhile(lambda _: tally.counted - before < runs and not tally.complete, tally.todo()):
-        started = time.perf_counter()
-        counted = _counted(crossing, plan, prepared.event, cells_of(prepared, tally), [batch])
-        taken += time.perf_counter() - started
-        add(tally, [batch], counted)
-    return taken
-
-
-def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
-    if not plan.runs:
-        return None
-    if plan.until_decided:
-        attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
-    return None if prepared.edges is None else Sums(plan.runs - prepared.spent, len(prepared.edges))
-
-
-def _finished(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
-    attack = dataclasses.replace(crossing.attack, event=prepared.event)
-    counts = tally.counts if isinstance(tally, Sums) else None
-    evidence = None
-    if counts is not None:
-        seed = sampled.row_seed(plan.seed, attack, crossing.seen)
-        evidence = sampled.judge(counts, prepared.claim, plan.alpha, prepared.masses, seed)
-    return _row(
-        crossing,
-        attack,
-        prepared.claim,
-        exact=prepared.exact,
-        exhaustive=prepared.exhaustive,
-        sampled=evidence,
-        sequential=tally.evidence if isinstance(tally, Looks) else None,
-        sketch=_sketch(attack, prepared, counts, plan.alpha),
-    )
-
-
-def _sketch(attack: AnyAttack, prepared: Prepared, counts: tuple[Counts, Counts] | None, alpha: float) -> Sketch | None:
-    axis, edges, masses = attack.axis or attack.channel or "outcome", prepared.edges, prepared.masses
-    if counts is None:
-        return None if edges is None or masses is None else Sketch(edges, None, masses, prepared.curve, axis)
-    if edges is None:
-        raise TypeError("what has been counted has cells")
-    shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
-    points = epsilons(prepared.claim).tolist()
-    band = curve_band.drawn((counts[0].cells, counts[1].cells), prepared.claim, points, alpha, masses)
-    return Sketch(edges, shares, masses, prepared.curve, axis, band)
-
-
-def _timed(crossing: Crossing, plan: Plan, seconds: float) -> Row:
-    attack, mechanism = crossing.attack, crossing.seen
-    _, claim = claimed(attack, mechanism)
-    measurements = max(plan.runs, timing.LEAST)
-    times = timing.observe(mechanism, attack, seed=plan.seed, measurements=measurements, seconds=seconds)
-    shown = timing.judge(times, claim, plan.alpha, plan.seed)
-    return _row(crossing, attack, claim, timing=shown, sketch=timing.sketch(times))
-
-
 def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence: Any) -> Row:
     mechanism = crossing.mechanism
     return Row(
@@ -231,7 +298,7 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         family=attack.family,
         mechanism=mechanism.name,
         package=package(mechanism),
-        parameters=dataclasses.asdict(attack.parameters),
+        parameters={} if attack.parameters is None else dataclasses.asdict(attack.parameters),
         event=None if attack.event is None else attack.event.to_json(),
         claim=claim,
         advantage_allowed=None if claim is None else claim.advantage_allowed,

@@ -22,9 +22,8 @@ from subnormal.audit.engine import row as rows
 from subnormal.audit.engine.dask_workers import ClusterError
 from subnormal.audit.engine.fingerprint import environment
 from subnormal.audit.engine.pairs import Crossing, planned_runs
-from subnormal.audit.engine.preparing import Plan, Prepared
 from subnormal.audit.engine.process_pool import Executor, Here
-from subnormal.audit.engine.row import Begun, Found, Tally
+from subnormal.audit.engine.row import Begun, Found, Plan, Prepared, Tally
 from subnormal.audit.evidence import timing
 from subnormal.audit.evidence.batches import Batch
 from subnormal.audit.model import Report, Row

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.events import Event, Releases
+from subnormal.attacks.core.events import Event
 from subnormal.audit.evidence.hockey_stick_bounds import Ratio, directions
+from subnormal.audit.evidence.two_laws import multiplied
 from subnormal.audit.model import ExactEvidence, Interval, Verdict
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Refused
@@ -128,25 +129,6 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
         return None
     apart = np.abs(np.repeat(one.exponents, counts_in) - np.repeat(other.exponents, counts_out))
     return int(apart.max()) * one.rate
-
-
-def multiplied(
-    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], event: Event | None = None
-) -> tuple[Law[Any], Law[Any]]:
-    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at.
-
-    Raises TypeError for a law and a product.
-    """
-    if isinstance(law_in, Law) and isinstance(law_out, Law):
-        return law_in, law_out
-    if not (isinstance(law_in, Product) and isinstance(law_out, Product)):
-        raise TypeError("two laws or two products can be compared, not one of each")
-    keys = set(law_in.differing(law_out))
-    if isinstance(event, Releases):
-        keys.add(event.key)
-    elif event is not None:
-        keys |= {*law_in.parts, *law_out.parts}
-    return law_in.on(keys), law_out.on(keys)
 
 
 def curve(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from subnormal.attacks.core.attack import Attack
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 
 T = TypeVar("T", bound=Hashable)
@@ -30,6 +32,21 @@ def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> L
     atoms, masses, cut_off = _weighed(_walk(sampler, depth, word_bits), depth)
     high = [mass + cut_off for mass in masses] if cut_off else masses
     return Law(atoms, range(1, len(atoms) + 1), masses, high, 1 << depth, Fraction(cut_off, 1 << depth))
+
+
+def both_laws(
+    mechanism: Mechanism[Any, Any, Any], attack: Attack[Any, Any, Any], worlds: tuple[Any, Any]
+) -> tuple[Law[Any], Law[Any]] | None:
+    """Return the laws of single draws in both worlds, walked to the member's own depth; None where it names none."""
+    depth = None if mechanism.depth is None else mechanism.depth(worlds[0], attack.parameters)
+    if depth is None:
+        return None
+    data_in, data_out = (partial(_draw, mechanism, data, attack.parameters) for data in worlds)
+    return law(data_in, depth), law(data_out, depth)
+
+
+def _draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
+    return mechanism.sample(data, parameters, bits, 1)[0]
 
 
 def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[int]:

@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.audit.evidence import event_search
-from subnormal.audit.evidence.batches import Counts, batches, count_batches
-from subnormal.audit.evidence.worlds import claimed
+from subnormal.audit.evidence.batches import Counts
 from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, block_ends, integers
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
-from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.privacy import Claim
 
 CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
@@ -31,45 +28,6 @@ AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
 Laws = tuple[Law[Any], Law[Any]]
 Described = tuple[Law[Any] | Any, Law[Any] | Any]  # or two products of laws
-
-
-def distinguish(
-    mechanism: AnyMechanism, attack: AnyAttack, *, seed: int = 1, runs: int = 100_000, alpha: float = 0.05
-) -> SampledEvidence:
-    """Run the mechanism `runs` times in each world and return the evidence at confidence 1 − α.
-
-    If the attack has no event, one is learned first, on as many other runs.
-    The same arguments give the same evidence to the byte, for members whose randomness is seeded.
-    Raises ValueError where the worlds are not adjacent: no claim covers them.
-    """
-    (data_in, data_out), claim = claimed(attack, mechanism)
-    attack = event_search.with_event(mechanism, attack, seed=seed, runs=max(2, runs))
-    laws = whole(both_laws(mechanism, attack, (data_in, data_out)))
-    edges = cell_edges(mechanism, attack, (data_in, data_out), laws, seed, pilot(runs))
-    counts = observe(mechanism, attack, (data_in, data_out), edges, seed=seed, runs=runs)
-    masses = None if laws is None else (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges))
-    return judge(counts, claim, alpha, masses, row_seed(seed, attack, mechanism))
-
-
-def both_laws(mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any]) -> Described | None:
-    """Return the member's laws in both worlds, or None where it has none for them."""
-    if mechanism.law is None:
-        return None
-    try:
-        return mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
-    except NoLawError:
-        return None
-
-
-def whole(laws: Described | None) -> Laws | None:
-    """Return the laws of whole outcomes: products with all their keys multiplied out; None where that is too large."""
-    if laws is None:
-        return None
-    try:
-        law_in, law_out = (law.on(law.parts) if isinstance(law, Product) else law for law in laws)
-    except NoLawError:
-        return None
-    return law_in, law_out
 
 
 def pilot(runs: int) -> int:
@@ -131,21 +89,6 @@ def _mass_before(law: Law[Any], positions: NDArray[np.int64]) -> NDArray[np.int6
     block = np.searchsorted(ends, positions, side="right") - 1
     inside: NDArray[np.int64] = masses[block] + (positions - ends[block]) * np.append(low, 0)[block]
     return inside
-
-
-def observe(
-    mechanism: AnyMechanism,
-    attack: AnyAttack,
-    worlds: tuple[Any, Any],
-    edges: NDArray[np.float64],
-    *,
-    seed: int,
-    runs: int,
-) -> tuple[Counts, Counts]:
-    """Return the counts of `runs` runs in each world. Raises ValueError for fewer than 1 run."""
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
-    return count_batches(mechanism, attack, worlds, edges, seed, batches(runs))
 
 
 def judge(

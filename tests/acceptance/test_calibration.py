@@ -10,6 +10,7 @@ from subnormal.audit.evidence import sampled, sequential
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim
+from tests.support.rows import distinguish
 from tests.support.synthetic import (
     attack_on_one_bit,
     attack_that_misses,
@@ -41,7 +42,7 @@ SOUND_AND_AS_FAR_APART_AS_ALLOWED = [
 
 
 def accusations(mechanism: sampled.AnyMechanism, alpha: float, attack: sampled.AnyAttack = ONE_BIT) -> int:
-    found = (sampled.distinguish(mechanism, attack, seed=seed, runs=RUNS, alpha=alpha) for seed in range(SEEDS))
+    found = (distinguish(mechanism, attack, seed=seed, runs=RUNS, alpha=alpha) for seed in range(SEEDS))
     return sum(evidence.verdict is Verdict.VIOLATED for evidence in found)
 
 

@@ -15,12 +15,12 @@ from subnormal.attacks.additive.box_muller_inversion import (
     box_muller_inversion,
     reachable,
 )
-from subnormal.audit.evidence import sampled
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import GAUSSIAN, GaussianParameters
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.gaussian.naive import FLOAT32, FLOAT64, POLAR, box_muller
+from tests.support.rows import distinguish
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -86,7 +86,7 @@ def test_brackets_without_the_rounding_of_the_sum_are_noticed(monkeypatch: pytes
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_breaks_float64_box_muller(sigma: float) -> None:
     """The event is impossible without Alice; the claim is refuted with an error of ALPHA."""
-    evidence = sampled.distinguish(FLOAT64, box_muller_inversion(sigma), runs=RUNS, alpha=ALPHA)
+    evidence = distinguish(FLOAT64, box_muller_inversion(sigma), runs=RUNS, alpha=ALPHA)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.event_out[0] == 0
     assert evidence.event_in[0] > 0.95
@@ -95,7 +95,7 @@ def test_breaks_float64_box_muller(sigma: float) -> None:
 @pytest.mark.parametrize("mechanism", [POLAR, FLOAT32], ids=lambda one: one.name)
 def test_shows_nothing_of_noise_made_otherwise(mechanism: AnyMechanism) -> None:
     """Hardly any of its pairs is one of Box-Muller's, in either world."""
-    evidence = sampled.distinguish(mechanism, box_muller_inversion(), runs=20_000, alpha=ALPHA)
+    evidence = distinguish(mechanism, box_muller_inversion(), runs=20_000, alpha=ALPHA)
     assert evidence.verdict is Verdict.NOT_REFUTED
     assert min(evidence.event_in[0], evidence.event_out[0]) > 0.93
 

@@ -9,7 +9,7 @@ import pytest
 
 from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.core.events import OffGrid
-from subnormal.audit.evidence import exact, sampled
+from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.additive.family import LAPLACE
@@ -17,6 +17,7 @@ from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.laplace import correctly_rounded
 from subnormal.mechanisms.laplace.correctly_rounded import ROUNDED, ROUNDED_FLOAT16, float16_law, noise
 from subnormal.mechanisms.numerics.grid import from_steps
+from tests.support.rows import distinguish
 
 ALPHA = 1e-6  # the false-alarm rate of each statistical test
 RUNS = 100_000
@@ -98,7 +99,7 @@ def test_noise_that_is_cut_to_the_grid_is_noticed() -> None:
 @pytest.mark.parametrize("epsilon", [1.0, 0.1])
 def test_breaks_rounded_noise(epsilon: float) -> None:
     """An infinite loss, sampled: ε is refuted with an error of ALPHA."""
-    evidence = sampled.distinguish(ROUNDED, grid_precision(epsilon), runs=RUNS, alpha=ALPHA)
+    evidence = distinguish(ROUNDED, grid_precision(epsilon), runs=RUNS, alpha=ALPHA)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.event_in[0] == 0
     assert evidence.advantage[0] > 0.26 if epsilon == 1 else evidence.advantage[0] > 0.029

@@ -23,6 +23,7 @@ from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.laplace.naive import FLOAT32, FLOAT64
+from tests.support.rows import distinguish
 
 VALUES = [0.0, 1.0, 0.1, -3.7, 2.0**20 + 0.5, 1e-300]
 EPSILONS = [1e-3, 0.01, 1.0, 30.0]
@@ -137,7 +138,7 @@ def test_on_naive_float32(epsilon: float, advantage: float, total_variation: flo
 def test_on_naive_float64() -> None:
     """The seed is fixed. At another the bounds below would fail with a probability far below 1e-6."""
     attack = least_significant_bits(0.01)
-    evidence = sampled.distinguish(FLOAT64, attack, seed=1, runs=100_000, alpha=1e-6)
+    evidence = distinguish(FLOAT64, attack, seed=1, runs=100_000, alpha=1e-6)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.event_in[1] == 1
     assert evidence.advantage[0] >= 0.70

@@ -21,8 +21,8 @@ from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine import process_pool
 from subnormal.audit.engine import row as rows
 from subnormal.audit.engine.pairs import Crossing
-from subnormal.audit.engine.preparing import Plan
 from subnormal.audit.engine.process_pool import Here
+from subnormal.audit.engine.row import Plan
 from subnormal.audit.engine.scheduler import DEATHS, Keeping, Standing, Standings, examine_all
 from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import Sums

@@ -18,6 +18,7 @@ from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from subnormal.mechanisms.privacy import Claim
+from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
 from tests.support.textbook import IGNORING, noise
 
@@ -154,8 +155,8 @@ def test_an_attack_without_an_event_is_given_one() -> None:
     broken, sound = (randomized_response(f"spent-{spent}", spent, CLAIM) for spent in (2.0, 0.5))
     learned = event_search.with_event(broken, attack, seed=1, runs=2_000)
     assert learned.event is not None
-    assert sampled.distinguish(broken, attack, seed=1, runs=5_000).verdict is Verdict.VIOLATED
-    assert sampled.distinguish(sound, attack, seed=1, runs=5_000).verdict is Verdict.NOT_REFUTED
+    assert distinguish(broken, attack, seed=1, runs=5_000).verdict is Verdict.VIOLATED
+    assert distinguish(sound, attack, seed=1, runs=5_000).verdict is Verdict.NOT_REFUTED
     named = attack_on_one_bit()
     assert event_search.with_event(broken, named, seed=1, runs=2_000) is named
     with pytest.raises(ValueError, match="runs to learn an event on must be at least 2, got 1"):
@@ -172,7 +173,7 @@ def test_training_and_judging_never_share_their_bits() -> None:
         return outcomes
 
     recording: Mechanism[Any, None, Any] = Mechanism("recording", "synthetic", sample, lambda *worlds: CLAIM)
-    sampled.distinguish(recording, dataclasses.replace(attack_on_one_bit(), event=None), seed=1, runs=500)
+    distinguish(recording, dataclasses.replace(attack_on_one_bit(), event=None), seed=1, runs=1_000)
     assert len(drawn) >= 2 * (500 + 500)
     assert len(set(drawn)) == len(drawn)
 

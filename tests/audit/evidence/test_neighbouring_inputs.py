@@ -16,6 +16,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.families import family
+from tests.support.rows import distinguish
 from tests.support.textbook import BROKEN, IGNORING, SOUND, added_or_removed, counting, noise
 
 pytestmark = pytest.mark.usefixtures("families_of_tests")
@@ -36,7 +37,7 @@ def audited(
     pairs: Sequence[input_patterns.Neighbours] = PAIRS,
 ) -> SampledEvidence:
     attack, _ = neighbouring_inputs.found(mechanism, None, pairs, seed=seed, runs=training)
-    return sampled.distinguish(mechanism, attack, seed=seed, runs=runs, alpha=alpha)
+    return distinguish(mechanism, attack, seed=seed, runs=runs, alpha=alpha)
 
 
 @pytest.mark.parametrize("mechanism", BROKEN, ids=lambda mechanism: mechanism.name)

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.audit.evidence import sampled, sequential
+from subnormal.audit.evidence import sequential
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
@@ -23,6 +23,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim
+from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, leaking, randomized_response
 from tests.support.textbook import BROKEN, IGNORING
 
@@ -234,7 +235,7 @@ def test_a_catalogued_attack_is_decided_within_a_few_hundred_runs() -> None:
     evidence = sequential.until_decided(naive, zero_rounding(), seed=1, runs_max=100_000, alpha=1e-9)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.runs <= 256
-    assert sampled.distinguish(naive, zero_rounding(), runs=256, alpha=1e-9).verdict is Verdict.VIOLATED
+    assert distinguish(naive, zero_rounding(), runs=256, alpha=1e-9).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from subnormal.audit import vectors
 from subnormal.audit.composition import leak_growth
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
-from subnormal.audit.evidence import sampled, sequential, timing, worlds
+from subnormal.audit.evidence import sequential, timing, worlds
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
+from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
 
 FAR = dataclasses.replace(absorption(), worlds=lambda: (0.0, 9.0))
@@ -28,8 +29,8 @@ def refused(attack: Any, mechanism: Any, *, until_decided: bool = False) -> None
 
 
 CONVICT: dict[str, Callable[[Any, Any], object]] = {
-    "sampled": lambda attack, mechanism: sampled.distinguish(mechanism, attack, runs=1_000),
-    "learned": lambda attack, mechanism: sampled.distinguish(mechanism, dataclasses.replace(attack, event=None)),
+    "sampled": lambda attack, mechanism: distinguish(mechanism, attack, runs=1_000),
+    "learned": lambda attack, mechanism: distinguish(mechanism, dataclasses.replace(attack, event=None)),
     "sequential": lambda attack, mechanism: sequential.until_decided(
         mechanism, attack, seed=1, runs_max=1_000, alpha=0.05
     ),
@@ -59,5 +60,5 @@ def test_worlds_that_a_claim_covers_are_tried() -> None:
 
 
 def test_nothing_is_adjacent_in_a_family_that_nobody_knows() -> None:
-    with pytest.raises(LookupError, match="unknown family 'synthetic'"):
-        sampled.distinguish(randomized_response("any", 0.5, Claim(1.0)), attack_on_one_bit(), runs=100)
+    with pytest.raises(ValueError, match=r"LookupError: unknown family 'synthetic'"):
+        distinguish(randomized_response("any", 0.5, Claim(1.0)), attack_on_one_bit(), runs=100)

@@ -1,0 +1,24 @@
+"""What runs show, as a row shows it."""
+
+from typing import Any
+
+from subnormal.attacks.core.attack import Attack
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.row import examine
+from subnormal.audit.model import SampledEvidence
+from subnormal.mechanisms.core.mechanism import Mechanism
+
+
+def distinguish(
+    mechanism: Mechanism[Any, Any, Any],
+    attack: Attack[Any, Any, Any],
+    *,
+    seed: int = 1,
+    runs: int = 100_000,
+    alpha: float = 0.05,
+) -> SampledEvidence:
+    """Return the sampled evidence of the row. Raises ValueError with what went wrong in it."""
+    row = examine(Crossing(attack, mechanism), seed=seed, runs=runs, alpha=alpha)
+    if row.sampled is None:
+        raise ValueError(row.error)
+    return row.sampled
