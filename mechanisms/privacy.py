@@ -224,13 +224,13 @@ def _best_order(cost: Callable[[float], float], rho: float) -> Fraction:
     from scipy.optimize import minimize_scalar
 
     bounds = (max(-700.0, -30.0 - max(0.0, math.log(rho))), min(700.0, 40.0 + max(0.0, -math.log(rho))))
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda log: min(max(cost(math.exp(log)), -1e300), 1e300),  # scipy warns of infinities
         bounds=bounds,
         method="bounded",
         options={"xatol": 1e-10},
     )
-    return 1 + Fraction(math.exp(float(found.x)))
+    return 1 + Fraction(math.exp(float(minimum.x)))
 
 
 def compose(*claims: Claim) -> Claim:

@@ -13,7 +13,7 @@ from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import NoLawError, Trace
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, reach, to_steps
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
-from subnormal.mechanisms.samplers.inverse_transform import JUDGED, WORD
+from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE, WORD
 
 LAW_ATOMS_MAX = 1 << 16
 
@@ -28,11 +28,11 @@ class Noise(Protocol):
 def clamped(noise: Noise, bits: BitSource, n: int, grid: int, center: int, low: int, high: int) -> NDArray[Any]:
     """Return n times center + noise, clamped, all given in steps of the grid; shape (n,), in the units of the value."""
     released = np.empty(n, dtype=np.int64 if grid >= 0 else np.float64)
-    for start in range(0, n, JUDGED):  # a part at a time, so that it stays in the cache
-        steps = noise.draw(bits, min(JUDGED, n - start))
+    for start in range(0, n, DRAWS_AT_ONCE):  # a part at a time, so that it stays in the cache
+        steps = noise.draw(bits, min(DRAWS_AT_ONCE, n - start))
         steps += center
         np.clip(steps, low, high, out=steps)
-        released[start : start + JUDGED] = from_steps(steps, grid)
+        released[start : start + DRAWS_AT_ONCE] = from_steps(steps, grid)
     return released
 
 

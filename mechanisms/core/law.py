@@ -137,7 +137,7 @@ def exact_law(atoms: Sequence[O | Refused], ends: Integers, weights: Integers, d
     return Law(atoms, ends, weights, weights, denominator, Fraction(0))
 
 
-def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool] = lambda made: True) -> Law[T]:
+def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool] = lambda mapped: True) -> Law[T]:
     """Return the law of function(outcome): atoms with the same image become one, and their bounds add.
 
     An outcome outside the law's atoms may have the image of an atom; the upper bound then includes `rest`.
@@ -153,9 +153,9 @@ def image(law: Law[O], function: Callable[[Any], T], outside: Callable[[T], bool
     bounds = zip(law.counts().tolist(), integers(law.low).tolist(), integers(law.high).tolist(), strict=True)
     of_atoms = ((least, most) for count, least, most in bounds for _ in range(count))
     for atom, (least, most) in zip(law.atoms, of_atoms, strict=True):
-        made = function(atom)
-        key = identity(made)
-        images.setdefault(key, made)
+        mapped = function(atom)
+        key = identity(mapped)
+        images.setdefault(key, mapped)
         low[key] = low.get(key, 0) + least
         high[key] = high.get(key, 0) + most
     lowest = list(low.values())

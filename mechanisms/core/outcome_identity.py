@@ -165,9 +165,9 @@ def ascend(numbers: NDArray[Any]) -> bool:
 
 def position_of(outcome: Any, atoms: Sequence[Any]) -> int | None:
     """Return where the outcome stands among the atoms, or None."""
-    wanted = identity(outcome)
+    key = identity(outcome)
     if isinstance(atoms, range):
-        return atoms.index(wanted) if type(wanted) is int and wanted in atoms else None
+        return atoms.index(key) if type(key) is int and key in atoms else None
     candidates: Iterable[int] = range(len(atoms))
     if are_numeric(atoms):
         numbers = np.asarray(atoms)
@@ -177,7 +177,7 @@ def position_of(outcome: Any, atoms: Sequence[Any]) -> int | None:
         with np.errstate(over="ignore"):  # a number beyond the atoms' type is none of them
             near = numbers == number if number == number else np.isnan(numbers)
         candidates = np.flatnonzero(near).tolist()
-    return next((at for at in candidates if identity(atoms[at]) == wanted), None)
+    return next((at for at in candidates if identity(atoms[at]) == key), None)
 
 
 def in_common(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positions, _Positions]]:

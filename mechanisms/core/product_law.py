@@ -60,10 +60,10 @@ class Product(Generic[O]):
             for values in product(*(law.atoms for law in laws))
         ]
         low, high = ([prod(bounds) for bounds in product(*(_each(law, side) for law in laws))] for side in (0, 1))
-        kept = prod(1 - law.rest for law in laws)
+        covered = prod(1 - law.rest for law in laws)
         high = low if all(law.high is law.low for law in laws) else high
         return Law(
-            atoms, range(1, len(atoms) + 1), low, high, prod(law.denominator for law in laws), 1 - Fraction(kept)
+            atoms, range(1, len(atoms) + 1), low, high, prod(law.denominator for law in laws), 1 - Fraction(covered)
         )
 
     def differing(self, other: Product[Any]) -> list[Any]:

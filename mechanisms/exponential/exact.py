@@ -41,12 +41,12 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
 )
 from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, clamped
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
-from subnormal.mechanisms.samplers.exact_comparison import Undecided, weight_bounds
+from subnormal.mechanisms.samplers.exact_comparison import ExactCells, weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Weighing, budget_rate, scale_of
 from subnormal.mechanisms.samplers.trace_laws import TraceLaw, one_word
 
 LAW_BITS_MAX = 1 << 28  # of a probability in an enclosure: 32 MiB
-JUDGED = 1 << 15  # draws judged at a time
+DRAWS_AT_ONCE = 1 << 15  # draws decided at a time
 
 
 def sample(
@@ -94,7 +94,7 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
     if begun and place + width + cells.slack <= edges.item(cell + 1):
         return cells.outcome(cell)
     near = cells.nearest(place)
-    exact = Undecided.of(weighing.utilities, weighing.scale.rate)
+    exact = ExactCells.of(weighing.utilities, weighing.scale.rate)
     while (decided := exact.cell(word, known, near)) is None:
         word, known = word << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
     return decided
@@ -106,8 +106,8 @@ def _draw_many(weighing: Weighing, bits: BitSource, n: int, constant_work: bool)
     chosen = np.empty(n, dtype=np.int64)
     judge, known = first_judge(cells, n, bits.word_bits), bits.word_bits
     left: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = [(np.empty(0, np.int64), np.empty(0, np.uint64))]
-    for start in range(0, n, JUDGED):  # a part at a time, so that it stays in the cache
-        drawn = bits.words(min(JUDGED, n - start))
+    for start in range(0, n, DRAWS_AT_ONCE):  # a part at a time, so that it stays in the cache
+        drawn = bits.words(min(DRAWS_AT_ONCE, n - start))
         part = chosen[start : start + len(drawn)]
         judge(drawn, part)
         undecided = (part < 0).nonzero()[0]
@@ -129,16 +129,16 @@ def _settle(
     """Decide the draws that the first round left: by floats while they can, by integers, by more bits, in rounds."""
     search, exact = search_of(cells, len(pending)), None
     while len(pending):
-        found = np.full(len(pending), DOUBTFUL)
+        outcomes = np.full(len(pending), DOUBTFUL)
         if known <= 64:
-            judge_by_floats(cells, search, drawn, found, known)
-        for at in (found == DOUBTFUL).nonzero()[0].tolist():
-            exact = exact or Undecided.of(weighing.utilities, weighing.scale.rate)
+            judge_by_floats(cells, search, drawn, outcomes, known)
+        for at in (outcomes == DOUBTFUL).nonzero()[0].tolist():
+            exact = exact or ExactCells.of(weighing.utilities, weighing.scale.rate)
             near = cells.nearest(int(drawn[at]) / (1 << known) * cells.total)
             cell = exact.cell(int(drawn[at]), known, near)
-            found[at] = STRADDLES if cell is None else cell
-        chosen[pending] = found
-        still = (found == STRADDLES).nonzero()[0]
+            outcomes[at] = STRADDLES if cell is None else cell
+        chosen[pending] = outcomes
+        still = (outcomes == STRADDLES).nonzero()[0]
         pending, drawn = pending[still], drawn[still]
         if len(pending):
             drawn = _appended(drawn, bits.words(len(pending)), known, bits.word_bits)

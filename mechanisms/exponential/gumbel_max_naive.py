@@ -174,14 +174,14 @@ def _along(
     """
     ratios = [Fraction(int(c), int(d)) for c, d in zip(smaller, not_larger, strict=True)]
     to_next, to_last = (_ratio_powers(ratios, steps) for steps in (length, length - 1))
-    found = []
+    blocks = []
     for start in range(0, size, length):
         outcomes = min(length, size - start)
         last = to_last if outcomes == length else _ratio_powers(ratios, outcomes - 1)
         low, high = _times(terms, last)[0].sum(), terms[1].sum()
-        found.append((outcomes, (int(low), int(high))))
+        blocks.append((outcomes, (int(low), int(high))))
         terms = _times(terms, to_next)
-    return found
+    return blocks
 
 
 def _times(one: _ScaledArrays, other: _ScaledArrays) -> _ScaledArrays:

@@ -71,12 +71,12 @@ def quantile(records: ArrayLike, candidates: ArrayLike, rank: int) -> NDArray[np
     records. Where none equals r the two sides hold all n, one has an excess, and r is put in. Raises ValueError for a
     rank outside 1 to the number of records.
     """
-    values, wanted = _comparable("records", records, "candidates", candidates)
+    values, options = _comparable("records", records, "candidates", candidates)
     if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or not 1 <= rank <= len(values):
         raise ValueError(f"rank must be an integer from 1 to {len(values)}, got {rank!r}")
     ordered = np.sort(values)
-    below = ordered.searchsorted(wanted, side="left")
-    above = len(ordered) - ordered.searchsorted(wanted, side="right")
+    below = ordered.searchsorted(options, side="left")
+    above = len(ordered) - ordered.searchsorted(options, side="right")
     return 2 * np.maximum(np.maximum(below - (rank - 1), above - (len(ordered) - rank)), 0)
 
 
@@ -89,9 +89,9 @@ def mode(records: ArrayLike, categories: ArrayLike) -> NDArray[np.int64]:
     >>> mode(["a", "b", "a"], ["a", "b", "c"]).tolist()
     [-2, -1, 0]
     """
-    values, wanted = _comparable("records", records, "categories", categories)
-    order = np.argsort(wanted, kind="stable")
-    ordered = wanted[order]
+    values, options = _comparable("records", records, "categories", categories)
+    order = np.argsort(options, kind="stable")
+    ordered = options[order]
     if (ordered[1:] == ordered[:-1]).any():
         raise ValueError(
             f"categories must be distinct, got {ordered[1:][ordered[1:] == ordered[:-1]].tolist()[0]!r} twice"
@@ -113,8 +113,8 @@ def price(bids: ArrayLike, prices: ArrayLike) -> NDArray[np.int64]:
     [-400, -101, -301, 0]
     """
     asked = _prices(prices)
-    values, wanted = _comparable("bids", bids, "prices", asked)
-    buyers = len(values) - np.sort(values).searchsorted(wanted, side="left")
+    values, options = _comparable("bids", bids, "prices", asked)
+    buyers = len(values) - np.sort(values).searchsorted(options, side="left")
     if int(asked.max()) * len(values) >= INT64:
         raise ValueError(f"prices up to {asked.max()} for {len(values)} bids do not fit a signed 64-bit integer")
     return -asked * buyers

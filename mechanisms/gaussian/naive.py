@@ -75,8 +75,8 @@ def polar(sigma: float, bits: BitSource, n: int, float_type: DTypeLike = np.floa
     while done < n:
         point = 2 * uniforms(bits, 2 * (n - done), float_type).reshape(-1, 2) - 1
         square = point[:, 0] * point[:, 0] + point[:, 1] * point[:, 1]
-        kept = (square < 1) & (square > 0)
-        point, square = point[kept], square[kept]
+        inside = (square < 1) & (square > 0)
+        point, square = point[inside], square[inside]
         factor = square.dtype.type(sigma) * np.sqrt(-2 * np.log(square) / square)
         pairs[done : done + len(point)] = point * factor[:, np.newaxis]
         done += len(point)

@@ -37,7 +37,7 @@ from subnormal.mechanisms.laplace.exact import LAW_BITS_MAX, member_eta
 from subnormal.mechanisms.numerics.grid import from_steps
 from subnormal.mechanisms.privacy import Claim, Eta, with_failures
 
-JUDGED = 1 << 16  # trials judged at a time
+TRIALS_AT_ONCE = 1 << 16  # trials made at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class FixedWork:
         below, width = ratio(self.eta)
         each = 2 * self.trials
         drawn = np.empty(n, dtype=np.int64)
-        rows = max(1, JUDGED // each)
+        rows = max(1, TRIALS_AT_ONCE // each)
         for start in range(0, n, rows):
             part = drawn[start : start + rows]
             bits.steps += each * len(part)

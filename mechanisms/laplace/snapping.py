@@ -118,8 +118,8 @@ def _least(holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], low: NDArray
     low, high = low.copy(), np.full(len(low), end, dtype=np.int64)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        found = holds(middle)
-        low, high = np.where(found, low, middle), np.where(found, middle, high)
+        reached = holds(middle)
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
     return high
 
 

@@ -87,8 +87,8 @@ def within_distance(data: ArrayLike, distance: int) -> CountBounds:
 
     def lifted(by: NDArray[np.int64]) -> NDArray[np.bool_]:
         value = counts + by
-        kept = np.searchsorted(-counts, -value, side="right")  # rows that hold it already
-        return np.asarray((here + 1 - kept) * value - (before[here + 1] - before[kept]) <= distance)
+        holding = np.searchsorted(-counts, -value, side="right")  # rows that hold it already
+        return np.asarray((here + 1 - holding) * value - (before[here + 1] - before[holding]) <= distance)
 
     def lowered(by: NDArray[np.int64]) -> NDArray[np.bool_]:
         value = counts - by

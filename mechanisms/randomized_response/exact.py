@@ -49,11 +49,11 @@ def law(category: int, rate: Eta | float, *, categories: int) -> Law[int]:
     category: losses that are attained with equality are decided by comparing exponents.
     """
     vector = utilities(category, categories)
-    found = exponential_exact.law(vector, rate, sensitivity=HALF)
+    enclosure = exponential_exact.law(vector, rate, sensitivity=HALF)
     if isinstance(rate, Eta):
-        return found
-    exponents = vector[np.asarray(found.ends, dtype=np.int64) - 1]
-    return dataclasses.replace(found, powers=Powers(Fraction(rate), exponents, np.full_like(exponents, categories)))
+        return enclosure
+    exponents = vector[np.asarray(enclosure.ends, dtype=np.int64) - 1]
+    return dataclasses.replace(enclosure, powers=Powers(Fraction(rate), exponents, np.full_like(exponents, categories)))
 
 
 def _member(

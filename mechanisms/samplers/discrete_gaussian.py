@@ -29,7 +29,7 @@ from subnormal.mechanisms.samplers.discrete_laplace import (
 )
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import EXPONENTIAL_ERROR, UNIT, exponential
-from subnormal.mechanisms.samplers.inverse_transform import JUDGED, WORD, DistributionBounds, Table
+from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE, WORD, DistributionBounds, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +59,7 @@ class Gaussian:
         drawn, taken = np.empty((2, n), dtype=np.int64), dict[int, tuple[int, int]]()
         filled = 0
         while filled < n:
-            size = min(JUDGED, n - filled)  # a part at a time, so that it stays in the cache
+            size = min(DRAWS_AT_ONCE, n - filled)  # a part at a time, so that it stays in the cache
             bits.tries += size
             coarse, rest = self.coarse.draw(bits, size), _uniform(bits, size, self.split)
             kept, beyond = self._accepted(coarse, rest, bits)

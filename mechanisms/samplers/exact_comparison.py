@@ -21,7 +21,7 @@ PRECISIONS = (128, 512)  # bits tried before a base-2 question is settled by who
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Undecided:
+class ExactCells:
     """The exact cells of a vector of utilities: built only when a draw needs it."""
 
     rate: Rate
@@ -33,7 +33,7 @@ class Undecided:
         object.__setattr__(self, "counts", self._counts_before(len(self.of_outcome)))
 
     @classmethod
-    def of(cls, utilities: Utilities, rate: Rate) -> Undecided:
+    def of(cls, utilities: Utilities, rate: Rate) -> ExactCells:
         """Return the cells of these utilities."""
         best, worst = utilities.min().item(), utilities.max().item()
         if isinstance(best, int) and worst - best < len(utilities):  # counting beats sorting

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 
 GUIDE_BITS = 16  # of U: what the guide table is looked up by
-JUDGED = 1 << 15  # draws judged at a time, so that they stay in the cache
+DRAWS_AT_ONCE = 1 << 15  # draws decided at a time, so that they stay in the cache
 WORD = 64
 FAR = 1 << 62  # integers beyond ±2^62 are returned as ±2^62: that is post-processing
 UNDECIDED = -1
@@ -94,8 +94,8 @@ class Table:
         if n == 1:  # without the guide, whose gaps would tell
             return np.array([self._settle(bits, bits.take(bits.word_bits))], dtype=np.int64)
         drawn = np.empty(n, dtype=np.int64)
-        for start in range(0, n, JUDGED):
-            part = drawn[start : start + JUDGED]
+        for start in range(0, n, DRAWS_AT_ONCE):
+            part = drawn[start : start + DRAWS_AT_ONCE]
             self._draw_part(bits, part)
         return drawn
 
@@ -142,9 +142,9 @@ def settle(bounds: Callable[[int], DistributionBounds], bits: BitSource, drawn: 
     while True:
         bits.steps += 1
         at_precision = bounds(precision)
-        found = at_precision.find(drawn, known)
-        if found is not None:
-            return max(-FAR, min(FAR, found))
+        integer = at_precision.find(drawn, known)
+        if integer is not None:
+            return max(-FAR, min(FAR, integer))
         if at_precision.straddled(drawn, known) or precision >= known + TIED:
             drawn, known = drawn << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
         else:

@@ -43,8 +43,8 @@ class Noise:
         coarse, rest, beyond = self.leading.digits_of_draws(bits, n)
         split = self.leading.split
         if len(coarse) and max(-int(coarse.min()), int(coarse.max())) + 1 >= WIDE >> split:
-            whole = (np.abs(coarse + (coarse < 0)).astype(object) << split) + rest
-            return np.where(coarse < 0, ~whole, whole), beyond
+            magnitudes = (np.abs(coarse + (coarse < 0)).astype(object) << split) + rest
+            return np.where(coarse < 0, ~magnitudes, magnitudes), beyond
         return discrete_laplace.join(coarse, rest, split), beyond
 
     def settled(self, leading: int, beyond: tuple[int, int], bits: BitSource, function: Callable[[int], T]) -> T:
@@ -53,9 +53,9 @@ class Noise:
         base = self.base - beyond[1]
         leading = _append(leading, *beyond)
         while True:
-            found = function(leading << base)
-            if base == 0 or found == function((leading + 1 << base) - 1):
-                return found
+            result = function(leading << base)
+            if base == 0 or result == function((leading + 1 << base) - 1):
+                return result
             width = min(discrete_laplace.DIGITS_AT_ONCE, base)
             base -= width
             leading = _append(leading, self._digits(bits, base, width), width)

@@ -110,13 +110,13 @@ def codes(queries: Sequence[int], setting: Setting, bits: BitSource, n: int) -> 
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     lazy = lazy_threshold(setting.answer_rate, setting.clamp + setting.offsets[-1])
-    told = np.array([BELOW, *setting.offsets])
+    code_of_level = np.array([BELOW, *setting.offsets])
     noise = discrete_laplace.laplace(setting.threshold_rate).draw(bits, n)
     np.clip(noise, setting.lower - setting.width, setting.upper + setting.width, out=noise)
 
     def answer(noisy: NDArray[np.int64], query: int) -> NDArray[np.int64]:
         thresholds = np.clip(noisy - query, -setting.clamp, setting.clamp)
-        return told[lazy.levels(thresholds, setting.offsets, bits)]
+        return code_of_level[lazy.levels(thresholds, setting.offsets, bits)]
 
     return answered(_clamped(queries, setting), noise, answer, setting.positives)
 
@@ -135,7 +135,7 @@ def _law(queries: Sequence[int], setting: Setting, gaps: Mapping[int, Number] | 
     np.add.at(weights, np.clip(np.arange(low, high + 1), first, last) - first, np.array(noise.low, dtype=object))
     lazy = lazy_threshold(setting.answer_rate, setting.clamp + setting.offsets[-1])
     reached = np.array(lazy.sums, dtype=object)
-    released, told = _released(setting, gaps), []
+    released, answers_of_queries = _released(setting, gaps), []
     for query in _clamped(queries, setting):
         thresholds = np.clip(np.arange(first, last + 1) - query, -setting.clamp, setting.clamp)
         at_least = [reached[thresholds + lazy.reach + offset] for offset in setting.offsets]
@@ -143,8 +143,8 @@ def _law(queries: Sequence[int], setting: Setting, gaps: Mapping[int, Number] | 
         parts = [Answer((0,), False, _exactly(lazy.total - at_least[0]))]
         for gap, one, further in zip(setting.offsets, at_least, beyond, strict=True):
             parts.append(Answer(released(gap), True, _exactly(one - further)))
-        told.append(parts)
-    return answer_law.law(_exactly(weights), noise.denominator, told, lazy.total, setting.positives)
+        answers_of_queries.append(parts)
+    return answer_law.law(_exactly(weights), noise.denominator, answers_of_queries, lazy.total, setting.positives)
 
 
 def _released(setting: Setting, gaps: Mapping[int, Number] | None = None) -> Callable[[int], Answers]:

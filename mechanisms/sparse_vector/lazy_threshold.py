@@ -46,16 +46,16 @@ class LazyThreshold:
         """
         places = thresholds + self.reach
         words = bits.words(len(places))
-        found, near = np.zeros(len(places), dtype=np.int64), np.full(len(places), bits.word_bits != WORD)
+        reached, near = np.zeros(len(places), dtype=np.int64), np.full(len(places), bits.word_bits != WORD)
         if bits.word_bits == WORD:
             for offset in offsets:
                 heads = self.heads[places + offset]
-                found += words < heads
+                reached += words < heads
                 near |= words == heads
         for at in np.flatnonzero(near).tolist():
             sums = [self.sums[int(places[at]) + offset] for offset in offsets]
-            found[at] = self._level(sums, int(words[at]), bits)
-        return found
+            reached[at] = self._level(sums, int(words[at]), bits)
+        return reached
 
     def _level(self, sums: list[int], drawn: int, bits: BitSource) -> int:
         """Return how many of sums/total lie above U, which begins with a word `drawn`."""

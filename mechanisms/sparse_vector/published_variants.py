@@ -149,7 +149,7 @@ def law(variant: Variant, data: Queries, parameters: SparseVectorParameters) -> 
         first, last = -of_threshold.bound, of_threshold.bound
     noise = laplace_exact.law(0, 1 / of_threshold.rate, lower=first, upper=last, precision=PRECISION)
     prior = Weights(np.array(noise.low, dtype=object), np.array(noise.high, dtype=object))
-    positive, told = _positive(variant.releases, parameters), []
+    positive, answers_of_queries = _positive(variant.releases, parameters), []
     for query in queries:
         above = _reached(of_answers, query, first, last)
         answers = [Answer((0,), False, Weights(ONE - above.high, ONE - above.low))]
@@ -160,8 +160,8 @@ def law(variant: Variant, data: Queries, parameters: SparseVectorParameters) -> 
             ]
         else:
             answers.append(Answer(positive(0), True, above))
-        told.append(answers)
-    return answer_law.law(prior, noise.denominator, told, ONE, variant.positives(parameters))
+        answers_of_queries.append(answers)
+    return answer_law.law(prior, noise.denominator, answers_of_queries, ONE, variant.positives(parameters))
 
 
 def _reached(noise: _Noise, query: int, first: int, last: int) -> Weights:

@@ -23,7 +23,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import lazy_digits
-from subnormal.mechanisms.samplers.inverse_transform import JUDGED
+from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
 from subnormal.mechanisms.samplers.noise_tails import SUMMED, ProbabilityBounds, gaussian_mass, laplace_mass
 from subnormal.mechanisms.threshold.family import claim, tail
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters, vector
@@ -50,7 +50,7 @@ def sample(data: Data, parameters: ThresholdParameters, bits: BitSource, n: int)
     values = vector([data[key] for key in keys], parameters)
     sign = 1 if parameters.threshold > 0 else -1  # noise is symmetric: minus the values keep what is at least −T
     outcomes: list[Released] = []
-    finish, rows = _finish(parameters), max(1, JUDGED // max(1, len(keys)))
+    finish, rows = _finish(parameters), max(1, DRAWS_AT_ONCE // max(1, len(keys)))
     for start in range(0, n, rows):
         drawn = min(rows, n - start)
         passed = passing(sign * values, parameters.threshold_steps, _noise(parameters), finish, bits, drawn)

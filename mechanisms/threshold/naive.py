@@ -28,7 +28,7 @@ from subnormal.mechanisms.gaussian import naive as gaussian_naive
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, normal_tail_bounds, rational
 from subnormal.mechanisms.privacy import Claim, Eta
-from subnormal.mechanisms.samplers.inverse_transform import JUDGED
+from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
 from subnormal.mechanisms.threshold import exact as threshold_exact
 from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold.parameters import FINEST, Data, Released, ThresholdParameters
@@ -76,7 +76,7 @@ def sample(
     keys = sorted(data)
     values = np.array([data[key] for key in keys], dtype=float_type)
     outcomes: list[Released] = []
-    rows = max(1, JUDGED // max(1, len(keys)))
+    rows = max(1, DRAWS_AT_ONCE // max(1, len(keys)))
     for start in range(0, n, rows):
         size = min(rows, n - start)
         drawn = noise(parameters, bits, size * len(keys), float_type).reshape(size, len(keys))
@@ -98,8 +98,8 @@ def numbers(noisy: Floats, parameters: ThresholdParameters) -> list[Any]:
     if not parameters.integers:
         return list(noisy.astype(parameters.values).tolist())
     most = int(parameters.most)
-    whole = np.clip(np.rint(noisy).astype(np.float64), -most - 1, most).tolist()
-    return [min(most, int(value)) for value in whole]
+    integers = np.clip(np.rint(noisy).astype(np.float64), -most - 1, most).tolist()
+    return [min(most, int(value)) for value in integers]
 
 
 def law(
@@ -142,8 +142,9 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
     counts = np.zeros(len(atoms), dtype=np.int64)
     np.add.at(counts, atom_of, counted)
     masses = [2 * total - sum(counted), *counts.tolist()]
-    found = [(atom, mass) for atom, mass in zip([None, *atoms.tolist()], masses, strict=True) if mass]
-    return exact_law([atom for atom, _ in found], range(1, len(found) + 1), [mass for _, mass in found], 2 * total)
+    possible = [(atom, mass) for atom, mass in zip([None, *atoms.tolist()], masses, strict=True) if mass]
+    outcomes, weights = [atom for atom, _ in possible], [mass for _, mass in possible]
+    return exact_law(outcomes, range(1, len(possible) + 1), weights, 2 * total)
 
 
 def _passing_range(released: Any, total: int, outwards: bool) -> tuple[int, int]:

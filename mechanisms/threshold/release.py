@@ -38,14 +38,14 @@ class Rounded:
     def __call__(self, steps: int) -> float:
         size = steps.bit_length()
         dropped = max(size - self.digits, self.least - self.grid, 0)
-        kept = steps >> dropped
+        significand = steps >> dropped
         if dropped:
             rest, half = steps & ((1 << dropped) - 1), 1 << (dropped - 1)
-            kept += rest > half or (rest == half and kept & 1)
+            significand += rest > half or (rest == half and significand & 1)
         if size + self.grid > 1024:
             return self.most
         try:
-            return min(ldexp(kept, self.grid + dropped), self.most)
+            return min(ldexp(significand, self.grid + dropped), self.most)
         except OverflowError:  # rounded up to 2^1024
             return self.most
 
