@@ -13,6 +13,7 @@ from subnormal.audit.evidence import side_channels
 from subnormal.audit.evidence.sampled import pilot
 from subnormal.audit.model import ExactEvidence, Report, Row, SampledEvidence, Verdict
 from subnormal.mechanisms.families import absent, family, member, members
+from tests.support.attack_files import file_of
 
 Rows = dict[tuple[str, str], Row]
 
@@ -54,14 +55,19 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
             pytest.skip(f"the package of {name} is not installed")
         row = rows[attack.name, name]
         if row.exact is None:  # a law too large to write down: then a sample has to do
-            assert name in SAMPLED_ONLY
+            assert name in SAMPLED_ONLY, f"{name} has no law here: give it one, or add it to SAMPLED_ONLY in {__file__}"
             assert (sampled(row).verdict, sampled(row).convicted_by) == (Verdict.VIOLATED, "event")
             continue
-        assert exact(row).verdict is Verdict.VIOLATED
+        assert exact(row).verdict is Verdict.VIOLATED, f"{file_of(attack)}: {attack.name} does not break {name}"
         assert attack.event is not None
-        assert {one.event_verdict for one in (exact(row), row.exhaustive) if one is not None} == {Verdict.VIOLATED}
+        by_event = {one.event_verdict for one in (exact(row), row.exhaustive) if one is not None}
+        assert by_event == {Verdict.VIOLATED}, f"{file_of(attack)}: the event of {attack.name} does not convict {name}"
         assert row.claim is not None
-        assert exact(row).epsilon == math.inf or (attack.name in FINITE and exact(row).epsilon > row.claim.epsilon)
+        finite = (
+            f"the loss of {attack.name} on {name} is finite: if its derivation says so, add it to FINITE in {__file__}"
+        )
+        assert exact(row).epsilon == math.inf or attack.name in FINITE, finite
+        assert exact(row).epsilon > row.claim.epsilon
         assert exact(row).advantage is not None
         if attack.name in LAW_ONLY:
             assert row.sampled is None
@@ -75,7 +81,7 @@ def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any]
     if attack.channel is not None:  # permute-and-flip says nothing of its traces
         twins = [one for one in twins if one.trace_law is not None]
     exact_twins = [one.name for one in twins if one.name not in attack.breaks]
-    assert exact_twins
+    assert exact_twins, f"no exact member of {attack.family} can be tried: add one, as CONTRIBUTING.md says"
     if {one.name for one in absent(family(attack.family))}.issuperset(attack.breaks):
         pytest.skip(f"the packages of {', '.join(attack.breaks)} are not installed")
     for name in (*exact_twins, *attack.fixes):
@@ -84,7 +90,8 @@ def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any]
             assert row.exact is None
             assert sampled(row).verdict is Verdict.NOT_REFUTED
             continue
-        assert exact(row).verdict is exact(row).event_verdict is Verdict.HOLDS
+        resists = exact(row).verdict is exact(row).event_verdict is Verdict.HOLDS
+        assert resists, f"{file_of(attack)}: {name} must resist {attack.name}, an exact member or a fix"
         assert exact(row).within == 0 if attack.channel is None else (exact(row).within or 0) < 2**-60
         assert row.sampled is None or row.sampled.verdict is not Verdict.VIOLATED
 

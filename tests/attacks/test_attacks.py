@@ -1,6 +1,7 @@
 """Attacks are descriptions: their worlds are adjacent, and their numbers those of the derivations."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,37 +21,93 @@ from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import absent, family, members
 from subnormal.mechanisms.samplers import float_uniforms
+from tests.support.attack_files import file_of
 
 GRID_POINTS = 1024  # an exact law has as many atoms
 
 
+def selection_bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    limits = parameters.limits
+    return {
+        "utilities are int64": data.dtype == np.int64,
+        "at most max_outcomes utilities": len(data) <= limits.max_outcomes,
+        "utility_min ≤ utilities ≤ utility_max": limits.utility_min <= data.min() <= data.max() <= limits.utility_max,
+    }
+
+
+def stream_bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    kept = all(parameters.lower <= query - parameters.threshold <= parameters.upper for query in data.tolist())
+    return {"lower ≤ query − threshold ≤ upper": kept}
+
+
+def score_bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    kept = parameters.lower <= data.min() <= data.max() <= parameters.upper
+    return {"scores are int64": data.dtype == np.int64, "lower ≤ scores ≤ upper": kept}
+
+
+def partition_bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    return {"lower ≤ counts ≤ upper": (parameters.lower <= data).all() and (data <= parameters.upper).all()}
+
+
+def threshold_bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    steps = (parameters.limit - parameters.threshold) * 2.0**-parameters.step
+    return {
+        "no value above the sensitivity of a key": all(
+            abs(value) <= parameters.sensitivities[2] for value in data.values()
+        ),
+        f"at most {GRID_POINTS} steps from the threshold to the limit": steps <= GRID_POINTS,
+    }
+
+
+def additive_bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    values = exact_values(data, parameters.query)
+    points = (parameters.upper - parameters.lower) * 2.0**-parameters.grid
+    return {
+        "lower ≤ value of the query ≤ upper": all(parameters.lower <= value <= parameters.upper for value in values),
+        f"at most {GRID_POINTS} steps of the grid from lower to upper": points <= GRID_POINTS or len(values) > 1,
+    }
+
+
+BOUNDS: dict[str, Callable[[Any, Any], dict[str, bool]]] = {  # by family: what its data keep, and whether they do
+    "exponential": selection_bounds,
+    "laplace": additive_bounds,
+    "gaussian": additive_bounds,
+    "sparse-vector": stream_bounds,
+    "private-selection": score_bounds,
+    "partitions": partition_bounds,
+    "threshold": threshold_bounds,
+    "randomized-response": lambda parameters, data: {"the category is an int": type(data) is int},
+}
+
+
+def broken_rules(attack: Attack[Any, Any, Any]) -> list[str]:
+    """Return what the worlds of an attack do not keep to, one line for each rule, with the file to edit."""
+    if attack.family not in BOUNDS:
+        return [f"tests/attacks/test_attacks.py: BOUNDS has no line for the family {attack.family!r}"]
+    data_in, data_out = attack.worlds()
+    rules = {"the worlds are adjacent": family(attack.family).adjacent(attack.parameters, data_in, data_out)}
+    for world, data in (("in", data_in), ("out", data_out)):
+        kept = BOUNDS[attack.family](attack.parameters, data)
+        rules |= {f"world {world}: {rule}": holds for rule, holds in kept.items()}
+    where = f"{file_of(attack)}: {attack.name}"
+    return [f"{where}: broken rule: {rule}" for rule, holds in rules.items() if not holds]
+
+
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_the_worlds_are_adjacent_and_within_public_bounds(attack: Attack[Any, Any, Any]) -> None:
-    data_in, data_out = attack.worlds()
-    parameters = attack.parameters
-    assert family(attack.family).adjacent(parameters, data_in, data_out)
-    for data in (data_in, data_out):
-        if attack.family == "exponential":
-            assert data.dtype == np.int64
-            assert len(data) <= parameters.limits.max_outcomes
-            assert parameters.limits.utility_min <= data.min() <= data.max() <= parameters.limits.utility_max
-        elif attack.family == "sparse-vector":
-            assert all(parameters.lower <= query - parameters.threshold <= parameters.upper for query in data.tolist())
-        elif attack.family == "private-selection":
-            assert data.dtype == np.int64
-            assert parameters.lower <= data.min() <= data.max() <= parameters.upper
-        elif attack.family == "partitions":
-            assert (parameters.lower <= data).all()
-            assert (data <= parameters.upper).all()
-        elif attack.family == "randomized-response":
-            assert type(data) is int
-        elif attack.family == "threshold":
-            assert all(abs(value) <= parameters.sensitivities[2] for value in data.values())
-            assert (parameters.limit - parameters.threshold) * 2.0**-parameters.step <= GRID_POINTS
-        else:
-            values = exact_values(data, parameters.query)
-            assert all(parameters.lower <= value <= parameters.upper for value in values)
-            assert (parameters.upper - parameters.lower) * 2.0**-parameters.grid <= GRID_POINTS or len(values) > 1
+    assert broken_rules(attack) == []
+
+
+def test_a_broken_rule_is_told_with_the_file_to_edit() -> None:
+    worlds = np.array([0, 2981]), np.array([0, 2983])
+    assert broken_rules(replace(zero_rounding(), worlds=lambda: worlds)) == [
+        "attacks/exponential/zero_rounding.py: zero-rounding: broken rule: the worlds are adjacent",
+        "attacks/exponential/zero_rounding.py: zero-rounding: broken rule: "
+        "world out: utility_min ≤ utilities ≤ utility_max",
+    ]
+    assert broken_rules(replace(zero_rounding(), family="new")) == [
+        "tests/attacks/test_attacks.py: BOUNDS has no line for the family 'new'"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +133,12 @@ def test_adjacent_vectors_differ_by_at_most_the_sensitivity(
 def test_names_are_unique_and_members_exist() -> None:
     assert len({attack.name for attack in attacks()}) == len(attacks())
     for attack in attacks():
-        assert attack.breaks
+        assert attack.breaks, f"{file_of(attack)}: {attack.name} breaks no mechanism"
         of = family(attack.family)
-        assert {*attack.breaks, *attack.fixes} <= {mechanism.name for mechanism in (*members(of), *absent(of))}
+        missing = {*attack.breaks, *attack.fixes} - {mechanism.name for mechanism in (*members(of), *absent(of))}
+        assert not missing, (
+            f"{file_of(attack)}: {attack.name} names {missing}; mechanisms/families.py knows no such member"
+        )
 
 
 def test_a_name_tells_what_is_not_the_default() -> None:
