@@ -181,15 +181,17 @@ def chosen(
     """Return the attacks that are asked for, in the catalogue's order; attacks that are given themselves come last.
 
     names: none stands for all. channels: only side channels. slow: also those whose rows take seconds; one that is
-    named always is there. Raises LookupError where a name is not known, ValueError where its options make no attack.
+    named always is there. Raises LookupError where a name is not known, ValueError where its options make no attack, or
+    where two different attacks have the same name.
     """
     known, given = [one for one in names if isinstance(one, str)], [one for one in names if not isinstance(one, str)]
     if family is not None:
         family_named(family)
     found = catalogue.chosen(known) if names else [one for one in catalogue.attacks() if slow or not one.slow]
-    return [
-        one for one in (*found, *given) if family in (None, one.family) and (one.channel is not None or not channels)
-    ]
+    unique = list(dict.fromkeys((*found, *given)))
+    if twice := {one.name for one in unique if sum(other.name == one.name for other in unique) > 1}:
+        raise ValueError(f"two different attacks are named {min(twice)!r}")
+    return [one for one in unique if family in (None, one.family) and (one.channel is not None or not channels)]
 
 
 def _asked(report: model.Report) -> Report:

@@ -185,5 +185,8 @@ def test_a_quick_look_leaves_out_what_is_slow_unless_it_is_named() -> None:
 
 def test_an_attack_may_be_given_itself() -> None:
     own = dataclasses.replace(attack("zero-rounding"), name="own")
+    assert chosen(["zero-rounding", attack("zero-rounding"), own]) == [attack("zero-rounding"), own]
+    with pytest.raises(ValueError, match="two different attacks are named 'own'"):
+        chosen([own, dataclasses.replace(own)])
     report = run([own], ["exponential-naive-float64"], runs=100, jobs=1)
     assert [(row.attack, row.verdict) for row in report.rows] == [("own", model.Verdict.VIOLATED)]
