@@ -226,6 +226,8 @@ def seeded_bits(
 def scripted_bits(script: str, word_bits: int = 64) -> BitSource:
     """Return a source that replays a string of 0s and 1s, and raises OutOfBitsError when it has run out.
 
+    Raises ValueError for a script with any other character.
+
     >>> scripted_bits("110").take(2)
     3
     """

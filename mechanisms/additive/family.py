@@ -39,8 +39,9 @@ class _Release:
 
     query: "value" releases the number, or every coordinate of the vector; "sum" the sum of the vector's records.
     grid: the exponent k of the granularity 2^k to which exact members round their input, and add noise on.
-    lower, upper: bounds that exact members clamp to, on that grid. Naive members ignore grid and bounds, as they do.
-    record_bounds: of each record of a sum, for members that take their sensitivity from them; None: they are not told.
+    lower, upper: bounds that exact members clamp to, on that grid. Naive members ignore grid and bounds.
+    record_bounds: of each record of a sum, for members that take their sensitivity from them; None: there are none.
+    Raises ValueError for a field outside its range, named in the message.
     """
 
     sensitivity: float = 1.0
@@ -71,7 +72,7 @@ class _Release:
                 raise ValueError(f"record_bounds must be given the lower one first, got {self.record_bounds}")
 
     def grid_and_bounds(self) -> dict[str, Any]:
-        """Return what exact samplers and laws on a grid are told, by the names of their arguments."""
+        """Return the arguments of exact samplers and laws on a grid, by name."""
         return {"grid": self.grid, "lower": self.lower, "upper": self.upper}
 
 
@@ -96,7 +97,7 @@ class LaplaceParameters(_Release):
 class GaussianParameters(_Release):
     """A release with Gaussian noise of standard deviation σ; the sensitivity is the L2 distance of adjacent data.
 
-    delta: where on its δ(ε) curve the claim is stated.
+    delta: where on its δ(ε) curve the claim is stated. Raises ValueError for one outside 0 to 1, and as the others do.
     """
 
     sigma: float

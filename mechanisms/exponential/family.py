@@ -24,7 +24,10 @@ RUNS_MIN = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Public bounds, fixed before any data are seen: utilities are clamped to them, longer vectors are refused."""
+    """Public bounds, fixed before any data are seen: utilities are clamped to them, longer vectors are refused.
+
+    Raises ValueError for bounds that are no 64-bit integers in order, and for max_outcomes below 1.
+    """
 
     utility_min: int
     utility_max: int

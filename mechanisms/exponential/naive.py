@@ -60,7 +60,7 @@ def sample(
 ) -> Outcomes:
     """Return n indices, int64 of shape (n,); where the code raises instead, a list with `Refused` in it.
 
-    Source: Ilvento 2020, Figure 1. Leaks: everything that this project is about.
+    Raises ValueError for a negative n. Source: Ilvento 2020, Figure 1. Leaks: everything that this project is about.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

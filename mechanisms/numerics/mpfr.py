@@ -28,7 +28,8 @@ def libraries() -> dict[str, str]:
 def exact(precision: int) -> Iterator[None]:
     """Make every MPFR operation inside exact at `precision` bits; raise InexactError where one is not.
 
-    Traps inexact, overflow, underflow, division by zero, invalid and range errors.
+    Traps inexact, overflow, underflow, division by zero, invalid and range errors. Raises ValueError for a precision
+    below 1 bit.
     Source: Ilvento 2020, Section 3.2 ("inexact arithmetic is trapped").
     """
     if precision < 1:

@@ -83,6 +83,7 @@ def as_problem(data: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> tuple[Fre
     """Return the list moved to the bounds, and the bounds.
 
     For L ≤ y ≤ U the distance |y − x| is that of x moved to the bounds, plus a constant: the law is the same.
+    Raises ValueError for a list and bounds of different lengths.
     """
     frequencies, (low, high) = as_frequencies(data), as_bounds(lower, upper)
     if frequencies.shape != low.shape:

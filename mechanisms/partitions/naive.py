@@ -65,7 +65,10 @@ def sample(
     sensitivity: float = 1.0,
     float_type: DTypeLike = np.float64,
 ) -> Outcomes:
-    """Return n lists, int64 of shape (n, rows); where the code raises instead, a list with `Refused` in it."""
+    """Return n lists, int64 of shape (n, rows); where the code raises instead, a list with `Refused` in it.
+
+    Raises ValueError for a negative n.
+    """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     _, low, high = as_problem(data, lower, upper)

@@ -48,6 +48,7 @@ class PrivateSelectionParameters:
 
     lower, upper: bounds to which exact members clamp noisy scores; naive ones ignore them. stop: γ, a dyadic below 1.
     reserve: ε₀, the part of ε/3 that is spent on stopping after T steps; the rest, ε₁, is spent on each score.
+    Raises ValueError for a field outside its range, named in the message.
     """
 
     epsilon: float
@@ -101,6 +102,7 @@ def sample(
     """Return n times (candidate, noisy score), shape (n, 2), in the type of the scores.
 
     noisy(candidate, m) draws m noisy scores. stop is a dyadic. The number of steps does not depend on the data.
+    Raises ValueError for a negative n, and for a stop that is no multiple of 2^−64.
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

@@ -22,8 +22,9 @@ def all_bits(sums: Sequence[Real], bits: BitSource, precision: int, n: int, mini
 
     Each try takes `precision` bits as s, uniform on [0, 2^k), 2^k the least power of two ≥ the total, and is accepted
     when s lies below the total. At least `minimum_tries` tries are made and the first accepted is kept, so that the
-    number of tries tells on the data with probability at most 2^−minimum_tries (Proposition 3.8).
-    Raises InsufficientPrecisionError when the bits leave more than one index. Leaks: tries.
+    number of tries leaks the data with probability at most 2^−minimum_tries (Proposition 3.8).
+    Raises InsufficientPrecisionError when the bits leave more than one index, and ValueError for minimum_tries below 1.
+    Leaks: tries.
     """
     if minimum_tries < 1:
         raise ValueError(f"minimum_tries must be at least 1, got {minimum_tries}")

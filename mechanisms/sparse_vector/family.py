@@ -42,8 +42,9 @@ class SparseVectorParameters:
     threshold_share: the part of ε that is spent on the threshold's noise, the rest on the answers'.
     grid: the exponent k of the granularity 2^k of exact members, to which they round query − threshold.
     lower, upper: bounds to which they clamp it; width: how far beyond them the threshold's noise goes, and how far from
-    a query it is told apart. gaps: distances above the threshold that are told apart, ascending, for members that tell.
+    a query it is distinguished. gaps: the distances above the threshold that members with gaps distinguish, ascending.
     All these are multiples of 2^k. Naive members ignore them.
+    Raises ValueError for a field outside its range, named in the message.
     """
 
     epsilon: float

@@ -1,0 +1,48 @@
+"""The docstring of a public function names every error that its own code raises."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+FILES = sorted(path for package in ("mechanisms",) for path in (ROOT / package).rglob("*.py"))
+
+
+def unnamed(source: str) -> list[str]:
+    """Return the errors that public functions raise and that neither their docstring nor their class's names."""
+    return [
+        f"line {function.lineno}: {function.name} raises {error}"
+        for function, docstring in _public(ast.parse(source), "")
+        for error in sorted(_raised(function))
+        if error not in docstring
+    ]
+
+
+def _public(node: ast.Module | ast.ClassDef, outer: str) -> Iterator[tuple[ast.FunctionDef, str]]:
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef):
+            yield from _public(inner, ast.get_docstring(inner) or "")
+        elif isinstance(inner, ast.FunctionDef) and (inner.name == "__post_init__" or inner.name[0] != "_"):
+            yield inner, outer + (ast.get_docstring(inner) or "")
+
+
+def _raised(function: ast.FunctionDef) -> set[str]:
+    raises = [node.exc for node in ast.walk(function) if isinstance(node, ast.Raise)]
+    called = [error.func for error in raises if isinstance(error, ast.Call)]
+    return {error.id for error in called if isinstance(error, ast.Name) and error.id.endswith("Error")}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_docstrings_name_what_is_raised(path: Path) -> None:
+    assert unnamed(path.read_text()) == []
+
+
+def test_an_error_that_no_docstring_names_is_noticed() -> None:
+    silent = (
+        'def half(n):\n    """Return n/2."""\n    if n % 2:\n        raise ValueError(f"n must be even, got {n}")\n'
+    )
+    assert unnamed(silent) == ["line 1: half raises ValueError"]
+    assert unnamed(silent.replace("n/2.", "n/2. Raises ValueError for an odd n.")) == []
