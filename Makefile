@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/*.py)
 
-.PHONY: report test lint wheel notebooks bench calibrate clean
+.PHONY: report test lint wheel table notebooks bench calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -39,6 +39,10 @@ wheel: $(VENV)/.installed-test
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test
 	$(BIN)/jupytext --to ipynb --update-metadata '{"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}' --execute $(NOTEBOOKS)
+
+# The picture of a report's table, docs/table.svg; best where the libraries of others are not installed, as `make report` leaves it.
+table: $(VENV)/.installed
+	$(BIN)/python docs/table.py
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test

@@ -61,7 +61,7 @@ class Report(model.Report):
         return pandas.DataFrame.from_records(notebook.records(self))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write report.json, report.html and table.svg, the files that `subnormal run` writes.
+        """Write report.json and report.html, the files that `subnormal run` writes.
 
         A report that was read back has no pictures of its rows: they are not in report.json.
 

@@ -149,7 +149,7 @@ def run(
 ) -> None:
     """Attack mechanisms and report the verdicts, row by row.
 
-    Prints claims and results, violations first, and writes report.json, report.html and table.svg.
+    Prints claims and results, violations first, and writes report.json and report.html.
 
     \b
     Your own mechanism, in any language:

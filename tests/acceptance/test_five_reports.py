@@ -17,7 +17,7 @@ from subnormal.audit.evidence import sampled
 from tests.support.clusters import kill, started_scheduler, started_worker, wait_until
 from tests.support.processes import SUBNORMAL, ended, started
 
-FILES = ("report.json", "report.html", "table.svg")
+FILES = ("report.json", "report.html")
 MEMBERS = ("exponential-naive-float64", "exponential-exact", "laplace-exact", "laplace-naive-float64")
 ATTACKS = ("zero-rounding", "least-significant-bits")
 COMMAND = [

@@ -40,7 +40,7 @@ def test_a_run_prints_the_table_and_writes_the_report(tmp_path: Path) -> None:
     assert "VIOLATED" in result.stdout
     assert "NOT REFUTED" in result.stdout
     assert "…" not in result.stdout  # a pipe has no width: nothing is cut off
-    assert sorted(os.listdir(tmp_path / "reports")) == ["report.html", "report.json", "table.svg"]
+    assert sorted(os.listdir(tmp_path / "reports")) == ["report.html", "report.json"]
 
 
 def test_json_on_standard_output_is_one_document_and_nothing_else(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_quick_look_leaves_out_costly_attacks_unless_they_are_named(tmp_path: 
 def test_a_report_is_three_files_and_touches_no_other(tmp_path: Path) -> None:
     (tmp_path / "mine.png").write_text("mine")
     call("run", *FAST, "--out", str(tmp_path))
-    assert sorted(os.listdir(tmp_path)) == ["mine.png", "report.html", "report.json", "table.svg"]
+    assert sorted(os.listdir(tmp_path)) == ["mine.png", "report.html", "report.json"]
     assert (tmp_path / "mine.png").read_text() == "mine"
 
 
@@ -228,7 +228,7 @@ def test_workers_end_with_the_audit_however_it_ends(how: signal.Signals, tmp_pat
                 break
             time.sleep(0.1)
         assert not any(alive(worker) for worker in spawned)
-    assert set(os.listdir(tmp_path / "reports")) <= {"checkpoint.json", ".checkpoint.json.new"}
+    assert set(os.listdir(tmp_path / "reports")) <= {"checkpoint.json", ".checkpoint.json.new", ".audit.lock"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")

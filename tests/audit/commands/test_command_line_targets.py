@@ -35,7 +35,7 @@ def test_a_target_gets_a_report_like_any_other_mechanism(tmp_path: Path) -> None
     assert row["parameters"]["epsilon"] == 0.5
     assert (row["reproducible"], row["warnings"], row["exact"]) == (False, [], None)
     assert row["sampled"]["verdict"] == "VIOLATED"  # the event: 0.16 against 0, in 2,000 runs; never missed
-    assert sorted(os.listdir(tmp_path)) == ["report.html", "report.json", "table.svg"]
+    assert sorted(os.listdir(tmp_path)) == ["report.html", "report.json"]
 
 
 def test_all_attacks_of_a_family_meet_a_callable_and_a_violation_exits_1(tmp_path: Path) -> None:

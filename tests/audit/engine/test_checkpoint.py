@@ -154,7 +154,7 @@ def test_without_a_checkpoint_resume_begins(tmp_path: Path) -> None:
     result = call(*FAST, "--resume", "--out", str(tmp_path / "new"))
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == f"nothing to resume in {tmp_path / 'new'}: beginning"
-    assert sorted(os.listdir(tmp_path / "new")) == ["report.html", "report.json", "table.svg"]
+    assert sorted(os.listdir(tmp_path / "new")) == ["report.html", "report.json"]
 
 
 def test_a_long_audit_is_not_thrown_away_unasked(left_behind: Path, monkeypatch: pytest.MonkeyPatch) -> None:

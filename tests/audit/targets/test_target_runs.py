@@ -141,7 +141,7 @@ def test_rows_that_are_finished_outlive_the_audit(written: str, how: str, tmp_pa
 
 
 def _is_unfinished(out: Path) -> None:
-    assert sorted(os.listdir(out)) == ["report.html", "report.json", "table.svg"]
+    assert sorted(os.listdir(out)) == ["report.html", "report.json"]
     document = json.loads((out / "report.json").read_text())
     (row,) = document["rows"]
     assert row["error"] is None
