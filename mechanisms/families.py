@@ -9,24 +9,24 @@ from functools import cache, partial
 from importlib import import_module, metadata
 from typing import Any
 
-from subnormal.mechanisms.additive import family as additive
+from subnormal.mechanisms.additive import family as additive_family
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
-from subnormal.mechanisms.exponential import family as exponential
-from subnormal.mechanisms.partitions import family as partitions
-from subnormal.mechanisms.private_selection import family as private_selection
-from subnormal.mechanisms.randomized_response import family as randomized_response
-from subnormal.mechanisms.sparse_vector import family as sparse_vector
-from subnormal.mechanisms.threshold import family as threshold
+from subnormal.mechanisms.exponential import family as exponential_family
+from subnormal.mechanisms.partitions import family as partitions_family
+from subnormal.mechanisms.private_selection import family as private_selection_family
+from subnormal.mechanisms.randomized_response import family as randomized_response_family
+from subnormal.mechanisms.sparse_vector import family as sparse_vector_family
+from subnormal.mechanisms.threshold import family as threshold_family
 
 FAMILIES: tuple[Family[Any, Any, Any], ...] = (
-    exponential.FAMILY,
-    additive.LAPLACE,
-    additive.GAUSSIAN,
-    sparse_vector.FAMILY,
-    private_selection.FAMILY,
-    partitions.FAMILY,
-    threshold.FAMILY,
-    randomized_response.FAMILY,
+    exponential_family.FAMILY,
+    additive_family.LAPLACE,
+    additive_family.GAUSSIAN,
+    sparse_vector_family.FAMILY,
+    private_selection_family.FAMILY,
+    partitions_family.FAMILY,
+    threshold_family.FAMILY,
+    randomized_response_family.FAMILY,
 )
 
 HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries"

@@ -18,7 +18,7 @@ from typing import Any
 from subnormal.attacks import catalogue
 from subnormal.audit import interrupts
 from subnormal.audit.engine import process_pool
-from subnormal.audit.engine import row as rows
+from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.dask_workers import ClusterError
 from subnormal.audit.engine.fingerprint import environment
 from subnormal.audit.engine.pairs import Crossing, planned_runs
@@ -75,12 +75,12 @@ class Standing:
         if self.tally is None:
             return
         if found.counted is not None:
-            rows.add(self.tally, found.span, found.counted)
+            engine_row.add(self.tally, found.span, found.counted)
             self.seconds = found.seconds / sum(size for _, size in found.span)
         if found.failed is not None:
             self.stumbled = min(found.failed, self.stumbled or found.failed)
         if self.stumbled is not None and not self.tally.complete and self.tally.reached(self.stumbled[0]):
-            self.row = rows.failed(self.crossing, self.stumbled[1])
+            self.row = engine_row.failed(self.crossing, self.stumbled[1])
 
     def span(self, parts: int) -> list[Batch]:
         """Return the next batches to count: about `SPAN` seconds of them, and not more than the rest in `parts`."""
@@ -151,7 +151,7 @@ def examine_all(
         interrupts.check()
         plan = one.plan
         shown = seconds * _parts(one.crossing)
-        one.row = rows.examine(one.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=shown)
+        one.row = engine_row.examine(one.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=shown)
         told(_standings(standing, one))
     share = standing[0].plan.alpha if standing else alpha
     made = tuple(one.row for one in standing if one.row is not None)
@@ -238,15 +238,15 @@ def _next_task(counted: Sequence[Standing], parts: int) -> tuple[Standing, Task,
     for one in open_rows:
         if one.tally is not None and one.tally.complete:
             one.finishing = True
-            return one, (rows.finish, (one.crossing, one.plan, one.prepared, one.tally)), 0
+            return one, (engine_row.finish, (one.crossing, one.plan, one.prepared, one.tally)), 0
     for one in open_rows:
         if not one.begun:
             one.begun = True
-            return one, (rows.begin, (one.crossing, one.plan, one.stored)), 0
+            return one, (engine_row.begin, (one.crossing, one.plan, one.stored)), 0
     for one in open_rows:
         if one.prepared is not None and one.tally is not None and (span := one.span(parts)):
-            cells = rows.cells_of(one.prepared, one.tally)
-            return one, (rows.count, (one.crossing, one.plan, one.prepared.event, cells, span)), 0
+            cells = engine_row.cells_of(one.prepared, one.tally)
+            return one, (engine_row.count, (one.crossing, one.plan, one.prepared.event, cells, span)), 0
     return None
 
 
@@ -260,7 +260,7 @@ def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
         if deaths + 1 < DEATHS:
             return True
         error = RuntimeError(f"{DEATHS} worker processes died of this row, one after the other")
-        one.row = one.row or rows.failed(one.crossing, error)
+        one.row = one.row or engine_row.failed(one.crossing, error)
         return False
     if one.row is not None:
         return False
@@ -268,10 +268,10 @@ def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
         one.portable = False  # tasks raise nothing: it did not get there, or back
         return True
     if error is not None:
-        one.row = rows.failed(one.crossing, error)
-    elif function is rows.finish:
+        one.row = engine_row.failed(one.crossing, error)
+    elif function is engine_row.finish:
         one.row = future.result()
-    elif function is rows.begin:
+    elif function is engine_row.begin:
         one.take_begun(future.result())
     else:
         one.take_found(future.result())

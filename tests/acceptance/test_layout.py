@@ -70,3 +70,22 @@ def test_audit_names_no_family(path: Path) -> None:
     texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
     assert names.isdisjoint(texts)
     assert "randomized-response" not in path.read_text()
+
+
+def test_modules_are_called_by_their_own_names() -> None:
+    """Where two modules of a name meet, or a variable has the name, the package's goes first: laplace_exact."""
+    other = [
+        f"{path.relative_to(ROOT)}: {node.module}.{alias.name} as {alias.asname}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for alias in node.names
+        if alias.asname is not None
+        and ROOT.joinpath(*node.module.split("."), f"{alias.name}.py").exists()
+        and alias.asname not in _with_package(node.module.rpartition(".")[2], alias.name)
+    ]
+    assert other == []
+
+
+def _with_package(package: str, name: str) -> set[str]:
+    return {f"{package}_{name}", f"test_{package}_{name.removeprefix('test_')}"}

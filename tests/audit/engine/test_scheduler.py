@@ -19,7 +19,7 @@ import pytest
 from subnormal.attacks import catalogue
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine import process_pool
-from subnormal.audit.engine import row as rows
+from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.row import Plan
@@ -238,7 +238,7 @@ def test_of_batches_that_fail_the_first_is_the_error_whoever_comes_first(runs: i
     for seed in range(2):
         options: dict[str, Any] = {"seed": seed, "runs": runs, "alpha": 0.05, "until_decided": until_decided}
         made = [examine_all(met, **options, executor=executor) for executor in (Here(), Disorder(2), Disorder(9))]
-        alone = rows.examine(met[0], **(options | {"alpha": made[0].alpha_per_row}))
+        alone = engine_row.examine(met[0], **(options | {"alpha": made[0].alpha_per_row}))
         assert made[0].rows[0].error == alone.error
         assert {to_json(one) for one in made} == {to_json(made[0])}
         assert runs < 8_000 or "no luck with" in str(alone.error)
@@ -249,15 +249,15 @@ def test_a_failure_behind_the_decision_is_none() -> None:
     """Batches are handed out before it is known whether they are needed."""
     crossing, plan = MET[0], Plan(3, 2_193, 0.05, True)
     one = Standing(crossing, plan, True)
-    one.take_begun(rows.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
+    one.take_begun(engine_row.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
     assert isinstance(one.tally, Looks)
     (first, size), (second, _), (third, _) = list(one.tally.todo())[:3]
-    one.take_found(rows.Found([], None, 0.0, (third, "late")))
-    one.take_found(rows.Found([], None, 0.0, (second, "early")))
+    one.take_found(engine_row.Found([], None, 0.0, (third, "late")))
+    one.take_found(engine_row.Found([], None, 0.0, (second, "early")))
     assert one.row is None
     assert one.span(1) == []
-    one.take_found(rows.Found([], None, 0.0, (third, "late again")))
-    one.take_found(rows.Found([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
+    one.take_found(engine_row.Found([], None, 0.0, (third, "late again")))
+    one.take_found(engine_row.Found([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
     assert one.row is not None
     assert one.row.error == "early"
 
@@ -265,11 +265,11 @@ def test_a_failure_behind_the_decision_is_none() -> None:
 def test_a_decided_row_does_not_hear_of_failures() -> None:
     plan = Plan(3, 2_193, 0.05, True)
     one = Standing(MET[0], plan, True)
-    begun = rows.begin(MET[0], plan)
+    begun = engine_row.begin(MET[0], plan)
     assert isinstance(begun.tally, Looks)
     assert begun.tally.complete
     one.take_begun(dataclasses.replace(begun, row=None))
-    one.take_found(rows.Found([], None, 0.0, (len(begun.tally.pairs), "behind")))
+    one.take_found(engine_row.Found([], None, 0.0, (len(begun.tally.pairs), "behind")))
     assert one.row is None
 
 
