@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,18 +12,11 @@ import click
 from subnormal.audit.commands.common import auditing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from subnormal.audit.engine.pairs import AnyAttack
-    from subnormal.audit.engine.scheduler import Standing, Standings
-    from subnormal.audit.model import Report, Row
+    from subnormal.audit.model import Report
     from subnormal.audit.targets.stated_claim import Stated
-    from subnormal.audit.targets.target import Target
     from subnormal.mechanisms.core.domain import Domain
 
-SEARCHING = 20_000  # runs of each world that it learns on, at the most
-SEARCH_SHARE = 1 / 2  # of its runs, at the most
-SEARCH_LEAST = 1_000  # runs below which it would learn nothing
 STATING = ("epsilon", "delta", "sensitivity", "domain")
 
 
@@ -143,105 +135,14 @@ def _left_out(told: str) -> None:
     click.echo(f"left out: {told}", err=True)
 
 
-@dataclasses.dataclass(slots=True)
-class Asked:
-    """How far the audit of a target is, told after each request. runs: of each world, for each of the rows."""
-
-    rows: int
-    runs: int
-    told: Callable[[Standings], None]
-    rows_done: int = 0
-    runs_done: int = 0  # of both worlds
-    at: Standing | None = None
-
-    def answered(self, runs: int) -> None:
-        """Add the runs of a request."""
-        from subnormal.audit.engine.scheduler import Standings
-
-        self.runs_done += runs
-        self.told(Standings(self.rows, self.rows_done, self.rows * self.runs, self.runs_done // 2, 0, self.at))
-
-    def stands(self, standings: Standings) -> None:
-        """Note how the row stands that is being examined."""
-        self.at = standings.at
-
-    def finish(self) -> None:
-        """Note that a row is finished, with however few runs."""
-        self.rows_done += 1
-        self.runs_done = max(self.runs_done, 2 * self.runs * self.rows_done)
-
-
-def examined(
-    attacks: list[AnyAttack],
-    wanted: Wanted,
-    *,
-    seed: int,
-    runs: int,
-    alpha: float,
-    until_decided: bool = False,
-    search: bool = False,
-    constant_fails: bool = False,
-    finished: Callable[[Report], None] = lambda report: None,
-) -> Report:
-    """Start the target, and return the report of these attacks on it.
-
-    runs: of each world for each row, whatever they are for. search: also look for inputs and an event of its own, where
-    no attack was named; on runs that judge nothing. constant_fails: see `watched`. finished(report) is called with the
-    rows so far after each row but the last.
-    """
-    from subnormal.audit.engine.pairs import Crossing
-    from subnormal.audit.engine.process_pool import Here
-    from subnormal.audit.engine.scheduler import examine_all
-    from subnormal.audit.targets.outcome_warnings import Watch, watched
-    from subnormal.audit.targets.stated_claim import SEARCH, searched
-    from subnormal.audit.targets.target import ANSWERED, mechanism
-
-    name = wanted.name or ""
-    if search and runs < SEARCH_LEAST:
-        _left_out(f"{SEARCH}: --runs {runs} are too few to learn on, {SEARCH_LEAST:,} are needed")
-    search = search and runs >= SEARCH_LEAST
-    watches = [Watch() for _ in range(len(attacks) + search)]
-    with _opened(name, wanted.timeout) as target, auditing() as told:
-        asked = Asked(len(watches), runs, told)
-        answered = min(ANSWERED, wanted.timeout / 10)
-        stated, family = wanted.stated, attacks[0].family
-        *members, training = (
-            mechanism(name, family, target, stated, watch, asked.answered, answered) for watch in (*watches, Watch())
-        )
-        if search:
-            learning = min(SEARCHING, int(SEARCH_SHARE * runs))
-            training = mechanism(name, attacks[0].family, target, wanted.stated, Watch(), asked.answered, answered)
-            attacks = [*attacks, *searched(training, wanted.stated, seed, learning, _left_out)]
-            members[-1] = dataclasses.replace(members[-1], runs=lambda data, parameters: runs - learning)
-        made: list[Row] = []
-        for attack, member in zip(attacks, members, strict=False):
-            report = examine_all(
-                [Crossing(attack, member)],
-                seed=seed,
-                runs=runs,
-                alpha=alpha / len(attacks),
-                until_decided=until_decided,
-                executor=Here(),
-                told=asked.stands,
-            )
-            made += report.rows
-            seen, met = watches[: len(made)], attacks[: len(made)]
-            rows = watched(made, seen, met, constant_fails=constant_fails)
-            left = tuple(one.name for one in attacks[len(made) :])
-            report = dataclasses.replace(report, alpha=alpha, rows=rows, unfinished=left)
-            if left:
-                finished(report)
-            asked.finish()
-    return report
-
-
-@contextmanager
-def _opened(name: str, timeout: float) -> Iterator[Target]:
+def examined(attacks: Sequence[AnyAttack], wanted: Wanted, **options: Any) -> Report:
+    """Return the report of these attacks on the target, see `targets.audited`; what cannot be started is one line."""
+    from subnormal.audit.targets.audited import audited
     from subnormal.audit.targets.json_lines import TargetError
-    from subnormal.audit.targets.target import opened
 
+    options |= {"stated": wanted.stated, "timeout": wanted.timeout, "left_out": _left_out}
     try:
-        with opened(name, timeout) as target:
-            yield target
+        with auditing() as progress:
+            return audited(wanted.name or "", attacks, progress=progress, **options)
     except TargetError as error:  # before any row: those of a row are the row's
         raise click.BadParameter(str(error), param_hint="--target") from None

@@ -45,15 +45,16 @@ class Target(Protocol):
 
 
 @contextmanager
-def opened(text: str, timeout: float = TIMEOUT) -> Iterator[Target]:
-    """Give the target of that name, `cmd: …` or `package.module:function`; a command ends with the context.
+def opened(target: str | Callable[..., Any], timeout: float = TIMEOUT) -> Iterator[Target]:
+    """Give the target: a callable, or that of a name, `cmd: …` or `package.module:function`; a command ends with the
+    context.
 
     timeout: seconds for one answer of a command. Raises TargetError where it cannot be started or imported.
     """
-    if not text.startswith(COMMAND):
-        yield CallableTarget(imported(text))
+    if not isinstance(target, str) or not target.startswith(COMMAND):
+        yield CallableTarget(imported(target) if isinstance(target, str) else target)
         return
-    command = CommandTarget(text.removeprefix(COMMAND), timeout)
+    command = CommandTarget(target.removeprefix(COMMAND), timeout)
     try:
         command.start()
         yield command
