@@ -1,4 +1,4 @@
-"""Writing a report: whole files or none."""
+"""Atomic writes of a report: all files or none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOM = 1 << 20  # bytes that a report takes, or so
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder and see that there is room for a report, before any work is done. Raises OSError."""
+    """Make the folder and check that there is room for a report, before any work is done. Raises OSError."""
     interrupts.check()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder) as stream:

@@ -1,4 +1,4 @@
-"""A row's pictures of a claim and what is known of it: the event, the curve δ(ε), the running e-value."""
+"""A row's charts of its claim and evidence: the event, the curve δ(ε), the running e-value."""
 
 from __future__ import annotations
 
@@ -44,11 +44,13 @@ def event(row: Row) -> Panel | None:
         marks.append(svg.text(frame, place, max(middle, *(seen[place] if seen else (0.0,))), name))
     if sampled is not None:
         told += f" Whiskers: {sampled.runs:,} runs, at {percent(sampled.confidence)}."
-    return svg.panel("The event", drawn(row), f"{told} Grey: where the claim lets in be, given out.", frame, marks)
+    return svg.panel(
+        "The event", drawn(row), f"{told} Grey: the range that the claim allows for in, given out.", frame, marks
+    )
 
 
 def _known(row: Row) -> tuple[tuple[Interval, Interval], bool, str] | None:
-    """Return the event's probabilities (in, out) as they are best known, whether these are no bounds, and whence."""
+    """Return the best estimates of the event's probabilities (in, out), whether they are exact, and their source."""
     proved = row.exact or row.exhaustive
     if proved is not None and proved.event_in is not None and proved.event_out is not None:
         return (proved.event_in, proved.event_out), True, "Bars: from the exact law."
@@ -58,7 +60,7 @@ def _known(row: Row) -> tuple[tuple[Interval, Interval], bool, str] | None:
     return (
         None
         if shares is None
-        else (((shares[0],) * 2, (shares[1],) * 2), True, "Bars: as counted, which bounds nothing.")
+        else (((shares[0],) * 2, (shares[1],) * 2), True, "Bars: shares as counted, without a bound.")
     )
 
 
@@ -114,12 +116,12 @@ def curve(row: Row) -> Panel | None:
         told.append("Line: the exact law.")
     elif band is not None:
         marks.append(svg.line(frame, epsilons, band.observed, "t k"))
-        told.append("Thin line: as counted, too high as a rule.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
+        told.append("Thin line: as counted, usually too high.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
     marks += [svg.line(frame, epsilons, promised, "t c"), svg.cross(frame, claim.epsilon, claim.delta, "l c")]
     broken = "the line" if sketch.curve is not None else "all of the shaded band"
-    told.append(f"Dashed, ×: the claim, broken where {broken} lies above it.")
+    told.append(f"Dashed, ×: the claim, violated where {broken} is above it.")
     if row.violated and sketch.curve is None and band is not None and (band.lower <= promised).all():
-        told.append("The cells of this picture are too coarse to show it; the event is not.")
+        told.append("The bins of this chart are too coarse to show the violation; the event shows it.")
     return svg.panel("Privacy curve δ(ε)", drawn(row), " ".join(told), frame, marks)
 
 
@@ -150,5 +152,5 @@ def running(row: Row) -> Panel | None:
         svg.line(frame, [0.0, float(runs[-1])], [needed, needed], "t c"),
         svg.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {short(1 / row.sequential.alpha)}", "d"),
     ]
-    caption = "The wealth of a bet against the claim, look by look. The claim is refuted where it reaches 1/α."
+    caption = "The wealth of a bet against the claim after each batch. The claim is refuted where it reaches 1/α."
     return svg.panel("Running e-value", drawn(row), caption, frame, marks)

@@ -1,4 +1,4 @@
-"""What changed between two reports as they were saved: verdicts first, numbers only where they must not change."""
+"""Differences between two saved reports: verdicts first, numbers only where they must be equal."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Difference:
 def differences(old: Json, new: Json) -> list[Difference]:
     """Return what changed between two documents of `saved.parsed`, rows matched by `saved.key`, the most severe first.
 
-    Told are rows and errors that came or went, verdicts of any kind of evidence, warnings, and what was asked: claim,
-    parameters, event. Numbers are told where they must be equal: those of laws, in the same version; those of runs,
+    Listed are rows and errors that are new or missing, verdicts of any kind of evidence, warnings, claims, parameters
+    and events. Numbers are listed where they must be equal: those of laws, in the same version; those of runs,
     under the same seed, runs, α and environment, where both rows are reproducible. Times never are.
     """
     before, after = ({key(row): row for row in document["rows"]} for document in (old, new))
@@ -68,7 +68,7 @@ def differences(old: Json, new: Json) -> list[Difference]:
 
 
 def context(old: Json, new: Json) -> str:
-    """Return in one line how the circumstances of two reports differ; empty where they do not."""
+    """Return in one line the differences of seed, runs, version and machine; empty without any."""
     parts = [
         f"{path} {_text(before)} → {_text(after)}"
         for name in CONTEXT

@@ -1,4 +1,4 @@
-"""What a row claims and what was found, as one comparable pair. The terminal, the page and JUnit show this pair."""
+"""The claim of a row and its result as one comparable pair, which the terminal, the page and JUnit show."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Finding:
 
 
 def finding(row: Row) -> Finding:
-    """Return the pair in which the row's verdict is visible, from the evidence that decides it.
+    """Return the pair of numbers that shows the row's verdict, from the evidence that decides it.
 
     For an error, `found` is its message.
     """

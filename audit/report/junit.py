@@ -1,9 +1,10 @@
-"""A report as JUnit XML, so that any continuous integration shows its rows as tests.
+"""A report as JUnit XML: continuous integration servers show its rows as tests.
 
 One suite, as pytest writes it: attacks are the classes, mechanisms the cases. That is how Jenkins, GitLab and the usual
-actions on GitHub group them; GitLab shows nothing of a failure but its body, so the body has all there is to say.
+actions on GitHub group them; GitLab shows only the body of a failure, so the body has everything.
 
-VIOLATED is a failure, and a row's error an error. What decides nothing is skipped, since it must not pass for a pass.
+VIOLATED is a failure, and a row's error an error. A row that decides nothing is skipped:
+it is no pass.
 """
 
 from __future__ import annotations

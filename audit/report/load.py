@@ -1,4 +1,4 @@
-"""report.json read back. What is not read here is not checked here: docs/report.schema.json describes all of it."""
+"""Reads report.json. It checks only what it reads; docs/report.schema.json describes everything."""
 
 from __future__ import annotations
 

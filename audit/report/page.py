@@ -1,4 +1,4 @@
-"""What report.html shows of a report: four answers, one table, and a section for each row, violations first."""
+"""The contents of report.html: four answers, one table, and a section for each row, violations first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Shown:
     anchor: str
     mechanism: str
     verdict: str
-    exact: bool  # whether it is an exact member of the house
+    exact: bool  # whether it is an exact member
     cells: dict[str, Cell]
     pair: str
     claim: str
@@ -236,7 +236,7 @@ def _bounds(bounds: tuple[float, float]) -> str:
 
 
 def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
-    """Return what the first screen says: what is claimed, what was found, how sure, what to do next."""
+    """Return the four answers of the first screen: the claims, the results, their certainty, and what to do next."""
     shown = [one for part in made for one in part.rows]
     violated = [one for one in shown if one.verdict == "VIOLATED"]
     counts = Counter(one.verdict for one in shown)

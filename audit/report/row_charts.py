@@ -95,7 +95,7 @@ def _times(row: Row) -> Panel | None:
     limit = timing.threshold * 1e3
     marks.append(svg.line(frame, [limit, limit], [0.0, highest], "t c"))
     caption = (
-        f"{timing.measurements:,} measurements of single draws; the outermost cells hold the tails. "
+        f"{timing.measurements:,} measurements of single draws; the outermost bins hold the tails. "
         "Dashed: the time that the event must exceed."
     )
     return svg.panel("Times", claim_charts.drawn(row), caption, frame, marks)

@@ -1,4 +1,4 @@
-"""What a row shows and what it does not, in words; its one verdict, and what that is known from."""
+"""A row in sentences: what its evidence shows and what it does not show, its verdict, and the source of the verdict."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def verdict(row: Row) -> str:
 
 
 def is_exact(row: Row) -> bool:
-    """Return whether the row's mechanism is an exact member of the house, built to keep its promise to the last bit.
+    """Return whether the row's mechanism is an exact member, built to keep its claim to the last bit.
 
-    No variant of one is: it draws the same outcomes in a way that a side channel may tell.
+    A variant of one is not: it draws the same outcomes in a way that a side channel may reveal.
     """
     try:
         found = member(row.mechanism)
@@ -41,17 +41,17 @@ def is_exact(row: Row) -> bool:
 
 
 def kinds(row: Row) -> list[str]:
-    """Return the kinds of evidence that the row's verdict is known from."""
+    """Return the kinds of evidence that the row's verdict comes from."""
     return [kind for kind, evidence in row.evidence.items() if str(evidence.verdict) == verdict(row)]
 
 
 def known(row: Row) -> str:
-    """Return how the row's verdict is known, for a table."""
+    """Return the source of the row's verdict, for a table."""
     return ", ".join(kind if kind in PROVED else f"{kind} at {percent(confidence(row))}" for kind in kinds(row)) or "–"
 
 
 def confidence(row: Row) -> float:
-    """Return the confidence of what the row's runs say."""
+    """Return the confidence of the row's runs."""
     judged = row.sampled or row.timing
     if judged is not None:
         return judged.confidence
@@ -70,7 +70,7 @@ def percent(share: float) -> str:
 
 
 def runs_needed(row: Row) -> int | None:
-    """Return how many runs of each world a row needs not to be UNDERPOWERED; None where no affordable number does."""
+    """Return the runs of each world that a row needs not to be UNDERPOWERED; None if no affordable number is enough."""
     if row.claim is None:
         return None
     alpha = 1 - confidence(row)
@@ -83,27 +83,27 @@ def runs_needed(row: Row) -> int | None:
 
 
 def decides(row: Row) -> list[str]:
-    """Return what those kinds of evidence say that the row's verdict is known from; without any, what the row does."""
+    """Return the paragraphs for the evidence that the row's verdict comes from; without any, those for the row."""
     return says(row, kinds(row))
 
 
 def says(row: Row, among: Collection[str] | None = None) -> list[str]:
-    """Return what each kind of the row's evidence (among these) shows, and what it does not, a paragraph each."""
+    """Return a paragraph for each kind of the row's evidence (among these): what it shows and what it does not show."""
     if row.error is not None:
-        return [f"The row could not be examined, so nothing is known of this claim: {row.error}"]
+        return [f"The row has an error, so there is no verdict on this claim: {row.error}"]
     shown = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
     told = [sentence for kind, evidence in shown.items() for sentence in _says(kind, evidence, row)]
     if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:
         told.append(
-            "The law and the runs contradict each other: either this is the false alarm whose chance is stated, or the "
-            "law is not that of the code that ran."
+            "The law and the runs contradict each other: either this is a false alarm, whose probability is stated, or "
+            "the law is not that of the code that ran."
         )
     if told and row.channel is not None and row.timing is None:  # the clock's rows say so themselves
         told.append(
-            f"All this is about the pair (outcome, {row.channel}), as if the claim had been made for it. A claim about "
-            f"outcomes alone says nothing of {row.channel}, and is not broken by it."
+            f"This verdict is about the pair (outcome, {row.channel}), as if the claim had been made for it. A claim "
+            f"about outcomes alone says nothing about {row.channel}, and is not violated by it."
         )
-    return told or ["Nothing was run, and there is no law: nothing is known of this claim."]
+    return told or ["There are no runs and no law, so there is no verdict on this claim."]
 
 
 def _says(kind: str, evidence: Any, row: Row) -> Iterator[str]:
@@ -122,32 +122,32 @@ def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
     claimed = claim(row)
     if evidence.verdict is Verdict.VIOLATED:
         loss = (
-            "some outcome can come from one of the worlds alone, a loss of ∞"
+            "some outcome is possible in one of the worlds alone, a loss of ∞"
             if math.isinf(evidence.epsilon)
             else f"the loss is {short(evidence.epsilon)} nats"
         )
         return (
-            f"Proved for this pair of worlds, from {source}, in integers; no chance is involved. Claimed is {claimed}; "
-            f"{loss}, and at the claimed ε a δ of {short(evidence.delta)} would be needed. {_by_event(evidence)}"
-            "Not shown: how much other data would lose. It may be more."
+            f"Proved for this pair of worlds, from {source}, in integers, without any probability of error. The claim "
+            f"is {claimed}; {loss}, and the claimed ε would need a δ of {short(evidence.delta)}. {_by_event(evidence)}"
+            "Not shown: the loss on other data, which may be larger."
         )
     if evidence.verdict is Verdict.HOLDS:
         up_to = f", up to a δ of {short(evidence.within, 2)} that the bounds leave open" if evidence.within else ""
         return (
-            f"Proved, from {source}: on this pair of worlds no event at all tells more than {claimed} allows{up_to}. "
-            "Not shown: any other pair of worlds, other parameters, or what time and other channels tell."
+            f"Proved, from {source}: on this pair of worlds no event violates {claimed}{up_to}. "
+            "Not shown: any other pair of worlds, other parameters, time and other side channels."
         )
     return (
-        f"The bounds from {source} are too far apart to decide: they neither break {claimed} on this pair of worlds "
-        f"nor prove it; the upper one lies {short(evidence.within)} above the claimed δ."
+        f"The bounds from {source} are too far apart to decide: they neither refute {claimed} on this pair of worlds "
+        f"nor prove it; the upper one is {short(evidence.within)} above the claimed δ."
     )
 
 
 def _by_event(evidence: ExactEvidence) -> str:
     if evidence.event_verdict is Verdict.HOLDS:
-        return "Other outcomes show it: the event that this attacker looks for does not leave the claim. "
+        return "Other outcomes show it: the event that this attacker looks for does not violate the claim. "
     if evidence.event_verdict is Verdict.UNRESOLVED:
-        return "Whether the event that this attacker looks for leaves the claim, the bounds do not decide. "
+        return "For the event that this attacker looks for, the bounds do not decide. "
     return ""
 
 
@@ -155,35 +155,39 @@ def _from_runs(evidence: SampledEvidence, row: Row) -> str:
     runs = f"{evidence.runs:,} runs of each world"
     if evidence.verdict is Verdict.VIOLATED:
         shown = (
-            f"{runs} show the event with a probability in {interval(evidence.event_in)} in the one and in "
+            f"{runs} show the event with a probability in {interval(evidence.event_in)} in one world and in "
             f"{interval(evidence.event_out)} in the other: more than {claim(row)} allows."
         )
         if evidence.convicted_by == "distance":
             apart, allowed = short(evidence.ks.statistic - evidence.ks.margin, 3), short(evidence.ks.allowed, 3)
             shown = (
-                f"{runs} lie further apart than {claim(row)} allows, though not by the event: the distance of the "
+                f"{runs} differ more than {claim(row)} allows, though not by the event: the distance of the "
                 f"distribution functions (Kolmogorov-Smirnov) is at least {apart}, and {allowed} is allowed."
             )
         return (
             f"{shown} The loss is at least {short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs would "
-            f"say so with a chance of at most {short(1 - evidence.confidence, 2)}."
+            f"show this with a probability of at most {short(1 - evidence.confidence, 2)}."
         )
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"{runs} are too few: {_too_few(row, 'at least')}"
     if row.exact or row.exhaustive:
-        return f"{runs} do not refute it by this event or their distance; alone, that would be no acquittal."
+        return f"{runs} do not refute it by this event or their distance; alone, that would be no evidence of privacy."
     return (
-        f"{runs} do not refute {claim(row)} by this event or their distance. That is no acquittal: another event, "
-        "other data or more runs may refute it."
+        f"{runs} do not refute {claim(row)} by this event or their distance. That is no evidence of privacy: another "
+        "event, other data or more runs may refute it."
     )
 
 
 def _too_few(row: Row, about: str) -> str:
     needed = runs_needed(row)
-    more = "no affordable number would do" if needed is None else f"that takes {about} {needed:,} runs of each world"
+    more = (
+        "no affordable number would be enough"
+        if needed is None
+        else f"that takes {about} {needed:,} runs of each world"
+    )
     proved = any(row.evidence[kind].verdict is not Verdict.UNRESOLVED for kind in PROVED if kind in row.evidence)
     law = " The exact law decides where runs cannot." if proved else ""
-    return f"not even a mechanism that tells its world every time could be convicted by them; {more}.{law}"
+    return f"they could not convict even a mechanism that reveals its world in every run; {more}.{law}"
 
 
 def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
@@ -191,35 +195,35 @@ def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
     if evidence.verdict is Verdict.VIOLATED:
         return (
             f"A bet against {claim(row)} won {needed} times its stake within {runs}. If the claim were true, it would "
-            f"ever do so with a chance of at most {short(evidence.alpha, 2)}, however often one looks."
+            f"ever do so with a probability of at most {short(evidence.alpha, 2)}, however often one looks."
         )
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"{runs} are too few: {_too_few(row, 'about')}"
     if row.exact or row.exhaustive:
-        return f"In {runs} a bet against it did not win {needed} times its stake; alone, that would be no acquittal."
+        return f"In {runs} a bet against it did not win {needed} times its stake; that is no evidence of privacy."
     return (
-        f"In {runs} a bet against {claim(row)} did not win {needed} times its stake. That is no acquittal: another "
-        "event, other data or more runs may refute it."
+        f"In {runs} a bet against {claim(row)} did not win {needed} times its stake. That is no evidence of privacy: "
+        "another event, other data or more runs may refute it."
     )
 
 
 def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
     found = {
-        Verdict.VIOLATED: "a single time tells more than the claim would allow, had it been made for the pair "
-        "(outcome, time)",
-        Verdict.UNDERPOWERED: "so few could not have shown that a time tells more than the claim would allow",
+        Verdict.VIOLATED: "a single time reveals more than the claim would allow if it had been made for the "
+        "pair (outcome, time)",
+        Verdict.UNDERPOWERED: "so few could not have shown that a time reveals more than the claim would allow",
     }
     none = (
-        "no time was seen to tell more than the claim would allow, had it been made for the pair (outcome, time); that "
-        "is no acquittal"
+        "no time was seen to reveal more than the claim would allow if it had been made for the pair (outcome, time); "
+        "that is no evidence of privacy"
     )
     yield (
         f"From {evidence.measurements:,} measurements on this machine: {found.get(evidence.verdict, none)}. A claim "
-        "about outcomes alone says nothing of time, and is not broken by it."
+        "about outcomes alone says nothing about time, and is not violated by it."
     )
-    differ = "The worlds do differ" if evidence.detected else "That the worlds differ at all was not seen"
+    differ = "The worlds do differ" if evidence.detected else "No difference of the worlds was seen"
     yield (
-        f"{differ} (sign test, p = {short(evidence.sign_p, 1)}). Not reproducible: another run, another time. Caches, "
+        f"{differ} (sign test, p = {short(evidence.sign_p, 1)}). Times are not reproducible. Caches, "
         "branches and power were not measured."
     )
 

@@ -157,12 +157,12 @@ def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
 
 
 def closing(report: Report) -> str:
-    """Return how the confidence was shared, and what no verdict says."""
+    """Return how the rows share α, and the limits of the verdicts."""
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {given(report.alpha)} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
-    lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are not there. " if report.unfinished else ""
+    lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are missing. " if report.unfinished else ""
     return (
-        f"{lost}Seed {report.seed}; {shared}. HOLDS speaks of its pair of worlds; NOT REFUTED and UNDERPOWERED say "
-        "nothing in favour. No verdict says that a mechanism is private."
+        f"{lost}Seed {report.seed}; {shared}. HOLDS is about its pair of worlds; NOT REFUTED and UNDERPOWERED are no "
+        "evidence of privacy. No verdict says that a mechanism is private."
     )

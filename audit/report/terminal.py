@@ -24,7 +24,9 @@ GAP = "  "
 INDENT = 4  # columns before a message
 WIDEST = (12, 10, 12, 10)  # columns of all but the first
 TITLES = ("attack and mechanism", "verdict", "claims", "found", "by")
-NUMBERS = "A found ε is the largest loss, ≥ what runs prove of it; a found δ is what the claimed ε would need."
+NUMBERS = (
+    "A found ε is the largest loss (≥: a lower bound from runs); a found δ is the one that the claimed ε would need."
+)
 SAID = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
 
 
@@ -142,7 +144,7 @@ def warnings(rows: Iterable[Row]) -> list[str]:
 
 
 def conclusion(report: Report) -> list[str]:
-    """Return the tally, which mechanisms broke a claim, how that is known, and how to read it: a paragraph each."""
+    """Return the tally, the mechanisms that violate a claim, the evidence, and how to read it, a paragraph each."""
     return [f"{tally(report.rows)}.", *_broken(report.rows), "", NUMBERS, closing(report)]
 
 
@@ -150,15 +152,15 @@ def tally(rows: Sequence[Row]) -> str:
     """Return how many rows have each verdict, the most severe first, as in "2 rows: 1 VIOLATED, 1 HOLDS"."""
     counts = Counter(map(sentences.verdict, rows))
     told = ", ".join(f"{counts[name]} {name}" for name in sentences.SEVERITY if counts[name])
-    return f"{'1 row' if len(rows) == 1 else f'{len(rows)} rows'}: {told or 'nothing is known'}"
+    return f"{'1 row' if len(rows) == 1 else f'{len(rows)} rows'}: {told or 'no verdict'}"
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[str]:
     judged = [row for row in rows if row.error is None]
     violated = [row for row in judged if row.violated]
     if not violated:
-        refuted = "No claim was refuted, which is no acquittal."
-        yield refuted if judged else "No row could be examined: nothing is known of any claim."
+        refuted = "No claim was refuted. That is no evidence of privacy."
+        yield refuted if judged else "Every row has an error, so there is no verdict on any claim."
         return
     everyone, exact = {row.mechanism for row in judged}, {row.mechanism for row in judged if sentences.is_exact(row)}
     broken = {row.mechanism for row in violated if row.channel is None}

@@ -153,4 +153,4 @@ def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
 
 
 def test_a_page_of_no_rows_is_a_page() -> None:
-    assert "No row could be examined: nothing is known of any claim" in to_html.to_html(reported())
+    assert "Every row has an error, so there is no verdict on any claim" in to_html.to_html(reported())

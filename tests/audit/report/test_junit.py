@@ -94,7 +94,7 @@ def test_every_row_is_a_case_and_looks_as_it_must(report: Report) -> None:
         for verdict in verdicts:
             assert f": {verdict}\n" in (told.text or "")
         if row.verdict is Verdict.NOT_REFUTED:
-            assert "no acquittal" in (told.text or "")
+            assert "no evidence of privacy" in (told.text or "")
         tags.add(told.tag)
     assert tags == {"failure", "skipped", "system-out"}
 
@@ -117,12 +117,12 @@ def test_a_failure_says_what_was_claimed_what_was_found_and_how_sure(report: Rep
     assert (told.tag, told.get("type")) == ("failure", "VIOLATED")
     message, body = told.get("message", ""), told.text or ""
     assert message.startswith("claimed ε = 0.5, which allows an advantage of 0.2449; known by exact, sampled at 99.97")
-    assert "a loss of ∞, and at the claimed ε a δ of 0.99 would be needed" in message
+    assert "a loss of ∞, and the claimed ε would need a δ of 0.99" in message
     assert "claim: ε = 0.5, which allows an advantage of 0.2449\n" in body
     assert row.description in body
     assert f"\n{row.sampled.runs:,} runs of each world show the event" in body  # type: ignore[union-attr]
     assert "If the claim were true, runs would say so with a chance of at most 0.0002" in body
-    assert "Not shown: how much other data would lose." in body
+    assert "Not shown: the loss on other data, which may be larger." in body
     assert all(paragraph in message and paragraph in body for paragraph in sentences.says(row))
 
 
@@ -149,7 +149,7 @@ def test_a_law_that_decides_nothing_is_not_the_reason_of_a_failure(report: Repor
 @pytest.mark.parametrize(
     ("verdict", "tag", "said"),
     [
-        ("VIOLATED", "failure", "Not shown: how much other data would lose."),
+        ("VIOLATED", "failure", "Not shown: the loss on other data, which may be larger."),
         ("HOLDS", "system-out", "Not shown: any other pair of worlds"),
         ("UNRESOLVED", "skipped", "too far apart to decide"),
     ],
@@ -181,14 +181,14 @@ def test_bets_and_clocks_are_cases_alike(verdict: str, tag: str, report: Report,
     )
     assert told.tag == tag
     assert f"timing: {verdict}\nFrom {timed.timing.measurements:,} measurements" in (told.text or "")
-    assert ("no acquittal" in (told.text or "")) == (verdict == "NOT REFUTED")
+    assert ("no evidence of privacy" in (told.text or "")) == (verdict == "NOT REFUTED")
 
 
 def test_a_row_without_evidence_is_skipped_and_says_so(report: Report, row: Row) -> None:
     told = case_of(report, dataclasses.replace(row, exact=None, sampled=None))
     assert (told.tag, told.get("message")) == (
         "skipped",
-        "Nothing was run, and there is no law: nothing is known of this claim.",
+        "There are no runs and no law, so there is no verdict on this claim.",
     )
 
 

@@ -60,7 +60,7 @@ def test_no_words_reassure(proved: Verdict | None, seen: Verdict | None) -> None
     if proved is Verdict.HOLDS:
         assert "Not shown: any other pair of worlds" in told
     if seen is Verdict.NOT_REFUTED:
-        assert "no acquittal" in told
+        assert "no evidence of privacy" in told
     if seen is Verdict.UNDERPOWERED:
         assert ("The exact law decides" in told) == (proved in (Verdict.HOLDS, Verdict.VIOLATED))
     assert ("contradict each other" in told) == (proved is Verdict.HOLDS and seen is Verdict.VIOLATED)
@@ -81,18 +81,16 @@ def test_runs_say_which_of_their_two_tests_convicts() -> None:
         sentences.says(dataclasses.replace(EMPTY, sampled=sampled(Verdict.VIOLATED, by=by)))[0]
         for by in ("event", "distance")
     )
-    assert "show the event with a probability in [0.09, 0.11] in the one" in by_event
+    assert "show the event with a probability in [0.09, 0.11] in one world" in by_event
     assert "distance" not in by_event
-    assert "further apart than ε = 1 allows, though not by the event: the distance" in by_distance
+    assert "differ more than ε = 1 allows, though not by the event: the distance" in by_distance
     assert "is at least 0.49, and 0.46 is allowed" in by_distance
 
 
 def test_an_error_is_the_verdict_and_says_nothing_of_the_claim() -> None:
     failed = dataclasses.replace(EMPTY, error="ValueError: bad")
     assert sentences.verdict(failed) == "ERROR"
-    assert sentences.says(failed) == [
-        "The row could not be examined, so nothing is known of this claim: ValueError: bad"
-    ]
+    assert sentences.says(failed) == ["The row has an error, so there is no verdict on this claim: ValueError: bad"]
 
 
 def test_too_few_runs_say_how_many_it_takes() -> None:
@@ -101,7 +99,7 @@ def test_too_few_runs_say_how_many_it_takes() -> None:
     assert "that takes at least 17 runs of each world" in " ".join(sentences.says(few))
     never = dataclasses.replace(few, claim=Claim(37.0))
     assert sentences.runs_needed(never) is None
-    assert "no affordable number would do" in " ".join(sentences.says(never))
+    assert "no affordable number would be enough" in " ".join(sentences.says(never))
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-3, 0.05 / 178, 1e-12])
@@ -114,7 +112,7 @@ def test_no_confidence_is_rounded_up_to_certainty(alpha: float) -> None:
 @pytest.mark.parametrize(("proved", "seen"), [one for one in CROSSED if one != (None, None)])
 def test_a_side_channel_breaks_no_claim_about_outcomes(proved: Verdict | None, seen: Verdict | None) -> None:
     told = sentences.says(dataclasses.replace(row(proved, seen), channel="tries"))
-    assert "A claim about outcomes alone says nothing of tries, and is not broken by it." in told[-1]
+    assert "A claim about outcomes alone says nothing about tries, and is not violated by it." in told[-1]
     assert not any("outcomes alone" in paragraph for paragraph in sentences.says(row(proved, seen)))
 
 
@@ -133,5 +131,5 @@ def test_a_row_says_where_its_own_event_is_not_what_convicts() -> None:
 def test_what_bounds_leave_open_is_said() -> None:
     open_still = row(Verdict.HOLDS)
     closed = dataclasses.replace(open_still, exact=dataclasses.replace(exact(Verdict.HOLDS), within=0.0))
-    assert "allows, up to a δ of 1e-09 that the bounds leave open." in sentences.says(open_still)[0]
-    assert "tells more than ε = 1 allows. " in sentences.says(closed)[0]
+    assert "no event violates ε = 1, up to a δ of 1e-09 that the bounds leave open." in sentences.says(open_still)[0]
+    assert "no event violates ε = 1. " in sentences.says(closed)[0]

@@ -167,7 +167,7 @@ def test_inputs_are_shown_where_all_rows_of_an_attack_have_the_same(report: Repo
 def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report) -> None:
     failed = tuple(dataclasses.replace(row, error="ValueError: no", claim=None) for row in report.rows[:2])
     told = to_html.to_html(dataclasses.replace(report, rows=failed))
-    assert "No row could be examined: nothing is known of any claim." in told
+    assert "Every row has an error, so there is no verdict on any claim." in told
     assert "did not succeed" not in told
     assert "Claim:</strong> the claim" not in told
 

@@ -124,11 +124,11 @@ def test_the_conclusion_counts_rows_and_mechanisms(text: list[str], report: Repo
 def test_no_conclusion_acquits(report: Report) -> None:
     sound = tuple(row for row in report.rows if not row.violated and row.channel is None)
     end = whole(printed(dataclasses.replace(report, rows=sound)))
-    assert "No claim was refuted, which is no acquittal." in end
+    assert "No claim was refuted. That is no evidence of privacy." in end
     failed = dataclasses.replace(report.rows[0], error="ValueError: no")
     end = whole(printed(dataclasses.replace(report, rows=(failed,))))
-    assert "1 row: 1 ERROR. No row could be examined: nothing is known of any claim." in end
-    assert "nothing is known" in whole(printed(dataclasses.replace(report, rows=())))
+    assert "1 row: 1 ERROR. Every row has an error, so there is no verdict on any claim." in end
+    assert "no verdict" in whole(printed(dataclasses.replace(report, rows=())))
 
 
 def test_a_name_that_is_too_long_has_a_line_of_its_own_and_its_numbers_stay(report: Report) -> None:
