@@ -111,7 +111,7 @@ def test_bars_of_the_law_stand_at_its_probabilities() -> None:
 
 def test_a_confidence_band_that_the_cells_are_too_coarse_for_says_so() -> None:
     drawn = panel(examined("least-significant-bits", "laplace-naive-float64", 2_000), "Privacy curve δ(ε)")
-    assert "too coarse to show it; the event is not" in drawn.caption
+    assert "too coarse to show the violation; the event shows it" in drawn.caption
 
 
 @pytest.mark.parametrize(

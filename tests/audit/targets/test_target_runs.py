@@ -147,7 +147,7 @@ def _is_unfinished(out: Path) -> None:
     assert row["error"] is None
     assert {row["attack"], *document["unfinished"]} == {"grid-precision", "absorption"}
     assert document["alpha_per_row"] == document["alpha"] / 2
-    assert f"UNFINISHED: the rows of {document['unfinished'][0]} are not there" in (out / "report.html").read_text()
+    assert f"UNFINISHED: the rows of {document['unfinished'][0]} are missing" in (out / "report.html").read_text()
 
 
 @pytest.mark.parametrize("written", ["pass"], indirect=True)
