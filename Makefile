@@ -46,11 +46,11 @@ table: $(VENV)/.installed
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test
-	$(BIN)/python -m pytest benchmarks -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
+	$(BIN)/python -m pytest benchmarks --ignore benchmarks/calibration -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
 
-# Equal code under this machine's clock, and leaks of a stated size; writes calibration/results.md. Best on an idle machine.
+# Equal code under this machine's clock, and leaks of a stated size; writes benchmarks/calibration/results.md. Needs an idle machine.
 calibrate: $(VENV)/.installed-test
-	$(BIN)/python -m pytest calibration -q --timeout 3600
+	$(BIN)/python -m pytest benchmarks/calibration -q --timeout 3600
 
 clean:
 	rm -rf $(VENV) build dist reports vectors

@@ -225,15 +225,3 @@ def to_json(measured: Sequence[Timings], seed: int) -> str:
     figures = [asdict(timings) for timings in measured]
     document = {"schema": "subnormal/figures/1", "seed": seed, "environment": environment(), "figures": figures}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def from_json(text: str) -> list[Timings]:
-    """Return the figures of a figures.json, so that their pictures can be drawn again."""
-
-    def as_tuples(fields: dict[str, Any]) -> dict[str, Any]:
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-
-    return [
-        Timings(**as_tuples(figure | {"series": [Series(**as_tuples(series)) for series in figure["series"]]}))
-        for figure in json.loads(text)["figures"]
-    ]

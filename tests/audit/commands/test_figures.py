@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -107,10 +107,10 @@ def test_ratios_compare_at_the_largest_size_that_all_share() -> None:
     assert timings.ratios() == {"short": 1.0, "long": 0.25}
 
 
-def test_a_picture_can_be_made_again_from_its_numbers(measured: list[Timings]) -> None:
-    again = figures.from_json(figures.to_json(measured, seed=1))
-    assert again == measured
-    assert figures.to_png(again[0]).startswith(PNG)
+def test_the_numbers_that_are_written_are_those_of_the_picture(measured: list[Timings]) -> None:
+    document = json.loads(figures.to_json(measured, seed=1))
+    assert document["figures"] == json.loads(json.dumps([asdict(timings) for timings in measured]))
+    assert figures.to_png(measured[0]).startswith(PNG)
 
 
 @pytest.mark.parametrize("minimum", [1, 2])
