@@ -1,4 +1,4 @@
-"""Absorption: an integer turned to a float before the noise loses its last bits, and neighbours become strangers."""
+"""Absorption: a large integer is rounded to a float before the noise, and neighbours become floats 256 apart."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     The float64 are 2^60 + 256 and 2^60. Beside the latter floats lie 128 apart below and 256 above, so noise below 64
     is absorbed: float64 noise is at most 37Δ/ε, and for ε ≥ 0.58 each world has one outcome. The event is that the
     outcome, as a float64, exceeds 2^60: for integers, that it is at least 2^60 + 129.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     parameters = LaplaceParameters(epsilon=epsilon, grid=0, lower=float(COUNT - MARGIN), upper=float(COUNT + MARGIN))
     return Attack(

@@ -24,6 +24,7 @@ from subnormal.attacks.core.constructor import Constructor
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.gaussian.naive import TAU, direction, radius
+from subnormal.mechanisms.privacy import require_positive
 
 SOURCE = "Jin et al. 2021 (arXiv:2112.05307): inverting Box-Muller pairs"
 
@@ -65,7 +66,11 @@ class UnreachableByBoxMuller:
 
 
 def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
-    """Return the attack: (1, 0) against (0, 0), looking for what (0, 0) cannot have become."""
+    """Return the attack: (1, 0) against (0, 0), looking for what (0, 0) cannot have become.
+
+    sigma: the standard deviation, in units of the data. Raises ValueError unless it is positive and finite.
+    """
+    require_positive("sigma", sigma)
     bound = 16.0 * ceil(sigma)
     parameters = GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound)
     worlds = np.array([1.0, 0.0]), np.array([0.0, 0.0])

@@ -3,7 +3,7 @@
 In a float type of p binary digits, fl(1 + n) is a multiple of 2^−p for every float n. At 1/2 and above, every float of
 the type is. Below 1/2 in magnitude, so is 1 + n before rounding (which is monotone, and 1/2 a float): n lies in
 (−3/2, −1/2), where every float is a multiple of 2^−p, and so 1 + n is one too. With f = 0 the output is n itself, which
-has small values with all their digits. No care in the making of n helps: it is the sum that tells.
+has small values with all their digits. More precise noise n does not help: the sum is rounded.
 
 Source: Haney, Desfontaines, Hartman, Shrestha, Hay 2022 (arXiv:2207.13793), precision-based attacks.
 """
@@ -41,6 +41,9 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
     """Return the attack: a count of 1 with Alice and of 0 without her, looking for an output off the grid 2^−p.
 
     p is 53, 24 or 11. With Alice the event is impossible; see off_grid_probability for what it is without her.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, or for a type that is not float64, float32 or
+    float16.
     """
     kind = np.dtype(float_type).name
     if kind not in BREAKS:

@@ -154,6 +154,9 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
     In float64 the advantage
     is about 0.8, in float32 0.669 at ε = 1 and 0.613 at ε = 0.01, where ε allows tanh(ε/2) and ideal noise gives
     1 − e^(−ε/2).
+
+    epsilon: nats. float_type: that of the member it breaks. Raises ValueError unless ε is positive and finite, and for
+    a type that is not of floats.
     """
     kind = np.dtype(float_type).name
     parameters = laplace_parameters(epsilon)

@@ -69,9 +69,11 @@ def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack by the rounding of one addition: the sum moves by 2^17 times the sensitivity.
 
     Beside the sum, noise for that sensitivity is below half a unit in the last place, so none is added at all.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
-    told = "2^17 + 1 records, the last one float higher with Alice: one rounding moves the sum 2^17 times as far"
-    return _attack(named("sensitivity-rounding", epsilon=(epsilon, 1.0)), rounding_worlds(), epsilon, -24, told)
+    description = "2^17 + 1 records, the last one float higher with Alice: one rounding moves the sum 2^17 times as far"
+    return _attack(named("sensitivity-rounding", epsilon=(epsilon, 1.0)), rounding_worlds(), epsilon, -24, description)
 
 
 def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float]:
@@ -79,20 +81,27 @@ def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float
 
     In numpy's own sum, too, which adds the last of them on its own. Exact members round to the grid 2^−47 of the floats
     around the sum, where noise is scaled to a whole step.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     worlds = rounding_worlds(6, np.float64)
     records = float(worlds.data_out[-1]), float(worlds.data_in[-1])
-    told = "65 records, the last one float higher with Alice: one rounding moves the sum 64 times as far"
+    description = "65 records, the last one float higher with Alice: one rounding moves the sum 64 times as far"
     name = named("sensitivity-rounding-float64", epsilon=(epsilon, 1.0))
     beyond = sequential(worlds.data_in, np.float64)
-    return _attack(name, worlds, epsilon, -47, told, Between(beyond, np.inf), ("diffprivlib-sum",), records)
+    return _attack(name, worlds, epsilon, -47, description, Between(beyond, np.inf), ("diffprivlib-sum",), records)
 
 
 def sensitivity_repeated_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
-    """Return the attack by roundings that all go the same way: the sum moves by 257 times the sensitivity."""
-    told = "with Alice's 1 the partial sums stay above 2^16, where 2^16 small negative records are all rounded to 0"
+    """Return the attack by roundings that all go the same way: the sum moves by 257 times the sensitivity.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
+    """
+    description = (
+        "with Alice's 1 the partial sums stay above 2^16, where 2^16 small negative records are all rounded to 0"
+    )
     name = named("sensitivity-repeated-rounding", epsilon=(epsilon, 1.0))
-    return _attack(name, repeated_rounding_worlds(), epsilon, 0, told)
+    return _attack(name, repeated_rounding_worlds(), epsilon, 0, description)
 
 
 def _attack(

@@ -1,4 +1,4 @@
-"""Where a float's weight crosses a line: the utilities that the attacks on weights are built from."""
+"""Utilities at which a float weight becomes zero, subnormal, or too small to be added to 1."""
 
 from __future__ import annotations
 

@@ -29,6 +29,9 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
 
     In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
     k·2^(1−p)/(1 + k·2^(1−p)), at any ε; beyond, the sum stops at 2 and the advantage at 1/2.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, for fewer than 2 outcomes, and for a float type
+    that is too coarse for ε.
     """
     require_outcomes(outcomes)
     kind = np.dtype(float_type).name
@@ -60,14 +63,20 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
 def rounded_addition_float16(
     epsilon: float = USUAL["float16"][0], outcomes: int = USUAL["float16"][1]
 ) -> Attack[Any, Any, int]:
-    """Return `rounded_addition` in float16: the advantage is near 1/2."""
+    """Return `rounded_addition` in float16: the advantage is near 1/2.
+
+    Raises as it does.
+    """
     return rounded_addition(epsilon, outcomes, np.float16)
 
 
 def rounded_addition_float32(
     epsilon: float = USUAL["float32"][0], outcomes: int = USUAL["float32"][1]
 ) -> Attack[Any, Any, int]:
-    """Return `rounded_addition` in float32: the advantage is near 1/3."""
+    """Return `rounded_addition` in float32: the advantage is near 1/3.
+
+    Raises as it does.
+    """
     return rounded_addition(epsilon, outcomes, np.float32)
 
 

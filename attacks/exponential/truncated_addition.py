@@ -1,4 +1,4 @@
-"""Truncated addition: beside one large weight, many small ones vanish from the running sum.
+"""Truncated addition: a running sum that holds one large weight absorbs many small ones.
 
 Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
 """
@@ -25,6 +25,9 @@ def truncated_addition(
     """Return the attack: in (0, g, …, g), out (1, g−1, …, g−1), g the least integer utility that an addition swallows.
 
     With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the mass.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, for fewer than 2 outcomes, and for a float type
+    that is too coarse for ε.
     """
     require_outcomes(outcomes)
     kind = np.dtype(float_type).name

@@ -27,6 +27,9 @@ def zero_rounding(
     """Return the attack: with Alice outcome 0 is the only one whose weight is positive, without her all weights are.
 
     x is the last utility with a positive weight; in: (x, x+1, …, x+1), out: (x, …, x). The advantage is 1 − 1/outcomes.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, for fewer than 2 outcomes, and for a float type
+    that is too coarse for ε.
     """
     require_outcomes(outcomes)
     x = last_positive(epsilon, float_type)
@@ -35,27 +38,37 @@ def zero_rounding(
     kind = np.dtype(float_type).name
     name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
-    told = "with Alice only the first outcome's weight is not rounded to zero; without her, all are possible"
-    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), told, fixes)
+    description = "with Alice only the first outcome's weight is not rounded to zero; without her, all are possible"
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), description, fixes)
 
 
 def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.float64) -> Attack[Any, Any, int]:
-    """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome."""
+    """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and for a float type that is too coarse for ε.
+    """
     x = last_positive(epsilon, float_type)
     kind = np.dtype(float_type).name
     name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5), float_type=(kind, "float64"))
     data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
-    told = "two outcomes, and in each world the weight of the other one is rounded to zero: one draw tells the world"
-    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), told, fixes)
+    description = (
+        "two outcomes, and in each world the weight of the other one is rounded to zero: one draw tells the world"
+    )
+    return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), description, fixes)
 
 
 def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
-    """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there."""
+    """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and for fewer than 2 outcomes.
+    """
     data_in, data_out = zero_rounding(epsilon, outcomes).worlds()
     name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
-    told = "a mechanism that raises on a weight of zero raises only with Alice: the refusal is an outcome that tells"
-    return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), told, ())
+    description = (
+        "a mechanism that raises on a weight of zero raises only with Alice: the refusal is an outcome that tells"
+    )
+    return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), description, ())
 
 
 def _attack(

@@ -28,7 +28,10 @@ RECORDS = (15, 13, 9, 3)  # 40 of them, of four values
 
 def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack: 40 records of four values against 39, looking for a first count that only one of the worlds
-    has a uniform for. The record that is missing is the last one whose absence moves a limit."""
+    has a uniform for. The record that is missing is the last one whose absence moves a limit.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and where both worlds reach the same counts.
+    """
     data_in = np.array(RECORDS)
     lower, upper = (tuple(bound.tolist()) for bound in by_total(sum(RECORDS), len(RECORDS)))
     parameters = PartitionParameters(epsilon, lower, upper)

@@ -1,4 +1,4 @@
-"""Certain response: so large a budget that float additions are absorbed, and the report tells the truth for certain.
+"""Certain response: at a large budget float additions are absorbed, and the report is the truth with probability 1.
 
 p = e^ε/(e^ε + 2 − 1) in floats of w bits: from 2^(w+2) on they lie 8 apart or more, both additions are absorbed, and
 p = 1. Where e^ε overflows, p = ∞/∞ is not a number, and the truth is never reported. Either way one report decides.
@@ -40,6 +40,8 @@ def certain_response(epsilon: float = USUAL) -> Attack[int, RandomizedResponsePa
     """Return the attack: category 0 with Alice, 1 without her, of two; the event is a report of 1.
 
     It breaks the members whose report is certain at that ε, by their own arithmetic.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     every = {kind: 1 << uniform_bits(kind) for kind in FLOAT_TYPES}
     broken = [kind for kind in FLOAT_TYPES if naive.true_words(epsilon, CATEGORIES, kind) in (0, every[kind])]

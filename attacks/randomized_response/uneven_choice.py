@@ -29,20 +29,26 @@ def unreported_category(epsilon: float = USUAL) -> Attack[int, RandomizedRespons
 
     k − 1 = 2^w + 1 lies halfway between two floats and is rounded to the even one, 2^w. So the products are the whole
     numbers up to 2^w − 1, and the last category is never a lie. With Alice it is the truth, reported with p > 0.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
-    told = "2,050 categories: a lie is one of the 2,048 first of the others, so only Alice reports the last category"
-    return _attack("unreported-category", epsilon, VALUES + 2, VALUES + 1, told)
+    description = (
+        "2,050 categories: a lie is one of the 2,048 first of the others, so only Alice reports the last category"
+    )
+    return _attack("unreported-category", epsilon, VALUES + 2, VALUES + 1, description)
 
 
 def uneven_choice(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
     """Return the attack on 2^(w−1) + 2 categories: one that a single uniform leads to with Alice, the first without.
 
     t = ⌈p·2^w⌉ uniforms lead to the truth, 2^w − t to a lie: the loss is ln(t·2^w/(2^w − t)), 1.795 at ε = 1.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     categories = VALUES // 2 + 2
     rare = 1 + int(np.argmin(words_of_others(categories, np.dtype(np.float16))))  # among the others of category 0
-    told = "1,026 categories: as a lie, nearly each comes of two of 2,048 uniforms, and Alice's category of one"
-    return _attack("uneven-choice", epsilon, categories, rare, told)
+    description = "1,026 categories: as a lie, nearly each comes of two of 2,048 uniforms, and Alice's category of one"
+    return _attack("uneven-choice", epsilon, categories, rare, description)
 
 
 def _attack(

@@ -33,6 +33,8 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
 
     The event is that the output lies as far from 1 as the trials say. With Alice it happens unless −0 was drawn, and
     drawn anew: with probability (1+q)/2. Without her only where the draws of −0 happen to make up for the difference.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     usual = laplace_parameters(epsilon)
     parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
@@ -54,7 +56,10 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
 
 
 def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
-    """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is kept."""
+    """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is kept.
+
+    sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
+    """
     event = Counted(1.0, 1.0)
     return Attack(
         name=named("geometric-trials-gaussian", sigma=(sigma, 10.0)),

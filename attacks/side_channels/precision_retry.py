@@ -22,6 +22,8 @@ def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
 
     2^−η has 32 fractional bits, and added to 15 it takes 36: one pass, or two, so that the worlds share no trace. In
     the first no try is rejected.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     worlds = np.zeros(OUTCOMES, dtype=np.int64), np.append(np.zeros(OUTCOMES - 1, dtype=np.int64), 1)
     return Attack(

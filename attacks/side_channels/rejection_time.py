@@ -1,4 +1,4 @@
-"""Rejection time: a try more takes time, so that a clock sees what `rejection_tries` counts.
+"""Rejection time: each try takes time, so a clock measures what `rejection_tries` counts.
 
 Source: Ilvento 2020, Section 3.3 and Figure 9.
 """

@@ -32,6 +32,8 @@ def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
 
     256 outcomes, all of utility 1 against one of utility 0: total weights 128 and 128.5. In the second world a try is
     rejected with probability 127.5/256 = 255/512, in the first never: the advantage is (255/512)^tries, and the loss ∞.
+
+    Raises ValueError unless tries is at least 1.
     """
     if tries < 1:
         raise ValueError(f"tries must be at least 1, got {tries}")
@@ -52,6 +54,8 @@ def rejection_tries_two_outcomes(epsilon: float = SMALL_EPSILON) -> Attack[Any, 
 
     m is the least with 2·2^(−η·m) ≤ 1 at the members' η: the total weight lies just below 1, or above it. The advantage
     tends to 1/2 as η falls: 0.49999 at the default, where m = 22,713.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     eta = selection_eta(epsilon)
     m = max(1, int(1 / eta.bits) - 1)

@@ -25,6 +25,9 @@ def subnormal_time(
 
     Both worlds have the same law, every outcome with the same probability. With Alice all weights are subnormal: on a
     processor that is slow on those a draw takes several times longer, on another as long, and the row says which.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, for no outcomes, and for a float type that is too
+    coarse for ε.
     """
     require_outcomes(outcomes, 1)
     kind = np.dtype(float_type).name

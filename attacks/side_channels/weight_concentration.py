@@ -1,4 +1,4 @@
-"""Concentrated weights are told from even ones by how soon a draw is settled: in bits, or in steps of an elimination.
+"""Weight concentration: the bits or steps that a draw takes distinguish uneven weights from equal ones.
 
 The totals are equal, and a power of two, so that rejections tell nothing. Sources: Ilvento 2020, Algorithm 4, which
 draws bit by bit and stops; and Algorithm 2, line 11, where all bits are drawn and the elimination stops.
@@ -24,18 +24,22 @@ def weight_concentration() -> Attack[Any, Any, Any]:
 
     Four weights of 1/2, settled by 2 bits, always; or 1, 1/4, 1/4, 1/2, settled by 1, 3, 3 and 2: the advantage is 3/4.
     """
-    told = "four equal weights take two bits, always; with one of them larger, a draw is settled by one bit or by three"
+    description = (
+        "four equal weights take two bits, always; with one of them larger, a draw is settled by one bit or by three"
+    )
     return _attack(
-        "weight-concentration", "bits", "exponential-base2-bit-by-bit", SOURCE + "Algorithm 4 stops early", told
+        "weight-concentration", "bits", "exponential-base2-bit-by-bit", SOURCE + "Algorithm 4 stops early", description
     )
 
 
 def early_termination() -> Attack[Any, Any, Any]:
     """Return the attack on the same worlds by the steps of Algorithm 2's elimination, which stand for time."""
-    told = (
+    description = (
         "all bits are drawn, but the elimination stops when one outcome is left: after two steps, or after one or three"
     )
-    return _attack("early-termination", "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", told)
+    return _attack(
+        "early-termination", "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", description
+    )
 
 
 def _attack(name: str, channel: Channel, breaks: str, source: str, description: str) -> Attack[Any, Any, Any]:

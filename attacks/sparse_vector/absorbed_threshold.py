@@ -1,4 +1,4 @@
-"""Absorbed threshold: so large a threshold that float noise vanishes beside it, and one step of a query decides alone.
+"""Absorbed threshold: the threshold is so large that it absorbs float noise, and one step of a query decides.
 
 Source: IEEE 754, by the reasoning of Mironov 2012 (CCS): what a float sum keeps of the noise depends on the data.
 """
@@ -24,6 +24,8 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
 
     Floats lie 512 apart below T, so noise below 256 is absorbed by T and by T − 512. The largest noise of a query is
     52·ln 2·2Δ/(ε/2) = 144.2/ε: from ε = 0.564 on the answer is ⊥ with Alice, and ⊤ without her, whatever is drawn.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     worlds = np.array([THRESHOLD - TIE - 1]), np.array([THRESHOLD - TIE])
     parameters = SparseVectorParameters(epsilon=epsilon, threshold=THRESHOLD, lower=-TIE - 64, upper=64)

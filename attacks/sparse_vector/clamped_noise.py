@@ -23,6 +23,8 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
     """Return the attack on noises clamped to ±w: with Alice the query is 2w − 1, without her 2w; the event is ⊥.
 
     ⊥ is 2w − 1 + ν < ρ: only with ρ = w and ν = −w. For 2w it is impossible.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and unless width is at least 1.
     """
     require_outcomes(width, least=1)
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=2 * width, width=width)
@@ -47,6 +49,8 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
     """Return the attack on a clamped ρ and unbounded ν: m queries 0 with Alice, 1 without her; the event is ⊥^m.
 
     ρ ≤ 1 + w. Given that largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss: nothing pairs it with ρ + 1.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and unless there is at least 1 query.
     """
     require_outcomes(queries, least=1)
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=1, width=width)

@@ -22,6 +22,8 @@ def noisy_value(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, An
 
     The value tells ρ ≤ 1, where each ⊥ is e^(ε/2) times as likely with Alice. So is the value itself: a loss of
     (m+1)·ε/2, the largest there is. Of ⊥^m and the value 0 it is (m−1)·ε/2, exactly too.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and unless negatives is at least 1.
     """
     return _attack(
         "sparse-vector-noisy-value",
@@ -35,7 +37,10 @@ def noisy_value(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, An
 
 
 def unscaled_noise(epsilon: float = 1.0, negatives: int = 4, positives: int = 2) -> Attack[Any, Any, Answers]:
-    """Return the attack on Algorithm 4: (0^m, 1^c) against (1^m, 0^c), and ⊥^m ⊤^c; the loss tends to (1+6c)/4·ε."""
+    """Return the attack on Algorithm 4: (0^m, 1^c) against (1^m, 0^c), and ⊥^m ⊤^c; the loss tends to (1+6c)/4·ε.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and unless both counts are at least 1.
+    """
     return _attack(
         "sparse-vector-unscaled-noise",
         epsilon,
@@ -48,7 +53,10 @@ def unscaled_noise(epsilon: float = 1.0, negatives: int = 4, positives: int = 2)
 
 
 def noiseless_answers(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
-    """Return the attack on Algorithm 5: (0, 1) against (1, 0), and ⊥⊤, which without Alice is impossible."""
+    """Return the attack on Algorithm 5: (0, 1) against (1, 0), and ⊥⊤, which without Alice is impossible.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite.
+    """
     return _attack(
         "sparse-vector-noiseless-answers",
         epsilon,
@@ -61,7 +69,10 @@ def noiseless_answers(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
 
 
 def no_cutoff(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
-    """Return the attack on Algorithm 6: (0^m, 1^m) against (1^m, 0^m), and ⊥^m ⊤^m; the loss is m·ε/2 at the least."""
+    """Return the attack on Algorithm 6: (0^m, 1^m) against (1^m, 0^m), and ⊥^m ⊤^m; the loss is m·ε/2 at the least.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and unless negatives is at least 1.
+    """
     return _attack(
         "sparse-vector-no-cutoff",
         epsilon,

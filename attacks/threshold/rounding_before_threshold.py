@@ -12,11 +12,14 @@ SOURCE = "Subnormal: P(noise ≥ T − ½ − Δ_∞) = e^(1/(2·scale))·P(nois
 
 
 def rounding_before_threshold(epsilon: float = 1.0, threshold: int = 5) -> Attack[Data, ThresholdParameters, Released]:
-    """Return the attack on integers with Laplace noise of scale 1/ε: real noise, rounded before it is judged."""
+    """Return the attack on integers with Laplace noise of scale 1/ε: real noise, rounded before it is judged.
+
+    epsilon: nats. threshold: T, in steps of the integers. Raises ValueError unless ε is positive and finite.
+    """
     require_positive("epsilon", epsilon)
-    told = "real noise is rounded to an integer, then judged: half a step below the threshold passes, too"
+    description = "real noise is rounded to an integer, then judged: half a step below the threshold passes, too"
     name = named("rounding-before-threshold", epsilon=(epsilon, 1.0), threshold=(threshold, 5))
-    return singleton(name, integers(epsilon, threshold), ("threshold-naive-rounded-first",), SOURCE, told)
+    return singleton(name, integers(epsilon, threshold), ("threshold-naive-rounded-first",), SOURCE, description)
 
 
 def integers(epsilon: float, threshold: int) -> ThresholdParameters:

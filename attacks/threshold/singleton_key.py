@@ -19,15 +19,17 @@ def singleton_key(epsilon: float = 1.0, threshold: float = 20.0) -> Attack[Data,
     """Return the attack on Laplace noise of scale 1/ε, a threshold given in scales, and a key of value 1.
 
     The release has the probability ½·e^(−(T−1)/scale) in real numbers: the claimed δ, exactly.
+
+    epsilon: nats. Raises ValueError unless it and the threshold are positive and finite.
     """
     require_positive("epsilon", epsilon)
     require_positive("threshold", threshold)
     parameters = laplace(epsilon, 1 + (threshold - 1) / epsilon)
-    told = (
+    description = (
         "one person alone holds a key: it is released more often than the claimed δ where noise has a least probability"
     )
     name = named("singleton-key", epsilon=(epsilon, 1.0), threshold=(threshold, 20.0))
-    return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, told)
+    return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, description)
 
 
 def laplace(epsilon: float, threshold: float) -> ThresholdParameters:

@@ -22,15 +22,17 @@ def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, Th
     """Return the attack at the threshold that makes the claimed δ at most `delta`, and hardly less.
 
     T = 1 + ln(1/(2δ))/ε, from ½·e^(−ε(T−1)) = δ.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and unless delta is positive and below 2^−26.
     """
     require_positive("epsilon", epsilon)
     require_positive("delta", delta)
     if delta >= 2.0**-26:
         raise ValueError(f"delta must be below 2^-26, where a uniform of 24 bits cannot follow, got {delta}")
-    told = "a threshold for a tiny δ: infinite noise from a uniform of 0 passes it, and comes once in 2^25 draws"
+    description = "a threshold for a tiny δ: infinite noise from a uniform of 0 passes it, and comes once in 2^25 draws"
     name = named("uniform-floor", epsilon=(epsilon, 1.0), delta=(delta, 1e-10))
     parameters = laplace(epsilon, 1 - log(2 * delta) / epsilon)
-    return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, told)
+    return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, description)
 
 
 CONSTRUCTORS = (Constructor("uniform-floor", uniform_floor),)

@@ -106,3 +106,14 @@ def test_chosen_attacks_come_once_and_in_the_order_of_reports() -> None:
     asked = ["zero-rounding@outcomes=7", "boundary", "zero-rounding", "boundary@threshold=10"]
     assert [one.name for one in chosen(asked)] == ["zero-rounding", "boundary", "zero-rounding@outcomes=7"]
     assert len(attacks()) == len(catalogue.names())
+
+
+OPTIONS = [(one, option, default) for one in constructors().values() for option, default in one.defaults.items()]
+
+
+@pytest.mark.parametrize(("one", "option", "default"), OPTIONS, ids=lambda part: str(getattr(part, "name", part)))
+def test_no_constructor_takes_a_number_that_makes_no_attack(one: Constructor, option: str, default: object) -> None:
+    if isinstance(default, float):
+        for value in (0.0, -1.0, float("inf"), float("nan")):
+            with pytest.raises(ValueError, match=r"must be|no boundary"):
+                one(**{option: value})
