@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from subnormal.audit import text
+from subnormal.audit import interrupts, text
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcome_warnings import Watch
@@ -158,7 +158,9 @@ class CallableTarget:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
+            interrupts.check()  # one may have become any error
             return refused(error)
+        interrupts.check()  # or have ended in the target
         listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned  # of any array's make
         if not isinstance(listed, list | tuple | range):
             raise TargetError(f"returned {text.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")

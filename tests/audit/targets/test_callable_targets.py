@@ -8,6 +8,7 @@ import pytest
 
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal
+from subnormal.audit import interrupts
 from subnormal.audit.engine.pairs import AnyAttack, Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Row, Verdict
@@ -120,3 +121,22 @@ def test_what_is_no_exception_does_not_take_the_audit_along_either() -> None:
 
     target = CallableTarget(panicking)
     assert target(0, grid_precision().parameters, family("laplace"), 1) == [Refused("Panic: no noise")]
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("release unlocked lock")])
+def test_an_interrupt_that_ends_in_a_callable_ends_the_audit(
+    error: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Swallowed there, or become another exception, it came all the same: after this call there is no other."""
+    calls: list[int] = []
+
+    def release(data: Any, parameters: dict[str, Any], runs: int) -> Any:
+        calls.append(runs)
+        monkeypatch.setattr(interrupts, "_came", True)
+        if error is not None:
+            raise error
+        return [0] * runs
+
+    with pytest.raises(KeyboardInterrupt):
+        callable_row(release, zero_rounding())
+    assert calls == [1]
