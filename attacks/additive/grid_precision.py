@@ -22,6 +22,7 @@ from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.laplace.correctly_rounded import float_format
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
+from subnormal.mechanisms.samplers.noise_tails import ProbabilityBounds
 
 SOURCE = "Haney et al. 2022 (arXiv:2207.13793): precision-based attacks"
 
@@ -32,9 +33,8 @@ BREAKS = {
 }
 PRECISION = 320  # bits, of which differences of e^−x over cells of 2^−106 lose 106, and log₂ λ more
 
-Bounds = tuple[Fraction, Fraction]
 
-ONE: Bounds = Fraction(1), Fraction(1)
+ONE: ProbabilityBounds = Fraction(1), Fraction(1)
 
 
 def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, Any]:
@@ -77,7 +77,7 @@ def grid_precision_float32(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     return grid_precision(epsilon, np.float32)
 
 
-def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) -> Bounds:
+def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) -> ProbabilityBounds:
     """Return certified bounds on the probability that Laplace noise, perfectly rounded, is no multiple of 2^−p.
 
     It is near Σ_{e≤−2} (e^(−2^e/λ) − e^(−2^(e+1)/λ))·(1 − 2^(e+1)), which takes the noise as uniform inside each
@@ -88,7 +88,7 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
     """
     digits, last = float_format(float_type)
 
-    def tail(place: Fraction) -> Bounds:
+    def tail(place: Fraction) -> ProbabilityBounds:
         return exp_bounds(-place / scale, PRECISION)
 
     grid = Fraction(1, 1 << digits)
@@ -105,11 +105,11 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
     return 1 - sum((high for _, high in on_grid), Fraction(0)), 1 - sum((low for low, _ in on_grid), Fraction(0))
 
 
-def _difference(one: Bounds, other: Bounds) -> Bounds:
+def _difference(one: ProbabilityBounds, other: ProbabilityBounds) -> ProbabilityBounds:
     return one[0] - other[1], one[1] - other[0]
 
 
-def _product(*factors: Bounds) -> Bounds:
+def _product(*factors: ProbabilityBounds) -> ProbabilityBounds:
     """Return bounds on a product of positive factors."""
     low = high = Fraction(1)
     for factor in factors:
@@ -117,7 +117,7 @@ def _product(*factors: Bounds) -> Bounds:
     return low, high
 
 
-def _inverse(bounds: Bounds) -> Bounds:
+def _inverse(bounds: ProbabilityBounds) -> ProbabilityBounds:
     return 1 / bounds[1], 1 / bounds[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from subnormal.attacks.core.outcome_paths import MISSING, Column, Part, Path, part
+from subnormal.attacks.core.outcome_paths import MISSING, Column, PartValues, Path, part
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 
 Columns: TypeAlias = Callable[[Path, str], Column]
@@ -30,7 +30,7 @@ class Kind(IntEnum):
     MISSING = 6
 
 
-def kind(part: Part) -> Column:
+def kind(part: PartValues) -> Column:
     """Return the `Kind` of each part."""
     if not part.numeric:
         return np.array([_kind(one) for one in part.items], dtype=np.float64)
@@ -46,12 +46,12 @@ def _kind(one: Any) -> Kind:
     return Kind.REFUSED if isinstance(one, Refused) else Kind.MISSING if one is MISSING else Kind.OTHER
 
 
-def value(part: Part) -> Column:
+def value(part: PartValues) -> Column:
     """Return numbers to the nearest float, NaN for what is none."""
     return part.values
 
 
-def length(part: Part) -> Column:
+def length(part: PartValues) -> Column:
     """Return how long strings and tuples are, NaN for what has no length."""
     if part.numeric:
         return np.full(len(part.items), np.nan)
@@ -59,18 +59,18 @@ def length(part: Part) -> Column:
     return np.array(lengths, dtype=np.float64)
 
 
-def sign(part: Part) -> Column:
+def sign(part: PartValues) -> Column:
     """Return 1 for a number whose sign bit is set, −0.0 too, and 0 for any other number."""
     return np.where(np.isnan(part.values), np.nan, np.signbit(part.values))
 
 
-def exponent(part: Part) -> Column:
+def exponent(part: PartValues) -> Column:
     """Return e where 2^e ≤ |x| < 2^(e+1), −`BEYOND` for 0, NaN for what is no finite number."""
     known = np.where(part.values == 0, -BEYOND, np.frexp(part.values)[1] - 1.0)
     return np.where(np.isfinite(part.values), known, np.nan)
 
 
-def grid(part: Part) -> Column:
+def grid(part: PartValues) -> Column:
     """Return the largest g such that x is a multiple of 2^g, `BEYOND` for 0, NaN for what is no finite number."""
     bits, scale = part.significand
     lowest = bits & (~bits + np.uint64(1))
@@ -78,22 +78,22 @@ def grid(part: Part) -> Column:
     return np.where(bits == 0, np.where(np.isnan(scale), np.nan, BEYOND), scale + trailing)
 
 
-def trailing_zeros(part: Part) -> Column:
+def trailing_zeros(part: PartValues) -> Column:
     """Return how many low bits of an integer, or of a float's significand of full width, are zero; `BEYOND` for 0."""
     return np.where(part.significand[0] == 0, grid(part), grid(part) - part.significand[1])
 
 
-def bit(place: int) -> Callable[[Part], Column]:
+def bit(place: int) -> Callable[[PartValues], Column]:
     """Return the feature: that bit, from the lowest, of an integer, or of a float's significand of full width."""
 
-    def feature(part: Part) -> Column:
+    def feature(part: PartValues) -> Column:
         bits, scale = part.significand
         return np.where(np.isnan(scale), np.nan, (bits >> np.uint64(place)) & np.uint64(1))
 
     return feature
 
 
-FEATURES: dict[str, Callable[[Part], Column]] = {
+FEATURES: dict[str, Callable[[PartValues], Column]] = {
     "kind": kind,
     "value": value,
     "length": length,
@@ -110,7 +110,7 @@ def columns_of(outcomes: Outcomes) -> Columns:
 
     Each part and each column is computed once, when first asked for.
     """
-    parts: dict[Path, Part] = {}
+    parts: dict[Path, PartValues] = {}
     columns: dict[tuple[Path, str], Column] = {}
 
     def column(path: Path, feature: str) -> Column:

@@ -63,7 +63,7 @@ def is_mapping(outcome: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PartValues:
     """One part of each outcome, shape (outcomes,): of a numeric type where all of them are numbers, else objects."""
 
     items: NDArray[Any]
@@ -86,15 +86,15 @@ class Part:
         return _significand(self.items) if self.numeric else _significand_of_objects(self.items, self.values)
 
 
-def part(outcomes: Outcomes, path: Path) -> Part:
+def part(outcomes: Outcomes, path: Path) -> PartValues:
     """Return the part of each outcome that a path names."""
     if isinstance(outcomes, range):
         outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and path == () and outcomes.dtype.kind in "iuf":
-        return Part(outcomes)
+        return PartValues(outcomes)
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and len(path) == 1 and isinstance(path[0], int):
         inside = path[0] < outcomes.shape[1]
-        return Part(outcomes[:, path[0]]) if inside else _compact([MISSING] * len(outcomes))
+        return PartValues(outcomes[:, path[0]]) if inside else _compact([MISSING] * len(outcomes))
     return _compact([_descend(outcome, path) for outcome in rows(outcomes)])
 
 
@@ -115,13 +115,13 @@ def _descend(outcome: Any, path: Path) -> Any:
     return outcome
 
 
-def _compact(items: list[Any]) -> Part:
+def _compact(items: list[Any]) -> PartValues:
     types = set(map(type, items))
     if types == {float}:
-        return Part(np.array(items, dtype=np.float64))
+        return PartValues(np.array(items, dtype=np.float64))
     if types == {int} and min(items) >= -(1 << 63) and max(items) < 1 << 63:
-        return Part(np.array(items, dtype=np.int64))
-    return Part(np.fromiter(items, dtype=object, count=len(items)))
+        return PartValues(np.array(items, dtype=np.int64))
+    return PartValues(np.fromiter(items, dtype=object, count=len(items)))
 
 
 def _as_float(one: Any) -> float:

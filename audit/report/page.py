@@ -23,7 +23,7 @@ NAMED = 6  # broken mechanisms that the first screen names, before a click
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A cell of the table. key: what it is sorted by, where that is not the text; empty: it comes last."""
 
     text: str
@@ -39,7 +39,7 @@ class Shown:
     mechanism: str
     verdict: str
     exact: bool  # whether it is an exact member
-    cells: dict[str, Cell]
+    cells: dict[str, TableCell]
     pair: str
     claim: str
     event: str
@@ -50,7 +50,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AttackRows:
     """The rows of one attack."""
 
     section: Section
@@ -82,7 +82,7 @@ class Broken:
     attacks: int
 
 
-def parts(report: Report) -> list[Part]:
+def parts(report: Report) -> list[AttackRows]:
     """Return the rows by attack, as the page shows them: the most severe rows and attacks first."""
     taken: set[str] = set()
     made = []
@@ -91,11 +91,11 @@ def parts(report: Report) -> list[Part]:
         rows = sorted(section.rows, key=_severity)
         shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in rows]
         parameters = ", ".join(_parameters(dict(rows[0].parameters)))
-        made.append(Part(section, anchor, parameters, _inputs(rows), shown))
+        made.append(AttackRows(section, anchor, parameters, _inputs(rows), shown))
     return made
 
 
-def table(made: Sequence[Part]) -> list[Shown]:
+def table(made: Sequence[AttackRows]) -> list[Shown]:
     """Return all rows, the most severe first, else in the order of their sections."""
     return sorted((one for part in made for one in part.rows), key=lambda one: _severity(one.row))
 
@@ -167,10 +167,10 @@ def _parameters(given: dict[str, Any], within: str = "") -> list[str]:
     return told
 
 
-def _cells(row: Row) -> dict[str, Cell]:
+def _cells(row: Row) -> dict[str, TableCell]:
     """Return the row's line of the table, by column: numbers sort as numbers, verdicts by what they mean."""
     proved, verdict, pair = row.exact or row.exhaustive, sentences.verdict(row), finding(row)
-    advantage = Cell("–", "")
+    advantage = TableCell("–", "")
     if proved is not None:
         advantage = _cell(proved.total_variation if proved.advantage is None else proved.advantage)
     elif row.sampled is not None:
@@ -180,18 +180,18 @@ def _cells(row: Row) -> dict[str, Cell]:
     judged = row.sampled or row.sequential
     runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
     return {
-        "verdict": Cell(verdict, str(sentences.SEVERITY.index(verdict))),
-        "claims": Cell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon)),
-        "found": Cell("–" if row.error else pair.found, "" if pair.excess is None else _key(pair.excess)),
-        "known": Cell(sentences.known(row)),
+        "verdict": TableCell(verdict, str(sentences.SEVERITY.index(verdict))),
+        "claims": TableCell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon)),
+        "found": TableCell("–" if row.error else pair.found, "" if pair.excess is None else _key(pair.excess)),
+        "known": TableCell(sentences.known(row)),
         "advantage": advantage,
         "allowed": _cell(row.advantage_allowed),
-        "runs": Cell("–", "") if runs is None else Cell(f"{runs:,}", str(runs)),
+        "runs": TableCell("–", "") if runs is None else TableCell(f"{runs:,}", str(runs)),
     }
 
 
-def _cell(value: float | None, sign: str = "", digits: int = 4) -> Cell:
-    return Cell("–", "") if value is None else Cell(sign + short(value, digits), _key(value))
+def _cell(value: float | None, sign: str = "", digits: int = 4) -> TableCell:
+    return TableCell("–", "") if value is None else TableCell(sign + short(value, digits), _key(value))
 
 
 def _key(value: float) -> str:
@@ -235,7 +235,7 @@ def _bounds(bounds: tuple[float, float]) -> str:
     return short(bounds[0]) if bounds[0] == bounds[1] else interval(bounds)
 
 
-def answers(report: Report, made: Sequence[Part]) -> dict[str, Any]:
+def answers(report: Report, made: Sequence[AttackRows]) -> dict[str, Any]:
     """Return the four answers of the first screen: the claims, the results, their certainty, and what to do next."""
     shown = [one for part in made for one in part.rows]
     violated = [one for one in shown if one.verdict == "VIOLATED"]
