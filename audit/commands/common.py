@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
     from rich.table import Table
 
-    from subnormal.audit.engine.scheduler import Standing, Standings
+    from subnormal.audit.engine.scheduler import Standings
+    from subnormal.audit.engine.standing import Standing
 
 
 PROGRESS_INTERVAL = 10.0  # seconds between two lines on progress where there is no terminal

@@ -1,6 +1,6 @@
 """All rows of a report: their tasks, handed to an executor in whatever order they are finished.
 
-A row is begun, its batches are counted in spans of about `SPAN` seconds, and it is finished (module `row`). What comes
+What a row needs done next, and what it makes of the result, `standing` says. What comes
 back is added up, and sums do not depend on their order: the report is the same whoever took which task, however many
 there were, and whether some of them died. Claims that are being decided are looked at batch after batch, in order.
 """
@@ -9,94 +9,28 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 from subnormal.attacks import catalogue
 from subnormal.audit import interrupts
 from subnormal.audit.engine import process_pool
-from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.dask_workers import ClusterError
 from subnormal.audit.engine.fingerprint import environment
 from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.engine.process_pool import Executor, Here
-from subnormal.audit.engine.row import Begun, Found, Plan, Prepared, Tally
+from subnormal.audit.engine.row import Plan
+from subnormal.audit.engine.standing import KINDS, Standing, Task
 from subnormal.audit.evidence import timing
-from subnormal.audit.evidence.batches import Batch
-from subnormal.audit.model import Report, Row
+from subnormal.audit.model import Report
 from subnormal.mechanisms.families import is_member
 
-SPAN = 0.5  # seconds of counting that one task is to take
 PATIENCE = 0.1  # seconds after which somebody who watches hears again
 SAVED = 1.0  # seconds between checkpoints
 DEATHS = 3  # workers that a task may cost before its row is given up
-
-Task = tuple[Callable[..., Any], tuple[Any, ...]]
-
-
-@dataclass(slots=True, eq=False)
-class Standing:
-    """Where a row stands, on its way."""
-
-    crossing: Crossing
-    plan: Plan
-    portable: bool
-    stored: dict[str, Any] | None = None
-    kept: int = 0  # runs of an earlier audit that this one goes on from
-    begun: bool = False
-    finishing: bool = False
-    prepared: Prepared | None = None
-    tally: Tally | None = None
-    seconds: float = 0.0  # for a run of both worlds
-    row: Row | None = None
-    stumbled: tuple[int, str] | None = None  # the first batch that failed, of those heard of, and why
-    _todo: Iterator[Batch] = field(default_factory=lambda: iter(()))
-
-    @property
-    def counted(self) -> int:
-        """Runs of each world so far."""
-        return self.plan.runs if self.row is not None else 0 if self.tally is None else self.tally.counted
-
-    def take_begun(self, begun: Begun) -> None:
-        """Note what the first task has found."""
-        self.row, self.prepared, self.tally, self.seconds = begun.row, begun.prepared, begun.tally, begun.seconds
-        if self.stored is not None:
-            self.kept = self.counted
-        self._todo = iter(()) if begun.tally is None else begun.tally.todo()
-
-    def take_found(self, found: Found) -> None:
-        """Add what was counted. A batch that failed is the row's error, unless the claim is decided before its turn.
-
-        Which of several that is must not depend on who was faster: all batches before it are waited for.
-        """
-        if self.tally is None:
-            return
-        if found.counted is not None:
-            engine_row.add(self.tally, found.span, found.counted)
-            self.seconds = found.seconds / sum(size for _, size in found.span)
-        if found.failed is not None:
-            self.stumbled = min(found.failed, self.stumbled or found.failed)
-        if self.stumbled is not None and not self.tally.complete and self.tally.reached(self.stumbled[0]):
-            self.row = engine_row.failed(self.crossing, self.stumbled[1])
-
-    def span(self, parts: int) -> list[Batch]:
-        """Return the next batches to count: about `SPAN` seconds of them, and not more than the rest in `parts`."""
-        if self.stumbled is not None:
-            return []
-        left = self.plan.runs - self.counted
-        runs = min(SPAN / self.seconds if self.seconds else 1, left / parts)
-        if self.plan.until_decided:
-            runs = min(runs, self.counted)  # the claim may be decided before
-        taken, span = 0, []
-        for batch in self._todo:
-            span.append(batch)
-            taken += batch[1]
-            if taken >= runs:
-                break
-        return span
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +83,7 @@ def examine_all(
     seconds = timing.SECONDS / max(1, sum(_parts(one.crossing) for one in clocked))
     for one in clocked:  # now, with nothing beside them
         interrupts.check()
-        plan = one.plan
-        shown = seconds * _parts(one.crossing)
-        one.row = engine_row.examine(one.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=shown)
+        one.examine_here(seconds * _parts(one.crossing))
         told(_standings(standing, one))
     share = standing[0].plan.alpha if standing else alpha
     made = tuple(one.row for one in standing if one.row is not None)
@@ -213,7 +145,7 @@ def _count_all(
                 outstanding[where.submit(function, *arguments)] = given
             for future in wait(outstanding, PATIENCE, FIRST_COMPLETED).done:
                 given = outstanding.pop(future)
-                if _taken(*given, future):
+                if _taken(given[0], given[2], future):
                     again.append((*given[:2], given[2] + 1))
                 at = given[0]
             now = time.monotonic()
@@ -234,25 +166,15 @@ def _count_all(
 
 def _next_task(counted: Sequence[Standing], parts: int) -> tuple[Standing, Task, int] | None:
     """Return what is to be done next: finish a row, begin one, or count the next batches of the first that has some."""
-    open_rows = [one for one in counted if one.row is None and not one.finishing]
-    for one in open_rows:
-        if one.tally is not None and one.tally.complete:
-            one.finishing = True
-            return one, (engine_row.finish, (one.crossing, one.plan, one.prepared, one.tally)), 0
-    for one in open_rows:
-        if not one.begun:
-            one.begun = True
-            return one, (engine_row.begin, (one.crossing, one.plan, one.stored)), 0
-    for one in open_rows:
-        if one.prepared is not None and one.tally is not None and (span := one.span(parts)):
-            cells = engine_row.cells_of(one.prepared, one.tally)
-            return one, (engine_row.count, (one.crossing, one.plan, one.prepared.event, cells, span)), 0
+    for kind in KINDS:
+        for one in counted:
+            if (task := one.next_task(kind, parts)) is not None:
+                return one, task, 0
     return None
 
 
-def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
+def _taken(one: Standing, deaths: int, future: Future[Any]) -> bool:
     """Take what a task has brought; return whether it has to be done again, because its worker died."""
-    function, _ = task
     error = future.exception()
     if isinstance(error, ClusterError):  # nobody is there to do any task
         raise error
@@ -260,7 +182,8 @@ def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
         if deaths + 1 < DEATHS:
             return True
         error = RuntimeError(f"{DEATHS} worker processes died of this row, one after the other")
-        one.row = one.row or engine_row.failed(one.crossing, error)
+        if one.row is None:
+            one.fail(error)
         return False
     if one.row is not None:
         return False
@@ -268,23 +191,16 @@ def _taken(one: Standing, task: Task, deaths: int, future: Future[Any]) -> bool:
         one.portable = False  # tasks raise nothing: it did not get there, or back
         return True
     if error is not None:
-        one.row = engine_row.failed(one.crossing, error)
-    elif function is engine_row.finish:
-        one.row = future.result()
-    elif function is engine_row.begin:
-        one.take_begun(future.result())
+        one.fail(error)
     else:
-        one.take_found(future.result())
+        one.take(future.result())
     return False
 
 
 def _kept(standing: Sequence[Standing]) -> dict[int, Any]:
     """Return the counts of reproducible rows as JSON, by their place."""
-    return {
-        place: one.stored if one.tally is None else one.tally.to_json()
-        for place, one in enumerate(standing)
-        if one.crossing.mechanism.seeded and (one.tally is not None or one.stored is not None)
-    }
+    counts = ((place, one.to_json()) for place, one in enumerate(standing))
+    return {place: found for place, found in counts if found is not None}
 
 
 def _standings(standing: Sequence[Standing], at: Standing | None) -> Standings:

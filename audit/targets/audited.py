@@ -9,7 +9,8 @@ from typing import Any
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
-from subnormal.audit.engine.scheduler import Standing, Standings, examine_all
+from subnormal.audit.engine.scheduler import Standings, examine_all
+from subnormal.audit.engine.standing import Standing
 from subnormal.audit.model import Report, Row
 from subnormal.audit.targets.outcome_warnings import Watch, watched
 from subnormal.audit.targets.stated_claim import SEARCH, Stated, searched

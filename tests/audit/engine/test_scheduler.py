@@ -23,7 +23,8 @@ from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.row import Plan
-from subnormal.audit.engine.scheduler import DEATHS, Keeping, Standing, Standings, examine_all
+from subnormal.audit.engine.scheduler import DEATHS, Keeping, Standings, examine_all
+from subnormal.audit.engine.standing import Standing
 from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import Sums
 from subnormal.audit.evidence.sequential import Looks
