@@ -259,9 +259,10 @@ def test_the_bets_on_the_complement_are_those_on_the_event_with_the_worlds_kept(
 
 
 def test_bets_are_made_on_all_batches_so_far() -> None:
-    first, second = PairCounts(10, 40, 5, 9), PairCounts(50, 10, 30, 38)
+    first, second = PairCounts(10, 400, 5, 9), PairCounts(50, 300, 20, 38)
     one_by_one = e_process.update(e_process.update(State(Claim(0.5)), first), second)
     assert one_by_one.bets == e_process.update(State(Claim(0.5)), first + second).bets
+    assert max(one_by_one.bets) > 0
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 5.0, 300.0])
