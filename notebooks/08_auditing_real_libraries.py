@@ -65,7 +65,7 @@ from subnormal.audit import vectors
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.figures.pictures import IN, OUT
-from subnormal.audit.report import table, to_html
+from subnormal.audit.report import table, to_json
 from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcome_warnings import Watch
 from subnormal.audit.targets.stated_claim import Stated
@@ -409,7 +409,7 @@ except ValueError as error:
 # here for the callable of part 4:
 
 # %%
-parcel = {"report.json": to_html.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
+parcel = {"report.json": to_json.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
 with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
     for name, content in parcel.items():
         (Path(folder) / name).write_bytes(content)

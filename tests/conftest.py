@@ -11,7 +11,7 @@ from subnormal.audit.engine.pairs import crossings, resisting
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report.load import Json, parsed
-from subnormal.audit.report.to_html import to_json
+from subnormal.audit.report.to_json import to_json
 from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family
 from tests.support import synthetic, textbook

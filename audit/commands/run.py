@@ -269,10 +269,10 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
 
 
 def _show(report: Report, form: str, page: str, wide: bool) -> None:
-    from subnormal.audit.report import junit, table, terminal, to_html
+    from subnormal.audit.report import junit, table, terminal, to_json
 
     if form == "json":
-        click.echo(to_html.to_json(report), nl=False)
+        click.echo(to_json.to_json(report), nl=False)
     elif form == "html":
         click.echo(page, nl=False)
     elif form == "junit":

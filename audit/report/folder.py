@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from subnormal.audit.model import Report
-from subnormal.audit.report import atomic_write, to_html
+from subnormal.audit.report import atomic_write, to_html, to_json
 
 
 def files(report: Report, page: str) -> dict[str, bytes]:
     """Return the content of each file of a report, by name. page: the text of report.html."""
-    return {"report.html": page.encode(), "report.json": to_html.to_json(report).encode()}
+    return {"report.html": page.encode(), "report.json": to_json.to_json(report).encode()}
 
 
 def save(report: Report, folder: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from subnormal.audit.model import Verdict
-from subnormal.audit.report.to_html import SCHEMA
+from subnormal.audit.report.to_json import SCHEMA
 from subnormal.audit.text import quoted
 
 PROVED = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED)

@@ -31,7 +31,7 @@ from subnormal.audit.commands.target import Wanted, examined
 from subnormal.audit.engine.pairs import AnyAttack, AnyMechanism, Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import table, to_html
+from subnormal.audit.report import table, to_html, to_json
 from subnormal.audit.targets.stated_claim import Stated
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
 from subnormal.mechanisms.bits import seeded_bits
@@ -243,7 +243,7 @@ def test_the_version_audited_is_in_the_report() -> None:
     assert made.package == told
     assert table.columns(made)["mechanism"] == f"pydp-laplace ({told})"
     report = Report("0", 1, 1, 0.05, 0.05, {}, (made,))
-    assert f'"package": "{told}"' in to_html.to_json(report)
+    assert f'"package": "{told}"' in to_json.to_json(report)
     assert told in to_html.to_html(report)
     ours = examine(Crossing(grid_precision(), laplace_exact.BASE2), seed=1, runs=10, alpha=ALPHA)
     assert ours.package is None

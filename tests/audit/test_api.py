@@ -13,7 +13,7 @@ from subnormal import Report, attack, load, run
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
 from subnormal.audit import model
 from subnormal.audit.api import chosen
-from subnormal.audit.report import sentences, to_html
+from subnormal.audit.report import sentences, to_json
 from subnormal.audit.report.finding import finding
 from tests.support import processes
 from tests.support.processes import SUBNORMAL
@@ -85,7 +85,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Any:
 
 def test_a_field_of_another_type_is_named(report: Report, tmp_path: Path) -> None:
     """Every field of every kind of row, but what no program reads: parameters and events are free in their form."""
-    document = json.loads(to_html.to_json(report))
+    document = json.loads(to_json.to_json(report))
     free = {"parameters", "event", "schema", "visible_below"}
     paths = [path for path in leaves(document) if not free & set(path)]
     place, tried = tmp_path / "report.json", set()
@@ -94,7 +94,7 @@ def test_a_field_of_another_type_is_named(report: Report, tmp_path: Path) -> Non
         if form in tried:
             continue
         tried.add(form)
-        changed = json.loads(to_html.to_json(report))
+        changed = json.loads(to_json.to_json(report))
         at = changed
         for part in path[:-1]:
             at = at[part]

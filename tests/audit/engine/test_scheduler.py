@@ -29,7 +29,7 @@ from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import Sums
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.model import Report, Verdict
-from subnormal.audit.report.to_html import to_json
+from subnormal.audit.report.to_json import to_json
 from subnormal.audit.statistics.e_process import PairCounts
 from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from subnormal.audit.__main__ import main
 from subnormal.audit.model import Report
-from subnormal.audit.report import to_html
+from subnormal.audit.report import to_json
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import MISBEHAVING_TARGET, ROOT
 
@@ -60,13 +60,13 @@ def test_every_form_is_closed_and_asks_for_all_its_keys() -> None:
 
 
 def test_the_keys_are_those_that_are_written_in_their_order(report: Report) -> None:
-    document = json.loads(to_html.to_json(report))
+    document = json.loads(to_json.to_json(report))
     assert list(document) == SCHEMA["required"]
     assert list(document["rows"][0]) == SCHEMA["$defs"]["row"]["required"]
 
 
 def test_the_whole_report_is_of_the_schema(report: Report) -> None:
-    VALIDATOR.validate(json.loads(to_html.to_json(report)))
+    VALIDATOR.validate(json.loads(to_json.to_json(report)))
 
 
 def test_rows_of_every_kind_are_of_the_schema(rows: Json) -> None:

@@ -9,13 +9,13 @@ import pytest
 from markupsafe import escape
 
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import page, table, terminal, to_html
+from subnormal.audit.report import page, table, terminal, to_html, to_json
 from subnormal.audit.text import short
 from subnormal.mechanisms.families import member
 
 
 def test_json_has_the_published_form(report: Report) -> None:
-    document = json.loads(to_html.to_json(report))
+    document = json.loads(to_json.to_json(report))
     assert list(document) == [
         "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "unfinished", "rows",
     ]  # fmt: skip
@@ -45,8 +45,8 @@ def test_json_has_the_published_form(report: Report) -> None:
 
 
 def test_infinity_in_json_is_a_string(report: Report) -> None:
-    assert json.loads(to_html.to_json(report))["rows"][0]["exact"]["epsilon"] == "inf"
-    assert "Infinity" not in to_html.to_json(report)
+    assert json.loads(to_json.to_json(report))["rows"][0]["exact"]["epsilon"] == "inf"
+    assert "Infinity" not in to_json.to_json(report)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report
 def test_no_name_breaks_a_document_whatever_characters_it_holds(report: Report) -> None:
     name = "\ud800\x00\x1b[31m\u202e</script>"
     broken = dataclasses.replace(report, rows=(dataclasses.replace(report.rows[0], mechanism=name),))
-    html, document = to_html.to_html(broken), to_html.to_json(broken)
+    html, document = to_html.to_html(broken), to_json.to_json(broken)
     assert not set("\ud800\x00\x1b\u202e") & set(html)
     assert "\\ud800\\x00\\x1b[31m\\u202e&lt;/script&gt;" in html
     assert json.loads(document.encode())["rows"][0]["mechanism"] == name
