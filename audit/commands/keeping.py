@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subnormal.audit.model import Report
 
 LOCK = ".audit.lock"  # there while an audit works in the folder
-DEAR = 60.0  # seconds of counting that are not thrown away unasked
+CONFIRM_DISCARD_AFTER = 60.0  # seconds of counting; a fresh audit does not discard more
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tup
     if checkpoint.path.is_dir():
         raise Failure(f"{checkpoint.path}: Is a directory")
     if not resume:
-        if (seconds := checkpoint.seconds()) >= DEAR:
+        if (seconds := checkpoint.seconds()) >= CONFIRM_DISCARD_AFTER:
             raise Failure(
                 f"{checkpoint.path} holds {seconds / 60:.0f} minutes of an unfinished audit: --resume goes on with "
                 "it; remove it, or take another --out, to begin anew"

@@ -147,7 +147,7 @@ class Cluster:
             for over, workers in self._waiting.items():
                 if not over.done() and (self._lost is not None or workers.isdisjoint(self._crew.present)):
                     over.set_result(None)
-        await asyncio.Event().wait()  # whoever comes with another task is told
+        await asyncio.Event().wait()  # a caller with another task gets the error
 
     async def _result(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         call = pickle.dumps(Call(done_here, (digest(), function, arguments)))

@@ -26,7 +26,7 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that is made by whoever unpickles it: so that a scheduler need not import what its workers run."""
+    """A call that is made when it is unpickled, so that a scheduler need not import what its workers run."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]

@@ -1,7 +1,7 @@
 """The life of one row, from top to bottom: it is begun, its batches are counted, and it is finished.
 
 begin: the worlds and their claim, the event (learned where the attack names none), the laws, the cells;
-count: runs of both worlds in batches, by whoever is free;
+count: runs of both worlds in batches, by any free worker;
 finish: what the counts show, and the row.
 
 Each of the three is a pure function of its arguments for a member whose randomness is seeded, so that it does not

@@ -1,7 +1,7 @@
 """All rows of a report: their tasks, handed to an executor in whatever order they are finished.
 
-What a row needs done next, and what it makes of the result, `standing` says. What comes
-back is added up, and sums do not depend on their order: the report is the same whoever took which task, however many
+The module `standing` says what a row needs done next and what it makes of the result. Counts are added up, and sums do
+not depend on their order: the report is the same for any assignment of tasks to workers, however many
 there were, and whether some of them died. Claims that are being decided are looked at batch after batch, in order.
 """
 
@@ -101,7 +101,7 @@ def planned(met: Sequence[Crossing], *, seed: int, runs: int, alpha: float, unti
 
 
 def identity(met: Sequence[Crossing], **options: Any) -> dict[str, Any]:
-    """Return all that an audit's counts depend on, as JSON, but for the environment."""
+    """Return everything that an audit's counts depend on, except for the environment, as JSON."""
     told = [
         {"attack": one.attack.name, "mechanism": one.mechanism.name, "parameters": repr(one.attack.parameters)}
         for one in met
@@ -128,7 +128,7 @@ def _count_all(
     keeping: Keeping | None,
     told: Callable[[Standings], None],
 ) -> None:
-    """Bring the rows to their ends, by whoever does the tasks."""
+    """Finish the rows; the executor does the tasks."""
     here, outstanding = Here(), dict[Future[Any], tuple[Standing, Task, int]]()
     again: list[tuple[Standing, Task, int]] = []  # tasks whose workers died
     begun = spoke = saved = time.monotonic()

@@ -172,7 +172,7 @@ def tries(name: str, data: NDArray[np.int64]) -> Curve:
 
 
 def tries_advantage(minimum: int, outcomes: int = 256) -> Fraction:
-    """Return the advantage of whoever counts tries, or bits, in the two worlds of `rejection_tries`: (1 − p)^k.
+    """Return the advantage of an attacker who counts tries, or bits, in the two worlds of `rejection_tries`: (1 − p)^k.
 
     With Alice every candidate is accepted, and there are exactly k tries. Without her a candidate is accepted with
     probability p, half of (outcomes + 1)/outcomes, and more than k tries follow when k of them are rejected.

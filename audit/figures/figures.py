@@ -85,7 +85,7 @@ class Plan:
     first: int
     ratio: float
     curves: tuple[Curve, ...]
-    advantage: Callable[[int], Fraction] | None = None  # of whoever counts random bits, exactly
+    advantage: Callable[[int], Fraction] | None = None  # of an attacker who counts random bits, exactly
 
 
 def sizes(first: int, last: int, ratio: float, *, quick: bool = False) -> tuple[int, ...]:
@@ -170,7 +170,7 @@ STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell 
 def draw(axes: Axes, timings: Timings) -> None:
     """Draw medians as lines and the interquartile range as bands, with the legend beside them, slowest first.
 
-    On logarithmic axes with the exponents of power laws, but for a few tries, which make none.
+    On logarithmic axes with the exponents of power laws; without them for a few tries, which follow none.
     """
     from matplotlib.ticker import EngFormatter
 

@@ -39,7 +39,7 @@ def _row(document: Json, where: str) -> Row:
 
 
 def _values(kind: type, document: Any, where: str, **given: Any) -> dict[str, Any]:
-    """Return the values of a dataclass's fields, but for those that are given, from an object with a key for each."""
+    """Return the values of a dataclass's fields, except for the given ones, from an object with a key for each."""
     if not isinstance(document, dict):
         raise _mistake(where, document)
     values = dict(given)

@@ -12,7 +12,7 @@ from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.scheduler import Standings, examine_all
 from subnormal.audit.engine.standing import Standing
 from subnormal.audit.model import Report, Row
-from subnormal.audit.targets.outcome_warnings import Watch, watched
+from subnormal.audit.targets.outcome_warnings import OutcomeMonitor, with_warnings
 from subnormal.audit.targets.stated_claim import SEARCH, Stated, searched
 from subnormal.audit.targets.target import ANSWERED, TIMEOUT, mechanism, opened
 
@@ -71,7 +71,7 @@ def audited(
     "package.module:function", or "cmd: ./program --flags" (docs/protocol.md). stated: the claim, for which the attacks
     are made (see `stated_claim.fitting`); None: what the parameters of each attack promise. runs: of each world for
     each row, whatever they are for. alpha is shared by the rows. search: also look for inputs and an event of its own,
-    on runs that judge nothing. constant_fails: see `watched`. timeout: seconds that a command has for one answer.
+    on runs that judge nothing. constant_fails: see `with_warnings`. timeout: seconds that a command has for one answer.
     progress is called after each request, left_out with why the search was not made, finished with the rows so far
     after each row but the last.
 
@@ -85,12 +85,12 @@ def audited(
     if search and runs < SEARCH_LEAST:
         left_out(f"{SEARCH}: --runs {runs} are too few to learn on, {SEARCH_LEAST:,} are needed")
     search = search and runs >= SEARCH_LEAST
-    watches = [Watch() for _ in range(len(attacks) + search)]
+    watches = [OutcomeMonitor() for _ in range(len(attacks) + search)]
     asked = Asked(len(watches), runs, progress)
     with opened(target, timeout) as program:
         *members, training = (
             mechanism(name, families[0], program, stated, watch, asked.answered, min(ANSWERED, timeout / 10))
-            for watch in (*watches, Watch())
+            for watch in (*watches, OutcomeMonitor())
         )
         if search:
             learning = min(SEARCHING, int(SEARCH_SHARE * runs))
@@ -108,7 +108,7 @@ def audited(
                 told=asked.stands,
             )
             made += report.rows
-            rows = watched(made, watches[: len(made)], attacks[: len(made)], constant_fails=constant_fails)
+            rows = with_warnings(made, watches[: len(made)], attacks[: len(made)], constant_fails=constant_fails)
             left = tuple(one.name for one in attacks[len(made) :])
             report = dataclasses.replace(report, alpha=alpha, rows=rows, unfinished=left)
             if left:

@@ -1,4 +1,4 @@
-"""What the outcomes of a target give away of how they came: digits lost, nothing but exceptions or one answer."""
+"""Warnings about a target's outcomes: rounded, constant, or all refused."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 
 DIGITS = 15
-ENOUGH = 16  # distinct floats: see Watch
+ENOUGH = 16  # distinct floats: see OutcomeMonitor
 SILENT = "does it read its data, and add noise? docs/protocol.md says in what form data come"
 
 
-class Watch:
+class OutcomeMonitor:
     """Sees the outcomes of one row.
 
     A float fits 15 digits when its nearest decimal of 15 digits reads back as that float. Between powers of ten at most
@@ -112,8 +112,8 @@ def _written(data: Any) -> str:
     return json.dumps(data, default=lambda vector: vector.tolist())
 
 
-def watched(
-    rows: Sequence[Row], watches: Sequence[Watch], attacks: Sequence[AnyAttack], *, constant_fails: bool
+def with_warnings(
+    rows: Sequence[Row], watches: Sequence[OutcomeMonitor], attacks: Sequence[AnyAttack], *, constant_fails: bool
 ) -> tuple[Row, ...]:
     """Return the rows of a target, with what was seen of each: warnings, and errors where nothing was tried.
 

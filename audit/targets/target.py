@@ -16,7 +16,7 @@ import numpy as np
 from subnormal.audit import interrupts, text
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.outcome_warnings import Watch
+from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
 from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.targets.signature import mismatch
 from subnormal.audit.targets.stated_claim import Stated
@@ -221,7 +221,7 @@ def mechanism(
     of: str,
     target: Target,
     stated: Stated,
-    watch: Watch,
+    watch: OutcomeMonitor,
     done: Callable[[int], None] = lambda runs: None,
     answered: float = ANSWERED,
 ) -> Mechanism[Any, Any, Any]:

@@ -159,7 +159,7 @@ def test_without_a_checkpoint_resume_begins(tmp_path: Path) -> None:
 
 def test_a_long_audit_is_not_thrown_away_unasked(left_behind: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (left_behind / NAME).read_bytes()
-    monkeypatch.setattr(keeping, "DEAR", 0.01)
+    monkeypatch.setattr(keeping, "CONFIRM_DISCARD_AFTER", 0.01)
     result = call(*FAST, "--out", str(left_behind))
     assert result.exit_code == 2
     (line,) = result.stderr.splitlines()

@@ -12,7 +12,7 @@ from subnormal.audit import interrupts
 from subnormal.audit.engine.pairs import AnyAttack, Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Row, Verdict
-from subnormal.audit.targets.outcome_warnings import Watch
+from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
 from subnormal.audit.targets.stated_claim import Stated
 from subnormal.audit.targets.target import CallableTarget, mechanism
 from subnormal.mechanisms.core.mechanism import Refused
@@ -22,7 +22,7 @@ ALPHA = 1e-6  # chance that a statistical test here fails a sound function
 
 
 def callable_row(function: Callable[..., Any], attack: AnyAttack, runs: int = 2_000) -> Row:
-    member = mechanism("f", attack.family, CallableTarget(function), Stated(), Watch())
+    member = mechanism("f", attack.family, CallableTarget(function), Stated(), OutcomeMonitor())
     return examine(Crossing(attack, member), seed=1, runs=runs, alpha=ALPHA)
 
 

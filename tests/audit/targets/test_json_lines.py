@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.outcome_warnings import Watch
+from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.families import family
 from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
@@ -102,7 +102,7 @@ def test_gathering_changes_no_outcome() -> None:
 
 
 def warned(outcomes: list[Any]) -> bool:
-    watch = Watch()
+    watch = OutcomeMonitor()
     watch.see(outcomes)
     return bool(watch.warnings())
 

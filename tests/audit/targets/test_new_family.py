@@ -13,7 +13,7 @@ from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.outcome_warnings import Watch
+from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
 from subnormal.audit.targets.stated_claim import SEARCH, Stated, searched
 from subnormal.audit.targets.target import CallableTarget, mechanism
 from subnormal.mechanisms import families
@@ -77,7 +77,7 @@ def target(outcome: int | None, stated: Stated) -> Any:
     def release(data: int, parameters: dict[str, Any], runs: int) -> list[int]:
         return [data if outcome is None else outcome] * runs
 
-    return mechanism("a target", FAMILY.name, CallableTarget(release), stated, Watch())
+    return mechanism("a target", FAMILY.name, CallableTarget(release), stated, OutcomeMonitor())
 
 
 def test_a_stated_claim_makes_the_attack_and_is_what_is_claimed() -> None:

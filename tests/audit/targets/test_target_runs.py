@@ -17,7 +17,7 @@ from subnormal.audit.__main__ import main
 from subnormal.audit.commands import common
 from subnormal.audit.commands.target import Wanted, examined
 from subnormal.audit.engine.scheduler import Standings
-from subnormal.audit.targets.outcome_warnings import Watch
+from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
 from subnormal.audit.targets.stated_claim import Stated
 from subnormal.audit.targets.target import mechanism
 from subnormal.mechanisms.bits import seeded_bits
@@ -108,7 +108,7 @@ def test_a_request_takes_about_a_second_whatever_the_speed(
         return [0.5] * runs
 
     monkeypatch.setattr("subnormal.audit.targets.target.time.monotonic", lambda: now)
-    member = mechanism("f", "laplace", target, Stated(), Watch())
+    member = mechanism("f", "laplace", target, Stated(), OutcomeMonitor())
     attack = grid_precision()
     bits = seeded_bits(1, "a", "m", "in", 0)
     assert len(member.sample(0, attack.parameters, bits, sum(expected))) == sum(expected)
