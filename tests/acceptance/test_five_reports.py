@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from subnormal.audit.commands.keeping import LOCK
 from subnormal.audit.engine.checkpoint import BESIDE, NAME
 from subnormal.audit.evidence import sampled
 from tests.support.clusters import kill, started_scheduler, started_worker, wait_until
@@ -91,7 +92,7 @@ def test_an_audit_that_is_killed_and_resumed(tmp_path: Path, one_worker: dict[st
         process.send_signal(signal.SIGKILL)
         ended(process)
     assert NAME in (left := {path.name for path in tmp_path.iterdir()})
-    assert left <= {NAME, BESIDE}  # it may have been killed while it wrote
+    assert left <= {NAME, BESIDE, LOCK}  # it may have been killed while it wrote; the lock is nobody's then
     assert files(tmp_path, "--jobs", "2", "--resume") == one_worker
 
 
