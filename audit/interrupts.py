@@ -18,6 +18,7 @@ SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 GROUPS: set[int] = set()  # process groups that no terminal interrupts: they end with this process
 left = "nothing was written"  # what an interrupt leaves behind, in words
 _came = False
+_exit = os._exit  # as it is before a target that may not end this process is called
 
 
 def _first(*given: object) -> None:
@@ -51,7 +52,7 @@ def end(*given: object) -> None:
             os.killpg(GROUPS.pop(), signal.SIGKILL)
     if os.isatty(2):
         os.write(2, SHOW_CURSOR)
-    os._exit(EXIT_CODE)
+    _exit(EXIT_CODE)
 
 
 @contextmanager

@@ -41,7 +41,12 @@ def target(folder: Path, body: str, name: str) -> str:
 
 @pytest.mark.parametrize("more", [[], ["--until-decided"], ["--runs", "5000"]])
 @pytest.mark.parametrize(
-    ("body", "told"), [("raise KeyError('scale')", "KeyError: 'scale'"), ("sys.exit('no')", "SystemExit: no")]
+    ("body", "told"),
+    [
+        ("raise KeyError('scale')", "KeyError: 'scale'"),
+        ("sys.exit('no')", "SystemExit: no"),
+        ("os._exit(0)", "SystemExit: 0"),
+    ],
 )
 def test_a_target_that_only_raises_is_an_error_and_exits_3(body: str, told: str, more: list[str], folder: Path) -> None:
     name = target(folder, body, f"raising_{'_'.join(filter(str.isalnum, body + ''.join(more)))}")
