@@ -71,7 +71,8 @@ def crossings(
             telling = mechanism.name in order or foreign or mechanism in exact[:1]
             asked = everything and not mechanism.variant_of
             asked |= named and (bool(mechanism.variant_of) or mechanism in exact)
-            asked |= named and quick and not catalogue.naming(mechanism.name)
+            if named and quick and not (telling or asked):
+                asked = not catalogue.naming(mechanism.name)  # which builds every attack
             if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
                 found.append(Crossing(attack, mechanism))
     return found
