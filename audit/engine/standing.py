@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from subnormal.audit.engine import row as life
+from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import Begun, Found, Plan, Prepared, Tally
 from subnormal.audit.evidence.batches import Batch
 from subnormal.audit.model import Row
 
 SPAN = 0.5  # seconds of counting that one task is to take
-KINDS = (life.finish, life.begin, life.count)  # of tasks, the most urgent first
+KINDS = (engine_row.finish, engine_row.begin, engine_row.count)  # of tasks, the most urgent first
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -57,7 +57,7 @@ class Standing:
         if self.tally is None:
             return
         if found.counted is not None:
-            life.add(self.tally, found.span, found.counted)
+            engine_row.add(self.tally, found.span, found.counted)
             self.seconds = found.seconds / sum(size for _, size in found.span)
         if found.failed is not None:
             self.stumbled = min(found.failed, self.stumbled or found.failed)
@@ -81,20 +81,26 @@ class Standing:
         return span
 
     def next_task(self, kind: Callable[..., Any], parts: int) -> Task | None:
-        """Return the row's task of a kind, `life.finish`, `life.begin` or `life.count`, where it has one to be done."""
+        """Return the row's task of a kind, one of `KINDS`, where it has one to be done."""
         prepared, tally = self.prepared, self.tally
         if self.row is not None or self.finishing:
             return None
-        if kind is life.begin and not self.begun:
+        if kind is engine_row.begin and not self.begun:
             self.begun = True
-            return life.begin, (self.crossing, self.plan, self.stored)
+            return engine_row.begin, (self.crossing, self.plan, self.stored)
         if prepared is None or tally is None:
             return None
-        if kind is life.finish and tally.complete:
+        if kind is engine_row.finish and tally.complete:
             self.finishing = True
-            return life.finish, (self.crossing, self.plan, prepared, tally)
-        if kind is life.count and not tally.complete and (span := self.span(parts)):
-            return life.count, (self.crossing, self.plan, prepared.event, life.cells_of(prepared, tally), span)
+            return engine_row.finish, (self.crossing, self.plan, prepared, tally)
+        if kind is engine_row.count and not tally.complete and (span := self.span(parts)):
+            return engine_row.count, (
+                self.crossing,
+                self.plan,
+                prepared.event,
+                engine_row.cells_of(prepared, tally),
+                span,
+            )
         return None
 
     def take(self, result: Begun | Found | Row) -> None:
@@ -109,11 +115,11 @@ class Standing:
     def examine_here(self, seconds: float) -> None:
         """Examine a row that the clock decides, in so many seconds."""
         plan = self.plan
-        self.row = life.examine(self.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=seconds)
+        self.row = engine_row.examine(self.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=seconds)
 
     def fail(self, error: BaseException | str) -> None:
         """Make an error the row."""
-        self.row = life.failed(self.crossing, error)
+        self.row = engine_row.failed(self.crossing, error)
 
     def to_json(self) -> Any:
         """Return the counts so far, which a later audit goes on from; None where there are none to keep."""

@@ -157,4 +157,4 @@ def test_files_that_are_not_there_are_a_mistake(tmp_path: Path) -> None:
 def test_help_shows_how_to_use_it_in_continuous_integration() -> None:
     shown = call("--help").stdout
     assert "subnormal compare accepted.json reports/report.json" in shown
-    assert "exit 0" in shown
+    assert "Exit 0" in shown

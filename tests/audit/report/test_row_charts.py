@@ -192,8 +192,8 @@ def test_without_a_law_a_line_above_the_claim_is_not_said_to_break_it() -> None:
     counted = examined("grid-precision", "laplace-naive-float64", 500)
     assert counted.sketch is not None
     unlawful = dataclasses.replace(counted, exact=None, sketch=dataclasses.replace(counted.sketch, curve=None))
-    assert "broken where all of the shaded band lies above it" in panel(unlawful, "Privacy curve δ(ε)").caption
+    assert "violated where all of the shaded band is above it" in panel(unlawful, "Privacy curve δ(ε)").caption
     assert (
-        "broken where the line lies above it"
+        "violated where the line is above it"
         in panel(examined("zero-rounding", "exponential-exact"), "Privacy curve δ(ε)").caption
     )
