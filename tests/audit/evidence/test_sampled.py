@@ -119,6 +119,15 @@ def test_disjoint_worlds_are_convicted_by_their_distance_where_the_event_misses(
     assert (alike.verdict, alike.convicted_by, alike.epsilon_lower) == (Verdict.NOT_REFUTED, None, 0)
 
 
+def test_an_event_convicts_from_the_bound_above_the_claimed_epsilon() -> None:
+    """In one cell, where no distance can: on either side of the ε that the counts prove, and of its complement's."""
+    for events in ((300, 100), (700, 900)):
+        counts = tuple(batches.Counts(event, np.array([1_000])) for event in events)
+        bound = sampled.judge((counts[0], counts[1]), Claim(5.0), 0.05, None, 1).epsilon_lower
+        for claimed, convicted in ((bound * (1 - 1e-9), "event"), (bound * (1 + 1e-9), None)):
+            assert sampled.judge((counts[0], counts[1]), Claim(claimed), 0.05, None, 1).convicted_by == convicted
+
+
 def test_a_distance_convicts_from_the_margin_above_what_the_claim_allows() -> None:
     claim, margin = Claim(1.0, 0.1), binomial.dkw_margin(10_000, 0.025)
     for beyond, convicted in ((-1, None), (2, "distance")):
