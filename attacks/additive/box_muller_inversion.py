@@ -1,4 +1,4 @@
-"""Box-Muller inversion: two noisy numbers of one pair give away the two uniforms, and so whether a value is possible.
+"""Box-Muller inversion: two noisy numbers of one pair determine the two uniforms, and so whether a value is possible.
 
 A pair (y₁, y₂) released as fl(f + noise) determines, for a candidate f, the uniforms that could have made it up to a
 few steps of 2^−53. The mechanism's own arithmetic is run forward over all of them: where none gives (y₁, y₂) back, f is

@@ -83,7 +83,7 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
     It is near Σ_{e≤−2} (e^(−2^e/λ) − e^(−2^(e+1)/λ))·(1 − 2^(e+1)), which takes the noise as uniform inside each
     [2^e, 2^(e+1)). Exactly, it is 1 − Σ P(|n| = g) over the multiples g of 2^−p: 0, all from 1/2 on, and 2^(e+p) of
     them in [2^e, 2^(e+1)), e from −p to −2. There floats lie 2h = 2^(e−p+1) apart, and e^(−(g−h)/λ) − e^(−(g+h)/λ) sums
-    to a geometric series, but for the first, g = 2^e: below it floats lie half as far apart, and it receives what is
+    to a geometric series, except the first, g = 2^e: below it floats lie half as far apart, and it receives what is
     more than g − h/2.
     """
     digits, last = float_format(float_type)

@@ -25,7 +25,7 @@ class Attack(Generic[D, P, O]):
     statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures; axis says there
     what they are. Empty: outcomes, or the channel's counts.
     channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing. Event
-    and statistic are then about the pairs, and exact members must resist but for those that `breaks` names.
+    and statistic are then about the pairs, and exact members must resist except those that `breaks` names.
     slow: a row takes seconds. A quick look leaves it out, and so do other people's mechanisms, unless it is named.
     """
 

@@ -1,6 +1,6 @@
 """Events in words, from their JSON objects: what the attacker looks for.
 
-A row and a saved report hold an event as JSON alone, so that its words are a function of this JSON, whoever wrote it.
+A row and a saved report hold an event as JSON alone, so that its words are a function of this JSON alone.
 A new kind of event has its words here.
 """
 
@@ -92,7 +92,7 @@ def _subject(path: Sequence[int | str]) -> str:
 
 
 def _one_feature(feature: str, subject: str, low: float, high: float) -> str:
-    """Return what a feature of the subject between two bounds means; it is a whole number, but for a value."""
+    """Return what a feature of the subject between two bounds means; it is a whole number, except for a value."""
     among = [one for one in (0, 1) if low <= one <= high]
     match feature:
         case "kind":

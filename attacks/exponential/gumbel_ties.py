@@ -2,7 +2,7 @@
 
 Two groups of k equal scores, the second moved by Δ. In real numbers a group's probability moves by tanh(ε/4)/2. On 2^b
 uniforms the largest of k is the i-th from the top with probability r^i·(1 − r), i = 0, 1, …, r = (1 − 2^−b)^k ≈
-e^(−k/2^b), but for what lies beyond the lattice. Two groups' largest tie with probability (1 − r)²/(1 − r²) =
+e^(−k/2^b), except what lies beyond the lattice. Two groups' largest tie with probability (1 − r)²/(1 − r²) =
 tanh(k/2^(b+1)). The noises there lie about k/2^b apart: with scores moved by ε/2, which is less, all those ties go from
 the first group to the second, and so does that much probability.
 """

@@ -25,7 +25,7 @@ RESERVE = 1 / 16  # of ε
 def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack; the event is that the first candidate is chosen, whatever its score is.
 
-    h(A) = γA/(1 − (1−γ)A) but for the last step, so at γ = 1/8 the advantage is near 1 − 2h(1/2) = 7/9.
+    h(A) = γA/(1 − (1−γ)A) except at the last step, so at γ = 1/8 the advantage is near 1 − 2h(1/2) = 7/9.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """

@@ -1,7 +1,7 @@
 """Uneven choice: a short uniform cannot choose equally among many categories, and one is too rarely a lie, or never.
 
 int(u·(k − 1)) maps the 2^w values of a uniform to k − 1 categories. With k − 1 = 2^w + 1 one of them is left without a
-value, and whoever reports it tells the truth. With k − 1 = 2^(w−1) + 1 nearly all have two values and two have one: to
+value, and a report of it is the truth. With k − 1 = 2^(w−1) + 1 nearly all have two values and two have one: to
 report one of these costs about ln 2 more than ε. The attacks are on the 11 bits of a float16. The 15 bits of C's rand()
 and the 24 bits of a float32 fail in the same way, with more categories.
 """

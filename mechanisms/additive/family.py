@@ -165,7 +165,7 @@ def require_number(data: Data, query: Query) -> None:
 def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
     """Return the relation: at most Δ apart in the L1 (order 1) or L2 (order 2) norm, compared exactly.
 
-    For a sum: the same records in any order, but for one that was added, removed, or replaced.
+    For a sum: the same records in any order, except one that was added, removed, or replaced.
     """
 
     def adjacent(parameters: _Release, data_in: Data, data_out: Data) -> bool:

@@ -92,11 +92,11 @@ def loss_bound(mechanism: Snapping, sensitivity: float | Fraction = 1, coordinat
 
     1. Rounding the sum, round_Λ and clamp_B are monotone. So an outcome is an interval of f + S·W in real numbers, with
        W = |λ ⊗ LN(U*)|, the same interval whatever f is: ⊕ costs nothing. Its ends lie within 2B + Λ/2 of f, and it is
-       infinite or of a length ℓ of Λ, but for (B + λ)η.
+       infinite or of a length ℓ of Λ, up to (B + λ)η.
     2. Let U be uniform and U* the float below it, so that N = −λ·ln U is exact. U* ≤ U < U*(1 + 2η), and each of the
        two roundings of W changes it by at most a part η/(1 + η), so W(1 − 2η) − 2ηλ ≤ N ≤ W(1 + η)².
     3. Hence Pr[W ≥ d] lies between e^(−d/λ−β) and e^(−d/λ+α), with β = (2η + η²)d/λ and α = 2ηd/λ + 2η. At the
-       largest d, α + β = 8ηB/λ + (2Λ/λ + 2)η =: θ, but for terms in η².
+       largest d, α + β = 8ηB/λ + (2Λ/λ + 2)η =: θ, up to terms in η².
     4. For an f' at a distance t, an infinite interval loses at most t/λ + θ. A finite one, on one side of both, has
        P = ½Pr[W ≥ a] − ½Pr[W ≥ a + ℓ] and loses at most t/λ + θ + 2θ/(e^(ℓ/λ−θ) − 1): the errors of the difference
        are up to coth(Λ/2λ) ≤ coth ½ < 2.164 times those of the ends. Around f it is the same, and at most 3.2η more.

@@ -68,7 +68,7 @@ def privacy(parameters: ThresholdParameters, sensitivities: Sensitivities) -> Cl
     """Return what a release promises for mappings so far apart, rounded up: see above.
 
     sensitivities: Δ₀, Δ₁ or Δ₂, Δ_∞; redundant ones are tightened, and rounding to the grid is counted. For Gaussian
-    noise the claim has its ρ beside (ε, δ), as ρ-zCDP but for δ. A threshold below Δ_∞ is no error: then t > 1/2.
+    noise the claim has its ρ beside (ε, δ), as ρ-zCDP except for δ. A threshold below Δ_∞ is no error: then t > 1/2.
 
     >>> privacy(ThresholdParameters("laplace", 1.0, 10, "int64"), (1, 1, 1))
     Claim(epsilon=1.0, delta=9.021979596461533e-05)
