@@ -51,7 +51,10 @@ class BitSource:
     )
 
     def __init__(self, draw: Draw, word_bits: int = 64, pending: tuple[int, int] = (0, 0)) -> None:
-        """draw(n) returns the next n 64-bit words of the stream; pending is (value, bits) to hand out before them."""
+        """draw(n) returns the next n 64-bit words of the stream; pending is (value, bits) to hand out before them.
+
+        Raises ValueError for word_bits outside 1 … 64.
+        """
         if not 1 <= word_bits <= 64:
             raise ValueError(f"word_bits must be between 1 and 64, got {word_bits}")
         self._draw = draw
@@ -125,6 +128,7 @@ class BitSource:
         self._pending = self._pending_bits = 0
 
     def __reduce_ex__(self, protocol: object) -> Never:
+        """Raise TypeError: a copy would return the same bits again."""
         raise TypeError("a source of random bits cannot be copied or pickled: the copy would hand out the same bits")
 
 

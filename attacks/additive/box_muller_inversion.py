@@ -105,8 +105,8 @@ def as_pairs(outcomes: Outcomes) -> Floats:
 def reachable(pairs: Floats, data: Floats | tuple[float, float], sigma: float) -> NDArray[np.bool_]:
     """Return whether data + float64 Box-Muller noise can be each of these pairs, up to 2^400: shapes (n, 2) -> (n,).
 
-    False is certain. True is, too, but where the uniforms cannot be bracketed closely: noise next to nothing against
-    the data it is added to.
+    False is certain. True is certain as well, except for noise so small against the data that the uniforms cannot be
+    bracketed closely. Raises ValueError for a sigma outside [2^-400, 2^400].
     """
     if not 1 / LARGEST <= sigma <= LARGEST:
         raise ValueError(f"sigma must be between 2^-400 and 2^400, got {sigma}")

@@ -135,7 +135,8 @@ def _guess(
 def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.bool_]:
     """Return for each outcome whether an attacker guesses the world `in` of this file's attack, shape (outcomes,).
 
-    The value that alone can have given the outcome; where both or none can, the nearer one.
+    The guess is the only value that can reach the outcome; where both or neither can, the nearer one.
+    Raises ValueError for an attack whose event is not `Reachable`.
     """
     event = attack.event
     if not isinstance(event, Reachable):

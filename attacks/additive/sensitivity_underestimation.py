@@ -42,6 +42,7 @@ def rounding_worlds(bits: int = 17, float_type: DTypeLike = np.float32) -> World
     q is the type's precision. The sum of all but the last lies above 2^(bits−1), where floats lie 2^(bits−q) apart, and
     the last record is rounded down at L and up at U: sequential sums move by 2^bits times the sensitivity. The exact
     sums lie below a midpoint of two floats and on it, a tie that goes up: correctly rounded sums move as far.
+    Raises ValueError for bits outside 3 … q − 1.
     """
     kind = np.dtype(float_type).type
     digits = int(np.finfo(kind).nmant) + 1

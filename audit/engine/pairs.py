@@ -52,7 +52,7 @@ def crossings(
     installed. A variant of a member meets the attacks that name it, or every one where it is asked for by name. A new
     member that no attack of the catalogue names meets every quick attack on outcomes where it is asked for by name.
     mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing more. Side
-    channels come last.
+    channels come last. Raises LookupError for an attack that names a member that its family does not have.
     """
     found = []
     for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from subnormal.attacks.core.attack import Channel
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, seeded_bits
 from subnormal.mechanisms.core.law import Law, image, integers
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused, Trace
+from subnormal.mechanisms.core.mechanism import Mechanism, Refused, Trace
 from subnormal.mechanisms.core.outcome_identity import identity
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -31,7 +32,8 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
 
     A count is what the source of bits has counted while a single outcome was drawn, by a call of its own; without a
     channel it is the whole `Trace`. An exception is an outcome, `Refused`, beside its count. The law is that of the
-    member's traces, seen through the channel; there is none where the member has none.
+    member's traces, seen through the channel; a member without a law of traces gives a mechanism without a law.
+    Raises ValueError for the channel 'time', which is measured and not counted.
 
     >>> from subnormal.mechanisms.bits import scripted_bits
     >>> coin = Mechanism("coin", "coins", lambda data, parameters, bits, n: [bits.take(1)], lambda *given: None)
@@ -39,27 +41,25 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
     [(1, 1), (0, 1)]
     """
     count = counter(channel)
+    law = mechanism.trace_law
+    if law is not None and channel is not None:
+        law = partial(_law_seen, law, count)
 
     def sample(data: Any, parameters: Any, bits: BitSource, n: int) -> list[tuple[Any, Any]]:
         return [_draw(mechanism, data, parameters, bits, count) for _ in range(n)]
-
-    def law(data: Any, parameters: Any) -> Law[Any]:
-        if mechanism.trace_law is None:
-            raise NoLawError(f"{mechanism.name} has no law of traces")
-        whole = mechanism.trace_law(data, parameters)
-        return whole if channel is None else _seen(whole, count)
 
     return dataclasses.replace(
         mechanism,
         sample=sample,
         claim=mechanism.trace_claim or mechanism.claim,
-        law=None if mechanism.trace_law is None else law,
+        law=law,
         runs=lambda data, parameters: _runs(mechanism, data, parameters),
     )
 
 
-def _seen(whole: Law[Any], count: Callable[[Trace], Any]) -> Law[Any]:
+def _law_seen(law: Callable[..., Law[Any]], count: Callable[[Trace], Any], data: Any, parameters: Any) -> Law[Any]:
     """Return the law of (outcome, count). The longer draws that a law of traces leaves out may look like named ones."""
+    whole = law(data, parameters)
     least: dict[Hashable, int] = {}
     atoms: Sequence[Any] = whole.atoms
     for (outcome, trace), high in zip(atoms, integers(whole.high).repeat(whole.counts()), strict=True):

@@ -24,8 +24,9 @@ def prepare(folder: Path) -> None:
 def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
     """Write files into the folder. Each appears whole or not at all, and none before all of them are on the disk.
 
-    Then remove the stale ones that are not among them. Raises OSError, and then leaves what was there before; so does
-    an interrupt, which comes before the first file appears or after the last.
+    Then remove the stale ones that are not among them. Raises OSError (IsADirectoryError where a folder has the name of
+    a file) and then leaves the old files in place. An interrupt takes effect before the first file appears, or after
+    the last.
     """
     interrupts.check()
     for name in files:

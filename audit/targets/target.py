@@ -131,6 +131,7 @@ class CallableTarget:
         self._raised: Any = None  # the last data that it was first asked for one run of, if that raised
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
+        """Return `runs` outcomes. Raises TargetError for outcomes that are not of the family, or not so many."""
         if self._raised is data:
             outcomes: Any = [self._single(data, parameters) for _ in range(runs)]
         elif runs == 1:

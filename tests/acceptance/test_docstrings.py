@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-FILES = sorted(path for package in ("mechanisms",) for path in (ROOT / package).rglob("*.py"))
+FILES = sorted(path for package in ("mechanisms", "attacks", "audit") for path in (ROOT / package).rglob("*.py"))
 
 
 def unnamed(source: str) -> list[str]:
@@ -25,14 +25,30 @@ def _public(node: ast.Module | ast.ClassDef, outer: str) -> Iterator[tuple[ast.F
     for inner in node.body:
         if isinstance(inner, ast.ClassDef):
             yield from _public(inner, ast.get_docstring(inner) or "")
-        elif isinstance(inner, ast.FunctionDef) and (inner.name == "__post_init__" or inner.name[0] != "_"):
+        elif isinstance(inner, ast.FunctionDef) and (inner.name.startswith("__") or inner.name[0] != "_"):
             yield inner, outer + (ast.get_docstring(inner) or "")
 
 
 def _raised(function: ast.FunctionDef) -> set[str]:
-    raises = [node.exc for node in ast.walk(function) if isinstance(node, ast.Raise)]
-    called = [error.func for error in raises if isinstance(error, ast.Call)]
-    return {error.id for error in called if isinstance(error, ast.Name) and error.id.endswith("Error")}
+    tries = [node for node in ast.walk(function) if isinstance(node, ast.Try)]
+    caught = {
+        (error, name)
+        for node in tries
+        for statement in node.body
+        for error in ast.walk(statement)
+        for name in _caught(node)
+    }
+    return {
+        error.exc.func.id
+        for error in ast.walk(function)
+        if isinstance(error, ast.Raise) and isinstance(error.exc, ast.Call) and isinstance(error.exc.func, ast.Name)
+        if error.exc.func.id.endswith("Error") and (error, error.exc.func.id) not in caught
+    }
+
+
+def _caught(node: ast.Try) -> set[str]:
+    types = [name for handler in node.handlers if handler.type is not None for name in ast.walk(handler.type)]
+    return {name.id for name in types if isinstance(name, ast.Name)}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -46,3 +62,11 @@ def test_an_error_that_no_docstring_names_is_noticed() -> None:
     )
     assert unnamed(silent) == ["line 1: half raises ValueError"]
     assert unnamed(silent.replace("n/2.", "n/2. Raises ValueError for an odd n.")) == []
+
+
+def test_an_error_that_its_function_catches_needs_no_name() -> None:
+    source = (
+        'def f(n):\n    """Return n."""\n    try:\n        raise ValueError(f"{n}")\n    except {}:\n        return n\n'
+    )
+    assert unnamed(source.replace("{}", "(KeyError, ValueError)")) == []
+    assert unnamed(source.replace("{}", "KeyError")) == ["line 1: f raises ValueError"]
