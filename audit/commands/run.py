@@ -262,7 +262,7 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
     from subnormal.audit.engine.dask_cluster import ClusterError, cluster
 
     try:
-        with cluster(address, lambda told: click.echo(told, err=True)) as workers:
+        with cluster(address, lambda line: click.echo(line, err=True)) as workers:
             yield workers
     except ClusterError as error:
         raise Failure(f"--cluster: {error}") from None

@@ -1,7 +1,7 @@
-"""The workers of a Dask scheduler, and which of them may take tasks: those in this environment, by their fingerprint.
+"""The workers of a Dask scheduler. Only workers with the same fingerprint of the environment may take tasks.
 
-A worker is asked for its fingerprint before it is given anything, and shows it again with every task: another process
-may have taken its address meanwhile.
+A worker is asked for its fingerprint before its first task, and compares it again for every task, because another
+process may have taken its address in the meantime.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from typing import Any
 
 from subnormal.audit.engine.fingerprint import differing, digest, fingerprint
 
-SILENCE = 30.0  # seconds without a word from the scheduler after which it is gone
-
-Told = Callable[[str], None]
+SCHEDULER_TIMEOUT = 30.0  # seconds without an answer after which the scheduler counts as gone
 
 
 class ClusterError(Exception):
-    """The cluster cannot do the work: why, in one line that names its address."""
+    """The cluster cannot do tasks. The message is one line that names its address and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that is made when it is unpickled, so that a scheduler need not import what its workers run."""
+    """A call that is made when it is unpickled, so that the scheduler does not import the workers' functions."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -36,27 +34,27 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Stranger:
-    """A worker's answer to a task that is meant for another environment."""
+class WrongEnvironment:
+    """The answer of a worker whose environment is not the one that the task is meant for."""
 
     address: str
     fingerprint: dict[str, str]
 
 
-def done_here(wanted: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """On a worker: return the function's result if the environment has the digest that is wanted, else a Stranger."""
-    if digest() != wanted:
+def call_in_environment(required: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """On a worker: return the function's result if the environment has the required digest, else WrongEnvironment."""
+    if digest() != required:
         from distributed import get_worker
 
-        return Stranger(get_worker().address, fingerprint())
+        return WrongEnvironment(get_worker().address, fingerprint())
     return function(*arguments)
 
 
-class Crew:
-    """Who is there and who may take tasks, as of the last look. Attributes are replaced, never changed."""
+class WorkerPool:
+    """The workers that are present, and those that may take tasks. Attributes are replaced, not mutated."""
 
-    def __init__(self, client: Any, address: str, told: Told) -> None:
-        self._client, self._address, self._told = client, address, told
+    def __init__(self, client: Any, address: str, warn: Callable[[str], None]) -> None:
+        self._client, self._address, self._warn = client, address, warn
         self.present: dict[str, tuple[str, int]] = {}  # name and threads of each worker, by its address
         self.allowed: frozenset[str] = frozenset()
         self._refused: frozenset[str] = frozenset()
@@ -68,24 +66,24 @@ class Crew:
         present = self.present
         return sum(present[address][1] for address in self.allowed if address in present)
 
-    async def gather(self, patience: float) -> None:
-        """Wait for the first workers, and until they have been asked. Raises ClusterError when none may take tasks."""
+    async def wait_for_workers(self, patience: float) -> None:
+        """Wait until the first workers are present and checked. Raises ClusterError if none of them may take tasks."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                await self.look()
+                await self.refresh()
                 while not self.present:
                     await asyncio.sleep(0.1)
-                    await self.look()
+                    await self.refresh()
                 await asyncio.wait(self._checks.values())
         if not self.allowed:
-            raise self.nobody()
+            raise self.no_worker_error()
 
-    async def look(self) -> None:
-        """See who has come and who has gone, and ask the new ones. Raises ClusterError when the scheduler is gone."""
+    async def refresh(self) -> None:
+        """Update the list of workers and check the new ones. Raises ClusterError when the scheduler is gone."""
         self.require_scheduler()
         try:
-            identity = await asyncio.wait_for(self._client.scheduler.identity(), SILENCE)
-        except OSError:  # it ends while it is asked, or is silent; the client need not have noticed
+            identity = await asyncio.wait_for(self._client.scheduler.identity(), SCHEDULER_TIMEOUT)
+        except OSError:  # it ended meanwhile or does not answer; the client may not have noticed
             raise self._gone() from None
         workers = identity["workers"].items()
         self.present = {address: (str(worker["name"]), int(worker["nthreads"])) for address, worker in workers}
@@ -106,7 +104,7 @@ class Crew:
         return ClusterError(f"{self._address}: the scheduler is gone")
 
     async def _check(self, address: str) -> None:
-        """Ask a worker for its fingerprint, whatever it is doing. Who cannot answer is asked again at the next look."""
+        """Ask a worker for its fingerprint. A worker that does not answer is asked again at the next refresh."""
         asked = self._client.run(
             pickle.loads, pickle.dumps(Call(fingerprint, ())), workers=[address], on_error="return"
         )
@@ -115,26 +113,26 @@ class Crew:
             if isinstance(theirs, OSError):
                 return
             if isinstance(theirs, Exception):
-                self._refuse(address, f"it cannot run subnormal: {in_a_line(theirs)}")
+                self._refuse(address, f"it cannot run subnormal: {one_line(theirs)}")
             elif theirs == fingerprint():
                 self.allowed |= {address}
             else:
-                self.refuse(Stranger(address, theirs))
+                self.refuse(WrongEnvironment(address, theirs))
 
-    def refuse(self, stranger: Stranger) -> None:
-        """Give a worker no more tasks, and say what differs."""
-        self._refuse(stranger.address, "; ".join(differing(fingerprint(), stranger.fingerprint)))
+    def refuse(self, other: WrongEnvironment) -> None:
+        """Exclude a worker from tasks, and warn what differs."""
+        self._refuse(other.address, "; ".join(differing(fingerprint(), other.fingerprint)))
 
     def _refuse(self, address: str, why: str) -> None:
-        if address in self._refused:  # it had more than one task
+        if address in self._refused:  # several of its tasks may report it
             return
         self.allowed, self._refused = self.allowed - {address}, self._refused | {address}
         name, _ = self.present.get(address, (address, 0))
         named = "" if name == address else f" ({name})"
-        self._told(f"worker {address}{named} is refused: {why}")
+        self._warn(f"worker {address}{named} is refused: {why}")
 
-    def nobody(self) -> ClusterError:
-        """Return why nobody may take a task."""
+    def no_worker_error(self) -> ClusterError:
+        """Return the error that says why no worker may take a task."""
         if not self.present:
             return ClusterError(f"{self._address}: the scheduler has no workers")
         if self._refused == self.present.keys():
@@ -142,10 +140,10 @@ class Crew:
         return ClusterError(f"{self._address}: none of its workers answers")
 
 
-def in_a_line(error: Exception) -> str:
-    """Return the kind of an error, and the first line of what it says.
+def one_line(error: Exception) -> str:
+    """Return the type of an error, and the first line of its message.
 
-    >>> in_a_line(ValueError("no\\nsuch luck")), in_a_line(TimeoutError())
+    >>> one_line(ValueError("no\\nsuch luck")), one_line(TimeoutError())
     ('ValueError: no', 'TimeoutError')
     """
     first = str(error).strip().partition("\n")[0]

@@ -18,7 +18,7 @@ import pytest
 
 from subnormal.audit.engine import dask_cluster, fingerprint
 from subnormal.audit.engine.dask_cluster import ClusterError, cluster
-from subnormal.audit.engine.dask_workers import Crew
+from subnormal.audit.engine.dask_workers import WorkerPool
 from tests.support.clusters import (
     PATIENCE,
     counts,
@@ -125,7 +125,7 @@ def test_who_takes_the_address_of_another_is_asked_again(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(dask_cluster, "LOOK", 1e3)  # only the tasks themselves can tell
+    monkeypatch.setattr(dask_cluster, "POLL_INTERVAL", 1e3)  # only the tasks themselves can tell
     with ExitStack() as held:
         sound = held.enter_context(started_worker(address, "sound", tmp_path))
         workers = held.enter_context(cluster(address, told.append))
@@ -186,7 +186,7 @@ def said() -> Iterator[list[str]]:
 def test_a_scheduler_that_is_not_there_is_one_line(
     absent: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
+    monkeypatch.setattr(dask_cluster, "ANSWER_TIMEOUT", 1.0)
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"^no Dask scheduler at ") as caught, cluster(absent, nobody_is_refused):
         pass
@@ -198,7 +198,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(
 
 
 def test_who_opens_and_says_nothing_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
+    monkeypatch.setattr(dask_cluster, "ANSWER_TIMEOUT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent_address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with (
@@ -223,7 +223,7 @@ class Ending:
 
 def test_a_scheduler_that_ends_while_it_is_asked_is_gone() -> None:
     with pytest.raises(ClusterError, match=r"^tcp://127\.0\.0\.1:1: the scheduler is gone$"):
-        asyncio.run(Crew(Ending(), "tcp://127.0.0.1:1", nobody_is_refused).look())
+        asyncio.run(WorkerPool(Ending(), "tcp://127.0.0.1:1", nobody_is_refused).refresh())
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,13 +267,13 @@ def tasks_left(dask_scheduler: Any) -> int:
 def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_scheduler(
     tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dask_cluster, "LOSSES", 2)
+    monkeypatch.setattr(dask_cluster, "LOSSES_MAX", 2)
     levels = {
         name: logging.getLogger(name).level for name in ("distributed", "distributed.client", "tornado", "asyncio")
     }
     with started_scheduler(tmp_path) as (scheduler, address):
         with monkeypatch.context() as hasty:
-            hasty.setattr(dask_cluster, "PATIENCE", 1.0)
+            hasty.setattr(dask_cluster, "ANSWER_TIMEOUT", 1.0)
             with (
                 pytest.raises(ClusterError, match=rf"^{address}: the scheduler has no workers$"),
                 cluster(address, print),
