@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NOTEBOOKS := $(wildcard notebooks/*.py)
+NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table notebooks bench calibrate clean
+.PHONY: report test lint wheel table notebooks bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -47,6 +47,10 @@ table: $(VENV)/.installed
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks --ignore benchmarks/calibration -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
+
+# The time of one draw, as Figures 4 to 7 and 9 of Ilvento 2020; writes reports/figure-*.png. With options: python -m benchmarks.figures --help
+figures: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.figures
 
 # Equal code under this machine's clock, and leaks of a stated size; writes benchmarks/calibration/results.md. Needs an idle machine.
 calibrate: $(VENV)/.installed-test

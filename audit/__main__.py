@@ -20,7 +20,6 @@ import click
 from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
-from subnormal.audit.commands.figures import figures
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.commands.run import run
 from subnormal.audit.commands.vectors import vectors
@@ -53,7 +52,6 @@ def main() -> None:
 
 main.add_command(run)
 main.add_command(list_command)
-main.add_command(figures)
 main.add_command(vectors)
 main.add_command(compose)
 main.add_command(compare)

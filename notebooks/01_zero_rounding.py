@@ -48,13 +48,13 @@ SEED = 1
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from pictures import side_by_side
 from subnormal.attacks.exponential.float_boundaries import last_positive
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import side_by_side
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.families import member

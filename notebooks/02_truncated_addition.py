@@ -48,13 +48,13 @@ SEED = 1
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from pictures import IN, OUT, side_by_side
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import IN, OUT, side_by_side
 from subnormal.audit.report.table import to_markdown
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.exponential import naive as exponential_naive

@@ -45,13 +45,13 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from pictures import IN, OUT, draw_worlds
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import exhaustive
-from subnormal.audit.figures.pictures import IN, OUT, draw_worlds
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2

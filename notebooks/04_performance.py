@@ -38,6 +38,7 @@ ETA = Eta(3, 2, 1)  # the rate in the small examples: B = 3/4
 SEED = 1  # the order of the measurements
 
 # %%
+import sys
 from fractions import Fraction
 from itertools import pairwise
 
@@ -46,13 +47,15 @@ import numpy as np
 from IPython.display import Markdown, display
 
 from subnormal.audit.evidence import exhaustive
-from subnormal.audit.figures import curves, figures
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.samplers import float_weights
+
+sys.path.insert(0, "..")  # the benchmarks are in the folder above
+from benchmarks.figures import curves, figures
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 

@@ -54,10 +54,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
+from pictures import IN, OUT
 from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.additive.least_significant_bits import Reachable, guesses_in, least_significant_bits
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import seeded_bits

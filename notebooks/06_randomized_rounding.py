@@ -48,7 +48,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import ks_2samp, laplace
 
-from subnormal.audit.figures.pictures import IN, OUT
+from pictures import IN, OUT
 from subnormal.audit.statistics.binomial import ks_distance
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, randomized_rounding

@@ -41,8 +41,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import heart
 
+from pictures import IN, OUT
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, score_functions
 from subnormal.mechanisms.exponential import exact as exponential_exact

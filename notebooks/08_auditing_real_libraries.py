@@ -59,12 +59,12 @@ import numpy as np
 from IPython.display import Markdown, display
 
 import subnormal
+from pictures import IN, OUT
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
 from subnormal.audit import vectors
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.audit.report import table, to_json
 from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor

@@ -37,20 +37,20 @@ MINIMA = (1, 2, 4, 8, 10, 16, 32)  # tries, at the least
 
 # %%
 import math
+import sys
 from fractions import Fraction
 
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
+from pictures import IN, OUT, side_by_side
 from subnormal.attacks.side_channels.geometric_trials import geometric_trials
 from subnormal.attacks.side_channels.rejection_time import rejection_time
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import exact, exhaustive, side_channels, timing
-from subnormal.audit.figures import curves, figures
-from subnormal.audit.figures.pictures import IN, OUT, side_by_side
 from subnormal.audit.model import Verdict
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.bits import seeded_bits
@@ -59,6 +59,9 @@ from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Eta
+
+sys.path.insert(0, "..")  # the benchmarks are in the folder above
+from benchmarks.figures import curves, figures
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 

@@ -45,12 +45,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
+from pictures import IN, OUT
 from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
 from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
 from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
 from subnormal.attacks.sparse_vector.published_variants import no_cutoff, noiseless_answers, noisy_value, unscaled_noise
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential import gumbel_max_naive, permute_and_flip

@@ -51,9 +51,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import scipy
 
+from pictures import IN, OUT
 from subnormal.attacks.partitions.negligible_region import negligible_region
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.partitions import exact as partitions_exact

@@ -40,9 +40,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import fair
 
+from pictures import IN, OUT
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.evidence import exact
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import installed, member
 from subnormal.mechanisms.numerics.mpfr import float_up

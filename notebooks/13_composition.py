@@ -41,11 +41,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
 
+from pictures import IN, OUT
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.composition import leak_growth, other_accountants
 from subnormal.audit.composition.closed_forms import gaussian, randomized_response
 from subnormal.audit.composition.composition import buckets
-from subnormal.audit.figures.pictures import IN, OUT
 from subnormal.mechanisms.privacy import Zcdp
 
 plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from subnormal.audit.__main__ import main
+from benchmarks.figures import curves, figures
+from benchmarks.figures.__main__ import main
+from benchmarks.figures.curves import PLANS
+from benchmarks.figures.figures import Plan, Series, Timings
 from subnormal.audit.evidence import exhaustive
-from subnormal.audit.figures import curves, figures
-from subnormal.audit.figures.curves import PLANS
-from subnormal.audit.figures.figures import Plan, Series, Timings
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
@@ -31,7 +31,7 @@ def tiny(plan: Plan) -> Plan:
 
 
 def call(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["figures", *arguments])
+    return CliRunner().invoke(main, arguments)
 
 
 @pytest.fixture(scope="module")

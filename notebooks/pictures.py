@@ -1,21 +1,19 @@
-"""Rows as pictures, for notebooks: both worlds of each, side by side. Those of report.html are `report.row_charts`."""
+"""Pictures of rows for the notebooks beside this file: both worlds of each row, side by side."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from subnormal.audit.model import Row, Sketch
 from subnormal.audit.report import bins
 from subnormal.audit.report.bins import FEW
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 IN, OUT = "#2a6fbb", "#d95f02"  # the two worlds, told apart by colour-blind readers too
 LINE = 45  # characters over a picture
@@ -24,9 +22,6 @@ LEAST_DRAWN = 1e-20
 
 def side_by_side(rows: Sequence[Row], title: str = "") -> Figure:
     """Return a figure with a column for each row: both worlds."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import NullLocator
-
     width, height = 4.6 * len(rows), 3.7
     figure = Figure(figsize=(width, height))
     figure.suptitle(title, fontweight="bold", y=1 - 0.08 / height, va="top")

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+from notebooks import pictures
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
-from subnormal.audit.figures import pictures
 from subnormal.audit.model import Row, Sketch
 from subnormal.mechanisms.families import member
 
@@ -51,6 +52,4 @@ def _row(name: str, mechanism: str) -> Row:
 
 
 def _panel() -> Any:
-    from matplotlib.figure import Figure
-
     return Figure().subplots()

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.figures.figures import Call, Curve, Plan
 from subnormal.attacks.side_channels.rejection_tries import rejection_tries
-from subnormal.audit.figures.figures import Call, Curve, Plan
 from subnormal.mechanisms.bits import system_bits
 from subnormal.mechanisms.exponential import base2 as exponential_base2
 from subnormal.mechanisms.exponential import exact as exponential_exact

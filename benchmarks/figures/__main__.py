@@ -1,20 +1,22 @@
-"""audit figures: measure what a draw costs, and draw it."""
+"""Measure the processor time of a draw, and draw it: `make figures`, or python -m benchmarks.figures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from matplotlib.ticker import EngFormatter
+from rich import box
+from rich.table import Table
 
+from benchmarks.figures.curves import PLANS
+from benchmarks.figures.figures import QUICK_ROUNDS, Timings, measure, to_json, to_png
 from subnormal.audit.commands.common import file_mistakes, out_option, print_table, progress
+from subnormal.audit.report import atomic_write
+from subnormal.mechanisms.families import unknown
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
-    from subnormal.audit.figures.figures import Plan, Timings
+NAMES = [plan.name for plan in PLANS]
 
 
 @click.command()
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Order of the measurements. Times differ all the same: draws take cryptographic bits.",
 )
-def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -> None:
+def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -> None:
     """Measure the processor time of one draw, and draw it as Figures 4 to 7 and 9 of Ilvento 2020.
 
     \b
@@ -46,53 +48,25 @@ def figures(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int
     Prints the exponent a of each curve, time ~ n^a over the larger sizes, and how the times compare at the largest
     size that all curves of a figure share. A picture has medians, with a band from quartile to quartile.
     """
-    from subnormal.audit.figures.figures import QUICK_ROUNDS
-
-    measured = _written(_chosen(names), out, min(rounds, QUICK_ROUNDS) if quick else rounds, seed, quick)
-    for timings in measured:
-        print_table(_table(timings))
-    click.echo(f"figures: {', '.join(str(out / f'{timings.name}.png') for timings in measured)}", err=True)
-
-
-def _written(plans: list[Plan], out: Path, rounds: int, seed: int, quick: bool) -> list[Timings]:
-    """Measure, draw and write; return the numbers."""
-    from subnormal.audit.figures.curves import PLANS
-    from subnormal.audit.figures.figures import to_json, to_png
-    from subnormal.audit.report import atomic_write
-
+    for name in names:
+        if name not in NAMES:
+            raise click.BadParameter(unknown("figure", name, NAMES), param_hint="--figure")
+    plans = [plan for plan in PLANS if not names or plan.name in names]
+    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
     with file_mistakes():
         atomic_write.prepare(out)
-    measured = _measured(plans, rounds, seed, quick)
+    with progress("measuring", len(plans) * rounds) as done:
+        measured = [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
     pictures = {f"{timings.name}.png": to_png(timings) for timings in measured}
     with file_mistakes():
-        stale = [f"{plan.name}.png" for plan in PLANS]  # of an earlier run in the same folder
+        stale = [f"{name}.png" for name in NAMES]  # of an earlier run in the same folder
         atomic_write.write(out, pictures | {"figures.json": to_json(measured, seed).encode()}, stale)
-    return measured
-
-
-def _chosen(names: Sequence[str]) -> list[Plan]:
-    from subnormal.audit.figures.curves import PLANS
-    from subnormal.mechanisms.families import unknown
-
-    known = [plan.name for plan in PLANS]
-    for name in names:
-        if name not in known:
-            raise click.BadParameter(unknown("figure", name, known), param_hint="--figure")
-    return [plan for plan in PLANS if not names or plan.name in names]
-
-
-def _measured(plans: list[Plan], rounds: int, seed: int, quick: bool) -> list[Timings]:
-    from subnormal.audit.figures.figures import measure
-
-    with progress("measuring", len(plans) * rounds) as done:
-        return [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
+    for timings in measured:
+        print_table(_table(timings))
+    click.echo(f"figures: {', '.join(str(out / name) for name in pictures)}", err=True)
 
 
 def _table(timings: Timings) -> Table:
-    from matplotlib.ticker import EngFormatter
-    from rich import box
-    from rich.table import Table
-
     at = timings.common_size
     made = Table(title=timings.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in (timings.name, "time ~", f"at n = {at:,}", f"× {timings.series[0].name}"):
@@ -102,3 +76,7 @@ def _table(timings: Timings) -> Table:
         median = series.median[series.sizes.index(at)]
         made.add_row(series.name, f"n^{series.exponent:z.2f}", seconds(median), f"{timings.ratios()[series.name]:,.2f}")
     return made
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks.figures")

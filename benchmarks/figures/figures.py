@@ -16,14 +16,15 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import takewhile
 from math import ceil, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
 from subnormal.audit.engine.fingerprint import environment
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that reading the clock costs nothing
 LEAST_TICK = 1e-6  # seconds: no clock is trusted below
@@ -172,8 +173,6 @@ def draw(axes: Axes, timings: Timings) -> None:
 
     On logarithmic axes with the exponents of power laws; without them for a few tries, which follow none.
     """
-    from matplotlib.ticker import EngFormatter
-
     rank = {name: -round(log(ratio)) for name, ratio in timings.ratios().items()}  # near ties keep the plan's order
     for series in sorted(timings.series, key=lambda series: rank[series.name]):
         style = STYLES[series.name]
@@ -197,9 +196,6 @@ def draw_advantage(axes: Axes, timings: Timings) -> None:
 
 def to_png(timings: Timings) -> bytes:
     """Return the picture of a figure."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     with rc_context({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(11, 5), layout="constrained")
         if timings.advantage:
