@@ -9,7 +9,7 @@ import sys
 from subnormal.audit import interrupts
 
 if __name__ == "__main__":
-    interrupts.heed(interrupts.end)  # importing the rest takes a while, and leaves nothing to tell of
+    interrupts.install_handler(interrupts.end)  # the imports take a while, and nothing is written by then
 
 import traceback
 from importlib.metadata import version
@@ -29,13 +29,13 @@ class Commands(click.Group):
     """All commands."""
 
     def invoke(self, context: click.Context) -> Any:
-        """Run the command. Standard output closed or full exits with 2: with 1, as click has it, it were a verdict."""
+        """Run the command. Standard output closed or full exits with 2; click's 1 would look like a verdict."""
         try:
             returned = super().invoke(context)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except OSError as error:
-            sys.stdout = None  # nothing more can be said there
+            sys.stdout = None  # it takes no more text
             raise Failure(f"standard output: {error.strerror}") from None
         return returned
 
@@ -46,7 +46,7 @@ def main() -> None:
     """Attack and audit differential-privacy mechanisms, down to the last bit.
 
     Exit codes: 0 done, 1 a claim was violated (with --fail-on-violation) or reports differ (compare), 2 a mistake in
-    the call, 3 a row failed, be there violations or not, 70 a bug of this program, 130 interrupted.
+    the call, 3 a row failed (with or without violations), 70 a bug of this program, 130 interrupted.
     """
 
 
@@ -58,32 +58,33 @@ main.add_command(compare)
 
 
 def entry() -> None:
-    """Run the command line; every way out has its own exit code."""
-    interrupts.heed()
+    """Run the command line, and exit with a code that says how it ended."""
+    interrupts.install_handler()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks
     try:
         code = _done()
-    except OSError:  # standard error is closed or full: nothing more can be said
+    except OSError:  # standard error is closed or full, so no message can be written
         sys.stderr, code = None, 2
-    except KeyboardInterrupt:  # one that another was about to tell of
+    except KeyboardInterrupt:  # it came while another one was reported
         code = interrupts.EXIT_CODE
-    if interrupts.came():
+    if interrupts.interrupted():
         atexit._run_exitfuncs()  # which unlink the semaphores of worker processes: their tracker warns of those left
         interrupts.end()  # `sys.exit` may end by the signal itself, and waits for threads
     sys.exit(code)
 
 
 def _done() -> int:
-    """Run the command line, say what went wrong, and return the exit code. Raises OSError where that cannot be said."""
+    """Run the command line, print its error if any, and return the exit code. Raises OSError where printing fails."""
     try:
         return main.main(standalone_mode=False) or 0
     except SystemExit as ended:
         return int(ended.code or 0)
     except BaseException as error:
-        if interrupts.came() or isinstance(error, click.Abort | KeyboardInterrupt):  # it may have become any other
-            click.echo(f"interrupted: {interrupts.left}", err=True)
+        # An interrupt may have turned into any error.
+        if interrupts.interrupted() or isinstance(error, click.Abort | KeyboardInterrupt):
+            click.echo(f"interrupted: {interrupts.files_left}", err=True)
             return interrupts.EXIT_CODE
         if isinstance(error, click.ClickException):
             error.show()

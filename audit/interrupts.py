@@ -1,8 +1,8 @@
-"""Ctrl-C that is not lost: what it raises may be swallowed on its way, that it came is kept.
+"""Handles Ctrl-C so that it is never lost, even where its KeyboardInterrupt is swallowed.
 
-A KeyboardInterrupt that meets a destructor, the callback of a weak reference (every import has one) or the
-initialisation of an extension module ends there; a class body or a lock makes a RuntimeError of it. So the first one is
-raised as usual, and again at the next `check()`; the second ends the process where it stands.
+A KeyboardInterrupt raised in a destructor, in the callback of a weak reference (every import has one) or in the
+initialisation of an extension module is swallowed; in a class body or a lock it becomes a RuntimeError. The first
+interrupt is therefore raised as usual, and again at the next `check()`. The second one ends the process at once.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-EXIT_CODE = 130  # 128 + SIGINT, as a shell has it
-SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
-GROUPS: set[int] = set()  # process groups that no terminal interrupts: they end with this process
-left = "nothing was written"  # what an interrupt leaves behind, in words
-_came = False
-_exit = os._exit  # as it is before a target that may not end this process is called
+EXIT_CODE = 130  # 128 + SIGINT, as in a shell
+SHOW_CURSOR = b"\x1b[?25h"  # a progress bar hides it
+GROUPS: set[int] = set()  # process groups that the terminal does not interrupt; `end` kills them
+files_left = "nothing was written"  # the state of the folder after an interrupt, for its message
+_interrupted = False
+_exit = os._exit  # the original: it is patched while a target is called
 
 
 def _first(*given: object) -> None:
-    global _came
-    _came = True
+    global _interrupted
+    _interrupted = True
     signal.signal(signal.SIGINT, end)
     raise KeyboardInterrupt
 
 
-def heed(handler: Callable[..., None] = _first) -> None:
-    """Take the interrupts of this process, in its main thread; where they are ignored, as under nohup, they stay so."""
+def install_handler(handler: Callable[..., None] = _first) -> None:
+    """Handle SIGINT, in the main thread. Where it is ignored, as under nohup, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)
 
 
-def came() -> bool:
-    """Return whether an interrupt has come."""
-    return _came
+def interrupted() -> bool:
+    """Return whether there has been an interrupt."""
+    return _interrupted
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt where one has come and was swallowed; to be called between the steps of long work."""
-    if _came:
+    """Raise KeyboardInterrupt if there has been an interrupt. To be called between the steps of long work."""
+    if _interrupted:
         raise KeyboardInterrupt
 
 
 def end(*given: object) -> None:
-    """End this process and its groups at once; a signal handler."""
+    """End this process and its process groups at once. A signal handler."""
     while GROUPS:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(GROUPS.pop(), signal.SIGKILL)
@@ -56,9 +56,9 @@ def end(*given: object) -> None:
 
 
 @contextmanager
-def put_off() -> Iterator[None]:
-    """Put off an interrupt until the end of what must not be done by halves."""
-    if threading.current_thread() is not threading.main_thread():  # the others get none
+def defer() -> Iterator[None]:
+    """Delay an interrupt until the end of the block, which must not be left half done."""
+    if threading.current_thread() is not threading.main_thread():  # other threads get no signals
         yield
         return
     late: list[object] = []

@@ -68,7 +68,7 @@ from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.report import table, to_json
 from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
-from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.audit.targets.target import CallableTarget, mechanism, opened
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 
@@ -275,7 +275,7 @@ def release(data, parameters, runs):
 def audited(name, target, attack=grid):
     """The report of one target under one attack, which judges the claim EPSILON."""
     watch = OutcomeMonitor()
-    mine = mechanism(name, attack.family, target, Stated(epsilon=EPSILON), watch)
+    mine = mechanism(name, attack.family, target, StatedClaim(epsilon=EPSILON), watch)
     report = examine_all([Crossing(attack, mine)], seed=SEED, runs=RUNS, alpha=ALPHA)
     row = dataclasses.replace(report.rows[0], warnings=watch.warnings())
     return dataclasses.replace(report, rows=(row,))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
     from rich.table import Table
 
-    from subnormal.audit.engine.scheduler import Standings
+    from subnormal.audit.engine.scheduler import AuditProgress
     from subnormal.audit.engine.standing import Standing
 
 
@@ -34,7 +34,7 @@ def _named_folder(context: click.Context, parameter: click.Parameter, value: Pat
     return value
 
 
-def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
+def out_option(help_text: str, default: str = "reports") -> Callable[[Any], Any]:
     """Return the option --out of a command that writes files."""
     return click.option(
         "--out",
@@ -42,7 +42,7 @@ def out_option(told: str, default: str = "reports") -> Callable[[Any], Any]:
         default=Path(default),
         show_default=True,
         callback=_named_folder,
-        help=told,
+        help=help_text,
     )
 
 
@@ -55,8 +55,8 @@ def known(find: Callable[[str], object], name: str, option: str) -> None:
         find(name)
     except (LookupError, ValueError) as error:
         kind = _kind(name) or ""
-        told = f"{name!r} is {kind}" if kind and not kind.endswith(option.removeprefix("--")) else error.args[0]
-        raise click.BadParameter(str(told), param_hint=option) from None
+        message = f"{name!r} is {kind}" if kind and not kind.endswith(option.removeprefix("--")) else error.args[0]
+        raise click.BadParameter(str(message), param_hint=option) from None
 
 
 def _kind(name: str) -> str | None:
@@ -106,7 +106,7 @@ def progress(what: str, total: int) -> Iterator[Steps]:
 
 
 @contextmanager
-def auditing() -> Iterator[Callable[[Standings], None]]:
+def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
     """Show rows, runs per second, the time left, and the bound of the row that was counted last; in a pipe, as a line
     every `PROGRESS_INTERVAL` seconds."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
@@ -118,21 +118,21 @@ def auditing() -> Iterator[Callable[[Standings], None]]:
         task = bar.add_task("", total=None, rows="auditing", speed="")
         begun = spoke = time.monotonic()
 
-        def told(standings: Standings) -> None:
+        def update(progress: AuditProgress) -> None:
             nonlocal spoke
             now = time.monotonic()
             if bar.disable and now - spoke < PROGRESS_INTERVAL:
                 return
             spoke = now
-            done, rows = standings.runs_done, f"{standings.rows_done} of {standings.rows} rows"
-            speed = pace(done - standings.runs_kept, standings.runs - done, now - begun)
+            done, rows = progress.runs_done, f"{progress.rows_done} of {progress.rows} rows"
+            speed = pace(done - progress.runs_kept, progress.runs - done, now - begun)
             if bar.disable:
-                click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(standings.at)))), err=True)
+                click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(progress.at)))), err=True)
                 return
-            shown: dict[str, Any] = {"total": max(1, standings.runs), "completed": done, "rows": rows}
-            bar.update(task, description=bound(standings.at), speed=speed, **shown)
+            shown: dict[str, Any] = {"total": max(1, progress.runs), "completed": done, "rows": rows}
+            bar.update(task, description=bound(progress.at), speed=speed, **shown)
 
-        yield told
+        yield update
 
 
 def pace(done: int, left: int, seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Redirects what targets and libraries print, so that standard output has nothing but the report."""
+"""Redirects the output of targets and libraries, so that standard output holds only the report."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import contextmanager, redirect_stdout, suppress
 
 
 @contextmanager
-def kept_for_the_report() -> Iterator[None]:
+def redirect_stdout_to_stderr() -> Iterator[None]:
     """Redirect standard output to standard error, for Python, C code and child processes.
 
     Standard output is restored afterwards. Without a file descriptor for it, only Python's is redirected.
     """
     try:
-        kept = os.dup(1)
+        saved = os.dup(1)
     except OSError:  # it is closed
         with redirect_stdout(sys.stderr):
             yield
@@ -29,8 +29,8 @@ def kept_for_the_report() -> Iterator[None]:
             yield
     finally:
         _flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 def _flush() -> None:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subnormal.audit.commands.checkpoints import open_checkpoint, write_finished_rows
 from subnormal.audit.commands.common import (
     Failure,
-    auditing,
+    audit_progress,
     file_mistakes,
     known,
     out_option,
     print_lines,
     print_whole,
 )
-from subnormal.audit.commands.keeping import keep_rows, kept
-from subnormal.audit.commands.printing import kept_for_the_report
-from subnormal.audit.commands.target import Wanted, examined, fitting_attacks, target_options
+from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.commands.target import TargetArguments, examine_target, select_attacks, target_options
 from subnormal.audit.text import given
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Runs(click.IntRange):
     """A number of runs, as 1000000000, 1_000_000_000 or 1e9."""
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
-        """Return the number; what is no whole one is left for click to refuse."""
+        """Return the number; click refuses a value that is not a whole number."""
         if isinstance(value, str) and "e" in value.lower():
             with suppress(ValueError):
                 number = float(value)
@@ -156,8 +156,8 @@ def run(
       subnormal run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
       subnormal run --target package.module:function --attack grid-precision
     """
-    wanted = Wanted.of(target)
-    slow = not quick and wanted.name is None  # worlds of millions are not for another's program, unless it asks
+    arguments = TargetArguments.of(target)
+    slow = not quick and arguments.name is None  # inputs of millions of records are sent to a target only if asked for
     chosen = _chosen(attacks, family_name, channels, slow=slow)
     options: dict[str, Any] = {
         "seed": seed,
@@ -165,19 +165,20 @@ def run(
         "alpha": alpha or (ALPHA_FAILING if fail_on_violation else ALPHA),
         "until_decided": until_decided,
     }
-    if wanted.name is None:
+    if arguments.name is None:
         if jobs is not None and address is not None:
             raise click.UsageError("--jobs is for this machine, --cluster for others: they exclude each other")
-        met = _met(chosen, _checked(mechanisms), everything)
-        examine = partial(_examined, met, options, executor=partial(_executor, jobs, address), out=out, resume=resume)
+        crossings = _select_crossings(chosen, _check_mechanisms(mechanisms), everything)
+        executor = partial(_executor, jobs, address)
+        examine = partial(_examine_crossings, crossings, options, executor=executor, out=out, resume=resume)
     else:
         given = {"mechanism": mechanisms, "all": everything, "jobs": jobs, "cluster": address, "resume": resume}
         for name in (name for name, value in given.items() if value):
             raise click.UsageError(f"--target excludes --{name}")
-        fitting = fitting_attacks(chosen, wanted.stated, bool(attacks))
+        fitting = select_attacks(chosen, arguments.stated, bool(attacks))
         options |= {"search": not attacks, "constant_fails": fail_on_violation}
-        examine = partial(examined, fitting, wanted, finished=partial(keep_rows, out), **options)
-    report, page = _written(examine, out, kept=wanted.name is None)
+        examine = partial(examine_target, fitting, arguments, finished=partial(write_finished_rows, out), **options)
+    report, page = _examine_and_write(examine, out, own_checkpoint=arguments.name is None)
     _show(report, form, page, wide)
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
     if any(row.error for row in report.rows):
@@ -186,31 +187,31 @@ def run(
         sys.exit(1)
 
 
-def _met(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) -> list[Crossing]:
+def _select_crossings(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) -> list[Crossing]:
     from subnormal.audit.engine.pairs import crossings
 
     try:
-        met = crossings(attacks, mechanisms=mechanisms, everything=everything)
+        selected = crossings(attacks, mechanisms=mechanisms, everything=everything)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
-    if not met:
+    if not selected:
         hint = "they are of other families" if everything else "--all tries every pair of a family"
         raise click.UsageError(f"none of these attacks is meant for these mechanisms; {hint}")
-    return met
+    return selected
 
 
-def _written(examine: Callable[[], Report], out: Path, *, kept: bool) -> tuple[Report, str]:
-    """Examine and write; return the report and its page. kept: a checkpoint that lies there is of this audit."""
+def _examine_and_write(examine: Callable[[], Report], out: Path, *, own_checkpoint: bool) -> tuple[Report, str]:
+    """Examine and write; return the report and its page. own_checkpoint: the folder's checkpoint is this audit's."""
     from subnormal.audit.engine import checkpoint
     from subnormal.audit.report import atomic_write, to_html
     from subnormal.audit.report.folder import files
 
     with file_mistakes():
         atomic_write.prepare(out)
-    with kept_for_the_report():
+    with redirect_stdout_to_stderr():
         report = examine()
     page = to_html.to_html(report)
-    stale = [checkpoint.NAME, checkpoint.BESIDE] if kept else []
+    stale = [checkpoint.NAME, checkpoint.BESIDE] if own_checkpoint else []
     with file_mistakes():
         atomic_write.write(out, files(report, page), stale)
     return report, page
@@ -228,7 +229,7 @@ def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, sl
     return chosen(names, family_name, channels=channels, slow=slow)
 
 
-def _checked(names: Sequence[str]) -> Sequence[str]:
+def _check_mechanisms(names: Sequence[str]) -> Sequence[str]:
     from subnormal.mechanisms.families import member
 
     for name in names:
@@ -236,8 +237,8 @@ def _checked(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _examined(
-    met: list[Crossing],
+def _examine_crossings(
+    crossings: list[Crossing],
     options: dict[str, Any],
     *,
     executor: Callable[[], AbstractContextManager[Executor]],
@@ -246,8 +247,12 @@ def _examined(
 ) -> Report:
     from subnormal.audit.engine.scheduler import examine_all
 
-    with kept(out, met, options, resume=resume) as keeping, executor() as workers, auditing() as told:
-        return examine_all(met, **options, executor=workers, keeping=keeping, told=told)
+    with (
+        open_checkpoint(out, crossings, options, resume=resume) as store,
+        executor() as workers,
+        audit_progress() as update,
+    ):
+        return examine_all(crossings, **options, executor=workers, store=store, report_progress=update)
 
 
 @contextmanager

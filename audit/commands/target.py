@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import auditing
+from subnormal.audit.commands.common import audit_progress
 
 if TYPE_CHECKING:
     from subnormal.audit.engine.pairs import AnyAttack
     from subnormal.audit.model import Report
-    from subnormal.audit.targets.stated_claim import Stated
+    from subnormal.audit.targets.stated_claim import StatedClaim
     from subnormal.mechanisms.core.domain import Domain
 
-STATING = ("epsilon", "delta", "sensitivity", "domain")
+CLAIM_OPTIONS = ("epsilon", "delta", "sensitivity", "domain")
 
 
 def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -87,28 +87,28 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Wanted:
+class TargetArguments:
     """The target as the command line names it. name is None where none was given."""
 
     name: str | None
-    stated: Stated
+    stated: StatedClaim
     timeout: float
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> Wanted:
+    def of(cls, options: dict[str, Any]) -> TargetArguments:
         """Return it from the values of `target_options`. Raises UsageError where a claim has no target."""
-        from subnormal.audit.targets.stated_claim import Stated
+        from subnormal.audit.targets.stated_claim import StatedClaim
 
         if options["target"] is None:
-            for name in STATING:
+            for name in CLAIM_OPTIONS:
                 if options[name] is not None:
                     raise click.UsageError(f"--{name} states the claim of a --target, and there is none")
-        return cls(options["target"], Stated(*(options[name] for name in STATING)), options["timeout"])
+        return cls(options["target"], StatedClaim(*(options[name] for name in CLAIM_OPTIONS)), options["timeout"])
 
 
-def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -> list[AnyAttack]:
+def select_attacks(attacks: Sequence[AnyAttack], stated: StatedClaim, named: bool) -> list[AnyAttack]:
     """Return the attacks for the claim, all of one family. named: whether the user named them, so none may be lost."""
-    from subnormal.audit.targets.stated_claim import fitting
+    from subnormal.audit.targets.stated_claim import attacks_for_claim
 
     counting = [attack.name for attack in attacks if attack.channel is not None]
     if counting and named:
@@ -121,28 +121,28 @@ def fitting_attacks(attacks: Sequence[AnyAttack], stated: Stated, named: bool) -
         raise click.UsageError(f"a --target needs --family, one of {', '.join(families)}")
     skipped: list[str] = []
     try:
-        found = fitting(attacks, stated, None if named else skipped.append)
+        found = attacks_for_claim(attacks, stated, None if named else skipped.append)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if not found:
         raise click.UsageError(f"no attack fits the claim; {skipped[0]}")
-    for told in skipped:
-        _left_out(told)
+    for reason in skipped:
+        _print_left_out(reason)
     return found
 
 
-def _left_out(told: str) -> None:
-    click.echo(f"left out: {told}", err=True)
+def _print_left_out(reason: str) -> None:
+    click.echo(f"left out: {reason}", err=True)
 
 
-def examined(attacks: Sequence[AnyAttack], wanted: Wanted, **options: Any) -> Report:
+def examine_target(attacks: Sequence[AnyAttack], arguments: TargetArguments, **options: Any) -> Report:
     """Return the report of these attacks on the target, see `targets.audited`; what cannot be started is one line."""
-    from subnormal.audit.targets.audited import audited
+    from subnormal.audit.targets.audited import audit_target
     from subnormal.audit.targets.json_lines import TargetError
 
-    options |= {"stated": wanted.stated, "timeout": wanted.timeout, "left_out": _left_out}
+    options |= {"stated": arguments.stated, "timeout": arguments.timeout, "left_out": _print_left_out}
     try:
-        with auditing() as progress:
-            return audited(wanted.name or "", attacks, progress=progress, **options)
+        with audit_progress() as report_progress:
+            return audit_target(arguments.name or "", attacks, progress=report_progress, **options)
     except TargetError as error:  # before any row: those of a row are the row's
         raise click.BadParameter(str(error), param_hint="--target") from None

@@ -19,7 +19,7 @@ from multiprocessing import active_children, get_context, parent_process, resour
 from types import ModuleType
 from typing import Any, Protocol
 
-from subnormal.audit.interrupts import put_off
+from subnormal.audit.interrupts import defer
 
 GRACE = 5.0  # seconds for a worker that is terminated
 _HIDING = threading.Lock()
@@ -122,7 +122,7 @@ def _undisturbed() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # which unblocks the signal when it has started
-    with put_off():
+    with defer():
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield

@@ -1,8 +1,8 @@
-"""All rows of a report: their tasks, handed to an executor in whatever order they are finished.
+"""Schedules the tasks of all rows of a report on an executor.
 
-The module `standing` says what a row needs done next and what it makes of the result. Counts are added up, and sums do
-not depend on their order: the report is the same for any assignment of tasks to workers, however many
-there were, and whether some of them died. Claims that are being decided are looked at batch after batch, in order.
+The module `standing` says which task a row needs next, and adds the result to the row. Counts are sums, and sums do not
+depend on their order: the report is the same for any assignment of tasks to workers, for any number of workers, and if
+some of them die. A sequential test looks at its batches in their order.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from subnormal.audit.evidence import timing
 from subnormal.audit.model import Report
 from subnormal.mechanisms.families import is_member
 
-PATIENCE = 0.1  # seconds after which somebody who watches hears again
-SAVED = 1.0  # seconds between checkpoints
-DEATHS = 3  # workers that a task may cost before its row is given up
+REPORT_INTERVAL = 0.1  # seconds between two reports of progress
+SAVE_INTERVAL = 1.0  # seconds between two checkpoints
+DEATHS_MAX = 3  # a task that has ended this many workers is an error of its row
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
-    """How far an audit is. runs_kept: those that an earlier audit has done; at: the row that was counted last."""
+class AuditProgress:
+    """The progress of an audit. runs_kept: runs restored from a checkpoint; at: the row that was counted last."""
 
     rows: int
     rows_done: int
@@ -46,78 +46,80 @@ class Standings:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
-    """Where an audit keeps its counts, should it be killed: those of an earlier run by row, and what saves them."""
+class CountStore:
+    """The store of an audit's counts. stored: those of an interrupted audit, by row; save: writes the current ones."""
 
     stored: Mapping[int, Any]
     save: Callable[[Mapping[int, Any]], None]
 
 
 def examine_all(
-    met: Sequence[Crossing],
+    crossings: Sequence[Crossing],
     *,
     seed: int,
     runs: int,
     alpha: float,
     until_decided: bool = False,
     executor: Executor | None = None,
-    keeping: Keeping | None = None,
-    told: Callable[[Standings], None] = lambda standings: None,
+    store: CountStore | None = None,
+    report_progress: Callable[[AuditProgress], None] = lambda progress: None,
 ) -> Report:
     """Return the report of these crossings, α shared equally by the rows that are sampled.
 
-    executor: who does the tasks; where none is given, a process for each core. What cannot be sent to another process
-    is done in this one. Rows that the clock decides come last, alone, here. told hears how far the audit is, about ten
-    times a second. The report does not depend on the executor, nor on what was kept of an earlier run.
+    executor: runs the tasks; None: one process for each core. Tasks that cannot be pickled run in this process. Timing
+    rows come last, one at a time, in this process. report_progress is called about ten times a second. The report
+    depends neither on the executor nor on the counts restored from the store.
     """
-    standing = planned(met, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided)
-    for place, stored in ({} if keeping is None else keeping.stored).items():
+    standing = planned(crossings, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided)
+    for place, stored in ({} if store is None else store.stored).items():
         standing[place].stored = stored
     counted = [one for one in standing if one.crossing.attack.channel != "time"]
     if executor is not None or len(counted) < 2:
-        _count_all(counted, standing, executor or Here(), keeping, told)
+        _count_all(counted, standing, executor or Here(), store, report_progress)
     else:
         with process_pool.local() as processes:
-            _count_all(counted, standing, processes, keeping, told)
+            _count_all(counted, standing, processes, store, report_progress)
     clocked = [one for one in standing if one.crossing.attack.channel == "time"]
     seconds = timing.SECONDS / max(1, sum(_parts(one.crossing) for one in clocked))
-    for one in clocked:  # now, with nothing beside them
+    for one in clocked:  # last, while nothing else runs
         interrupts.check()
         one.examine_here(seconds * _parts(one.crossing))
-        told(_standings(standing, one))
+        report_progress(_progress(standing, one))
     share = standing[0].plan.alpha if standing else alpha
     made = tuple(one.row for one in standing if one.row is not None)
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), made)
 
 
-def planned(met: Sequence[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool) -> list[Standing]:
-    """Return the rows to be examined, each with its runs and its share of α."""
-    wanted = [_wanted(crossing, runs) for crossing in met]
-    share = alpha / max(1, sum(runs > 0 for runs in wanted))
+def planned(
+    crossings: Sequence[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool
+) -> list[Standing]:
+    """Return the state of each row before it begins, with its runs and its share of α."""
+    runs_by_row = [_planned_runs(crossing, runs) for crossing in crossings]
+    share = alpha / max(1, sum(runs > 0 for runs in runs_by_row))
     return [
         Standing(crossing, Plan(seed, runs, share, until_decided), _portable(crossing))
-        for crossing, runs in zip(met, wanted, strict=True)
+        for crossing, runs in zip(crossings, runs_by_row, strict=True)
     ]
 
 
-def identity(met: Sequence[Crossing], **options: Any) -> dict[str, Any]:
-    """Return everything that an audit's counts depend on, except for the environment, as JSON."""
-    told = [
+def identity(crossings: Sequence[Crossing], **options: Any) -> dict[str, Any]:
+    """Return as JSON everything that an audit's counts depend on, except for the environment."""
+    rows = [
         {"attack": one.attack.name, "mechanism": one.mechanism.name, "parameters": repr(one.attack.parameters)}
-        for one in met
+        for one in crossings
     ]
-    return {"version": version("subnormal"), **options, "row": told}
+    return {"version": version("subnormal"), **options, "row": rows}
 
 
-def _wanted(crossing: Crossing, runs: int) -> int:
+def _planned_runs(crossing: Crossing, runs: int) -> int:
     try:
         return planned_runs(crossing, runs)
-    except Exception:  # worlds that cannot be built: their row will say so
+    except Exception:  # the worlds cannot be built; the row reports the error
         return 0
 
 
 def _parts(crossing: Crossing) -> int:
-    """Return how many parts of the seconds a timing row takes: more where there is something to be seen."""
+    """Return the weight of a timing row's share of the seconds: more where the attack should break the member."""
     return 2 if crossing.mechanism.name in crossing.attack.breaks else 1
 
 
@@ -125,10 +127,10 @@ def _count_all(
     counted: Sequence[Standing],
     standing: Sequence[Standing],
     executor: Executor,
-    keeping: Keeping | None,
-    told: Callable[[Standings], None],
+    store: CountStore | None,
+    report_progress: Callable[[AuditProgress], None],
 ) -> None:
-    """Finish the rows; the executor does the tasks."""
+    """Finish the rows, with their tasks on the executor."""
     here, outstanding = Here(), dict[Future[Any], tuple[Standing, Task, int]]()
     again: list[tuple[Standing, Task, int]] = []  # tasks whose workers died
     begun = spoke = saved = time.monotonic()
@@ -143,29 +145,29 @@ def _count_all(
                 one, (function, arguments), _ = given
                 where = executor if one.portable else here
                 outstanding[where.submit(function, *arguments)] = given
-            for future in wait(outstanding, PATIENCE, FIRST_COMPLETED).done:
+            for future in wait(outstanding, REPORT_INTERVAL, FIRST_COMPLETED).done:
                 given = outstanding.pop(future)
                 if _taken(given[0], given[2], future):
                     again.append((*given[:2], given[2] + 1))
                 at = given[0]
             now = time.monotonic()
-            if now - spoke >= PATIENCE:
+            if now - spoke >= REPORT_INTERVAL:
                 spoke = now
-                told(_standings(standing, at))
-            if keeping is not None and now - saved >= SAVED:
-                keeping.save(_kept(standing))
+                report_progress(_progress(standing, at))
+            if store is not None and now - saved >= SAVE_INTERVAL:
+                store.save(_kept(standing))
                 saved = time.monotonic()
-        told(_standings(standing, at))
-        if keeping is not None and time.monotonic() - begun >= SAVED:
-            keeping.save(_kept(standing))  # the clock's rows and the page are still to come
+        report_progress(_progress(standing, at))
+        if store is not None and time.monotonic() - begun >= SAVE_INTERVAL:
+            store.save(_kept(standing))  # the timing rows and the page still take time
     except BaseException:
-        if keeping is not None:
-            keeping.save(_kept(standing))
+        if store is not None:
+            store.save(_kept(standing))
         raise
 
 
 def _next_task(counted: Sequence[Standing], parts: int) -> tuple[Standing, Task, int] | None:
-    """Return what is to be done next: finish a row, begin one, or count the next batches of the first that has some."""
+    """Return the next task: finish a row, begin one, or count batches of the first row that has some left."""
     for kind in KINDS:
         for one in counted:
             if (task := one.next_task(kind, parts)) is not None:
@@ -174,21 +176,21 @@ def _next_task(counted: Sequence[Standing], parts: int) -> tuple[Standing, Task,
 
 
 def _taken(one: Standing, deaths: int, future: Future[Any]) -> bool:
-    """Take what a task has brought; return whether it has to be done again, because its worker died."""
+    """Add the result of a task to its row. Return whether the task must be repeated, because its worker died."""
     error = future.exception()
-    if isinstance(error, ClusterError):  # nobody is there to do any task
+    if isinstance(error, ClusterError):  # no task can be done
         raise error
     if isinstance(error, BrokenExecutor):
-        if deaths + 1 < DEATHS:
+        if deaths + 1 < DEATHS_MAX:
             return True
-        error = RuntimeError(f"{DEATHS} worker processes died of this row, one after the other")
+        error = RuntimeError(f"{DEATHS_MAX} worker processes died of this row, one after the other")
         if one.row is None:
             one.fail(error)
         return False
     if one.row is not None:
         return False
     if error is not None and one.portable:
-        one.portable = False  # tasks raise nothing: it did not get there, or back
+        one.portable = False  # tasks do not raise: the task or its result could not be sent
         return True
     if error is not None:
         one.fail(error)
@@ -203,15 +205,15 @@ def _kept(standing: Sequence[Standing]) -> dict[int, Any]:
     return {place: found for place, found in counts if found is not None}
 
 
-def _standings(standing: Sequence[Standing], at: Standing | None) -> Standings:
+def _progress(standing: Sequence[Standing], at: Standing | None) -> AuditProgress:
     done = sum(one.row is not None for one in standing)
     runs, runs_done = sum(one.plan.runs for one in standing), sum(one.counted for one in standing)
     kept = sum(one.kept for one in standing)
-    return Standings(len(standing), done, runs, runs_done, kept, at)
+    return AuditProgress(len(standing), done, runs, runs_done, kept, at)
 
 
 def _portable(crossing: Crossing) -> bool:
-    """Return whether another process can be given the crossing: by its names, or because it can be pickled."""
+    """Return whether the crossing can be sent to another process: by its names, or pickled."""
     if catalogue.shows(crossing.attack) and is_member(crossing.mechanism):
         return True
     try:

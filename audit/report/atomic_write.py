@@ -38,9 +38,9 @@ def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -
             path.write_bytes(content)
             with path.open("rb+") as handle:
                 os.fsync(handle.fileno())
-        with interrupts.put_off():
+        with interrupts.defer():
             for name in files:
                 os.replace(Path(staging, name), folder / name)
             for name in set(stale) - set(files):
                 (folder / name).unlink(missing_ok=True)
-            interrupts.left = f"{folder} is written"
+            interrupts.files_left = f"{folder} is written"

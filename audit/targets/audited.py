@@ -1,4 +1,4 @@
-"""An audit of somebody else's mechanism: a command or a Python callable, under the attacks of a family."""
+"""Audits a target, which is a command or a Python callable, with the attacks of one family."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ from typing import Any
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
-from subnormal.audit.engine.scheduler import Standings, examine_all
+from subnormal.audit.engine.scheduler import AuditProgress, examine_all
 from subnormal.audit.engine.standing import Standing
 from subnormal.audit.model import Report, Row
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor, with_warnings
-from subnormal.audit.targets.stated_claim import SEARCH, Stated, searched
+from subnormal.audit.targets.stated_claim import SEARCH, StatedClaim, search_attacks
 from subnormal.audit.targets.target import ANSWERED, TIMEOUT, mechanism, opened
 
-SEARCHING = 20_000  # runs of each world that it learns on, at the most
-SEARCH_SHARE = 1 / 2  # of its runs, at the most
-SEARCH_LEAST = 1_000  # runs below which it would learn nothing
+SEARCH_RUNS = 20_000  # of each world, at most, to learn inputs and an event on
+SEARCH_SHARE = 1 / 2  # of the row's runs, at most
+SEARCH_LEAST = 1_000  # fewer runs teach nothing
 
 AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclasses.dataclass(slots=True)
-class Asked:
-    """How far the audit of a target is, told after each request. runs: of each world, for each of the rows."""
+class TargetProgress:
+    """The progress of a target's audit, reported after each request. runs: of each world, for each row."""
 
     rows: int
     runs: int
-    told: Callable[[Standings], None]
+    report: Callable[[AuditProgress], None]
     rows_done: int = 0
     runs_done: int = 0  # of both worlds
     at: Standing | None = None
 
-    def answered(self, runs: int) -> None:
+    def add_runs(self, runs: int) -> None:
         """Add the runs of a request."""
         self.runs_done += runs
-        self.told(Standings(self.rows, self.rows_done, self.rows * self.runs, self.runs_done // 2, 0, self.at))
+        self.report(AuditProgress(self.rows, self.rows_done, self.rows * self.runs, self.runs_done // 2, 0, self.at))
 
-    def stands(self, standings: Standings) -> None:
-        """Note how the row stands that is being examined."""
-        self.at = standings.at
+    def update_row(self, progress: AuditProgress) -> None:
+        """Note the state of the row that is being examined."""
+        self.at = progress.at
 
     def finish(self) -> None:
-        """Note that a row is finished, with however few runs."""
+        """Count a row as finished, and all its runs as done."""
         self.rows_done += 1
         self.runs_done = max(self.runs_done, 2 * self.runs * self.rows_done)
 
 
-def audited(
+def audit_target(
     target: str | Callable[[Any, dict[str, Any], int], Any],
     attacks: Sequence[AnyAttack],
     *,
-    stated: Stated | None = None,
+    stated: StatedClaim | None = None,
     seed: int = 1,
     runs: int = 100_000,
     alpha: float = 0.05,
@@ -61,40 +61,43 @@ def audited(
     search: bool = False,
     constant_fails: bool = False,
     timeout: float = TIMEOUT,
-    progress: Callable[[Standings], None] = lambda standings: None,
-    left_out: Callable[[str], None] = lambda told: None,
+    progress: Callable[[AuditProgress], None] = lambda progress: None,
+    left_out: Callable[[str], None] = lambda reason: None,
     finished: Callable[[Report], None] = lambda report: None,
 ) -> Report:
-    """Return the report of attacks, all of one family, on somebody else's mechanism.
+    """Return the report of attacks, all of one family, on a target.
 
-    target: a function(data, parameters, runs) that returns `runs` outcomes, or the name of one,
-    "package.module:function", or "cmd: ./program --flags" (docs/protocol.md). stated: the claim, for which the attacks
-    are made (see `stated_claim.fitting`); None: what the parameters of each attack promise. runs: of each world for
-    each row, whatever they are for. alpha is shared by the rows. search: also look for inputs and an event of its own,
-    on runs that judge nothing. constant_fails: see `with_warnings`. timeout: seconds that a command has for one answer.
-    progress is called after each request, left_out with why the search was not made, finished with the rows so far
-    after each row but the last.
+    target: a function(data, parameters, runs) that returns `runs` outcomes, or its name as "package.module:function",
+    or "cmd: ./program --flags" (docs/protocol.md). stated: the claim that the attacks are made for (see
+    `stated_claim.attacks_for_claim`); None: the claim of each attack's parameters. runs: of each world for each row,
+    those for learning included. alpha: shared by the rows. search: add a row that searches for inputs and an event, on
+    runs that do not judge. constant_fails: see `with_warnings`. timeout: seconds for one answer of a command.
+    progress is called after each request, left_out with the reason if the search is left out, and finished after each
+    row but the last, with the report so far.
 
-    Raises ValueError for attacks of several families or none, TargetError where the target cannot be started; what goes
-    wrong later is its row's error.
+    Raises ValueError for attacks of several families or none, and TargetError if the target cannot be started. A later
+    failure is the error of its row.
     """
     families = sorted({attack.family for attack in attacks})
     if len(families) != 1:
         raise ValueError(f"attacks must be of one family, got {', '.join(families) or 'none'}")
-    stated, name = stated or Stated(), target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+    stated, name = (
+        stated or StatedClaim(),
+        target if isinstance(target, str) else getattr(target, "__name__", repr(target)),
+    )
     if search and runs < SEARCH_LEAST:
         left_out(f"{SEARCH}: --runs {runs} are too few to learn on, {SEARCH_LEAST:,} are needed")
     search = search and runs >= SEARCH_LEAST
-    watches = [OutcomeMonitor() for _ in range(len(attacks) + search)]
-    asked = Asked(len(watches), runs, progress)
+    monitors = [OutcomeMonitor() for _ in range(len(attacks) + search)]
+    counter = TargetProgress(len(monitors), runs, progress)
     with opened(target, timeout) as program:
         *members, training = (
-            mechanism(name, families[0], program, stated, watch, asked.answered, min(ANSWERED, timeout / 10))
-            for watch in (*watches, OutcomeMonitor())
+            mechanism(name, families[0], program, stated, monitor, counter.add_runs, min(ANSWERED, timeout / 10))
+            for monitor in (*monitors, OutcomeMonitor())
         )
         if search:
-            learning = min(SEARCHING, int(SEARCH_SHARE * runs))
-            attacks = [*attacks, *searched(training, stated, seed, learning, left_out)]
+            learning = min(SEARCH_RUNS, int(SEARCH_SHARE * runs))
+            attacks = [*attacks, *search_attacks(training, stated, seed, learning, left_out)]
             members[-1] = dataclasses.replace(members[-1], runs=lambda data, parameters: runs - learning)
         made: list[Row] = []
         for attack, member in zip(attacks, members, strict=False):
@@ -105,13 +108,13 @@ def audited(
                 alpha=alpha / len(attacks),
                 until_decided=until_decided,
                 executor=Here(),
-                told=asked.stands,
+                report_progress=counter.update_row,
             )
             made += report.rows
-            rows = with_warnings(made, watches[: len(made)], attacks[: len(made)], constant_fails=constant_fails)
-            left = tuple(one.name for one in attacks[len(made) :])
-            report = dataclasses.replace(report, alpha=alpha, rows=rows, unfinished=left)
-            if left:
+            rows = with_warnings(made, monitors[: len(made)], attacks[: len(made)], constant_fails=constant_fails)
+            unfinished = tuple(one.name for one in attacks[len(made) :])
+            report = dataclasses.replace(report, alpha=alpha, rows=rows, unfinished=unfinished)
+            if unfinished:
                 finished(report)
-            asked.finish()
+            counter.finish()
     return report

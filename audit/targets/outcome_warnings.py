@@ -113,20 +113,20 @@ def _written(data: Any) -> str:
 
 
 def with_warnings(
-    rows: Sequence[Row], watches: Sequence[OutcomeMonitor], attacks: Sequence[AnyAttack], *, constant_fails: bool
+    rows: Sequence[Row], monitors: Sequence[OutcomeMonitor], attacks: Sequence[AnyAttack], *, constant_fails: bool
 ) -> tuple[Row, ...]:
     """Return the rows of a target, with what was seen of each: warnings, and errors where nothing was tried.
 
     A row is an error where every run of both worlds raised. Where each row saw one outcome alone, every row is warned
     of that; constant_fails: is an error.
     """
-    silent = all(watch.constant for watch in watches)
+    silent = all(monitor.constant for monitor in monitors)
     told = f"in each row, every run of both worlds gave one outcome: {SILENT}"
     found = []
-    for row, watch, attack in zip(rows, watches, attacks, strict=True):
-        warnings = (*watch.warnings(), *watch.refusals(attack.worlds()))
-        if watch.only_raised is not None:
-            row = _failed(row, f"every run of both worlds raised, the last {quoted(watch.only_raised)}")
+    for row, monitor, attack in zip(rows, monitors, attacks, strict=True):
+        warnings = (*monitor.warnings(), *monitor.refusals(attack.worlds()))
+        if monitor.only_raised is not None:
+            row = _failed(row, f"every run of both worlds raised, the last {quoted(monitor.only_raised)}")
         elif silent and constant_fails:
             row = _failed(row, told)
         elif silent and not warnings:

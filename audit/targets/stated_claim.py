@@ -22,7 +22,7 @@ AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Stated:
+class StatedClaim:
     """What is claimed: ε (nats), δ, the sensitivity and the domain it holds for. None: what the attack's own parameters
     say, and any number.
 
@@ -100,8 +100,8 @@ def _within(attack: AnyAttack, domain: Domain) -> AnyAttack:
     return dataclasses.replace(attack, worlds=partial(given, (data_in, data_out)))
 
 
-def fitting(
-    attacks: Iterable[AnyAttack], stated: Stated, skipped: Callable[[str], None] | None = None
+def attacks_for_claim(
+    attacks: Iterable[AnyAttack], stated: StatedClaim, skipped: Callable[[str], None] | None = None
 ) -> list[AnyAttack]:
     """Return the attacks for a claim, each once. skipped is told why of one that cannot be made; None: ValueError."""
     found: dict[str, AnyAttack] = {}
@@ -117,8 +117,8 @@ def fitting(
     return list(found.values())
 
 
-def searched(
-    mechanism: Mechanism[Any, Any, Any], stated: Stated, seed: int, runs: int, skipped: Callable[[str], None]
+def search_attacks(
+    mechanism: Mechanism[Any, Any, Any], stated: StatedClaim, seed: int, runs: int, skipped: Callable[[str], None]
 ) -> list[AnyAttack]:
     """Return an attack on the most telling of the family's usual inputs for a claim, with an event learned on them.
 

@@ -41,7 +41,7 @@ class Program:
         self._answered = False  # a greeting may come unasked
         self._said = b""
         try:
-            with interrupts.put_off():
+            with interrupts.defer():
                 self._process = subprocess.Popen(
                     arguments,
                     stdin=subprocess.PIPE,

@@ -21,7 +21,7 @@ from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
 from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.targets.signature import mismatch
-from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.audit.targets.subprocess_io import Program
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Family, Mechanism, Outcomes, Refused
@@ -238,8 +238,8 @@ def mechanism(
     name: str,
     of: str,
     target: Target,
-    stated: Stated,
-    watch: OutcomeMonitor,
+    stated: StatedClaim,
+    monitor: OutcomeMonitor,
     done: Callable[[int], None] = lambda runs: None,
     answered: float = ANSWERED,
 ) -> Mechanism[Any, Any, Any]:
@@ -259,7 +259,7 @@ def mechanism(
             done(size)
             fitting = size * answered / max(1e-9, time.monotonic() - started)
             size = min(max(1, int(min(fitting, GROWTH * size, REQUEST))), n - len(outcomes))
-        watch.see(outcomes, data)
+        monitor.see(outcomes, data)
         return json_lines.gathered(outcomes)
 
     return Mechanism(name, of, sample, partial(stated.claim, known), seeded=False)

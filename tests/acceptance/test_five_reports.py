@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from subnormal.audit.commands.keeping import LOCK
+from subnormal.audit.commands.checkpoints import LOCK
 from subnormal.audit.engine.checkpoint import BESIDE, NAME
 from subnormal.audit.evidence import sampled
 from tests.support.clusters import kill, started_scheduler, started_worker, wait_until

@@ -27,12 +27,12 @@ from subnormal.attacks.catalogue import attack, attacks
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.__main__ import main
-from subnormal.audit.commands.target import Wanted, examined
+from subnormal.audit.commands.target import TargetArguments, examine_target
 from subnormal.audit.engine.pairs import AnyAttack, AnyMechanism, Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import table, to_html, to_json
-from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Refused
@@ -282,8 +282,8 @@ def opendp_integers(data: Any, parameters: dict[str, Any], runs: int) -> list[in
 def test_opendp_on_integers_of_32_bits_is_not_accused(tmp_path: Path) -> None:
     """False-alarm rate: ALPHA. Nothing is searched beyond the bounds that are sent, with a domain or without one."""
     assert installed(library("opendp-laplace").package)
-    wanted = Wanted(f"{__name__}:opendp_integers", Stated(1.0), 60.0)
-    report = examined([grid_precision()], wanted, seed=1, runs=2_000, alpha=ALPHA, search=True)
+    arguments = TargetArguments(f"{__name__}:opendp_integers", StatedClaim(1.0), 60.0)
+    report = examine_target([grid_precision()], arguments, seed=1, runs=2_000, alpha=ALPHA, search=True)
     assert [(row.attack, verdict(row)) for row in report.rows] == [
         ("grid-precision", Verdict.NOT_REFUTED),
         ("neighbours", Verdict.NOT_REFUTED),

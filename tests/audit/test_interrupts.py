@@ -75,7 +75,7 @@ def test_a_pipe_that_is_closed_is_no_verdict(standard: str) -> None:
 def test_a_program_that_outlives_its_input_ends_with_the_second_interrupt() -> None:
     script = (
         "import os, signal; from subnormal.audit import interrupts; "
-        "from subnormal.audit.targets.subprocess_io import Program; interrupts.heed()\n"
+        "from subnormal.audit.targets.subprocess_io import Program; interrupts.install_handler()\n"
         "stubborn = Program('sh -c \"echo; while :; do sleep 1; done\"', 60)\n"
         "print(stubborn.group, flush=True)\n"
         "try: signal.raise_signal(signal.SIGINT)\n"
@@ -96,7 +96,7 @@ def test_a_program_that_has_ended_is_no_longer_ended_with_the_audit() -> None:
 @pytest.mark.usefixtures("heeded")
 def test_files_are_replaced_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = os.replace
-    monkeypatch.setattr(interrupts, "left", interrupts.left)
+    monkeypatch.setattr(interrupts, "files_left", interrupts.files_left)
 
     def interrupted(source: Path, target: Path) -> None:
         replace(source, target)
@@ -108,4 +108,4 @@ def test_files_are_replaced_all_or_none(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt):
         atomic_write.write(tmp_path, {"first": b"after", "second": b"after"}, ["stale"])
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"first": "after", "second": "after"}
-    assert interrupts.left == f"{tmp_path} is written"
+    assert interrupts.files_left == f"{tmp_path} is written"

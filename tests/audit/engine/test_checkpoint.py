@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from filelock import FileLock
 
 from subnormal.audit.__main__ import main
-from subnormal.audit.commands import keeping
+from subnormal.audit.commands import checkpoints
 from subnormal.audit.engine import fingerprint
 from subnormal.audit.engine.checkpoint import BESIDE, NAME, Checkpoint, CheckpointError
 from tests.support.paths import ROOT
@@ -159,7 +159,7 @@ def test_without_a_checkpoint_resume_begins(tmp_path: Path) -> None:
 
 def test_a_long_audit_is_not_thrown_away_unasked(left_behind: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (left_behind / NAME).read_bytes()
-    monkeypatch.setattr(keeping, "CONFIRM_DISCARD_AFTER", 0.01)
+    monkeypatch.setattr(checkpoints, "CONFIRM_DISCARD_AFTER", 0.01)
     result = call(*FAST, "--out", str(left_behind))
     assert result.exit_code == 2
     (line,) = result.stderr.splitlines()
@@ -189,14 +189,14 @@ def test_a_folder_where_the_checkpoint_belongs_is_one_line_before_any_work(
 
 
 def test_two_audits_do_not_work_in_one_folder(tmp_path: Path) -> None:
-    with FileLock(tmp_path / keeping.LOCK):
+    with FileLock(tmp_path / checkpoints.LOCK):
         result = call(*FAST, "--out", str(tmp_path))
-        assert os.listdir(tmp_path) == [keeping.LOCK]
+        assert os.listdir(tmp_path) == [checkpoints.LOCK]
     assert result.exit_code == 2
     assert result.stderr == f"Error: --out: another audit is at work in {tmp_path}\n"
-    assert (tmp_path / keeping.LOCK).exists()  # as a killed audit leaves it: held by nobody
+    assert (tmp_path / checkpoints.LOCK).exists()  # as a killed audit leaves it: held by nobody
     assert call(*FAST, "--out", str(tmp_path)).exit_code == 0
-    assert keeping.LOCK not in os.listdir(tmp_path)
+    assert checkpoints.LOCK not in os.listdir(tmp_path)
 
 
 def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(tmp_path: Path) -> None:
@@ -234,9 +234,9 @@ def test_only_an_audit_with_counts_of_its_own_says_that_resume_goes_on(
     def interrupt(options: dict[str, Any], counts: dict[int, Any], *, resume: bool) -> str:
         with (
             contextlib.suppress(KeyboardInterrupt, click.exceptions.Exit),
-            keeping.kept(tmp_path, [], options, resume=resume) as kept,
+            checkpoints.open_checkpoint(tmp_path, [], options, resume=resume) as store,
         ):
-            kept.save(counts)
+            store.save(counts)
             raise KeyboardInterrupt
         return capsys.readouterr().err
 

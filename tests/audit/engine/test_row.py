@@ -11,7 +11,7 @@ from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine.pairs import AnyAttack, Crossing, crossings, resisting
 from subnormal.audit.engine.row import examine
-from subnormal.audit.engine.scheduler import Standings, examine_all
+from subnormal.audit.engine.scheduler import AuditProgress, examine_all
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.families import exact_members, family, member
@@ -40,8 +40,8 @@ def test_a_row_says_what_its_worlds_are() -> None:
 
 def test_attacks_that_are_not_in_the_catalogue_are_examined_too() -> None:
     met = [Crossing(zero_rounding(epsilon=epsilon), BASE2) for epsilon in (0.7, 0.8)]
-    told: list[Standings] = []
-    report = examine_all(met, seed=1, runs=100, alpha=0.05, told=told.append)
+    told: list[AuditProgress] = []
+    report = examine_all(met, seed=1, runs=100, alpha=0.05, report_progress=told.append)
     assert [row.parameters["epsilon"] for row in report.rows] == [0.7, 0.8]
     assert all(row.exact is not None and row.exact.verdict is Verdict.HOLDS for row in report.rows)
     assert (told[-1].rows_done, told[-1].rows, told[-1].runs_done, told[-1].runs) == (2, 2, 200, 200)

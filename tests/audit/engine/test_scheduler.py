@@ -23,7 +23,7 @@ from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.row import Plan
-from subnormal.audit.engine.scheduler import DEATHS, Keeping, Standings, examine_all
+from subnormal.audit.engine.scheduler import DEATHS_MAX, AuditProgress, CountStore, examine_all
 from subnormal.audit.engine.standing import Standing
 from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import Sums
@@ -50,9 +50,11 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report(executor: process_pool.Executor, *, until_decided: bool = False, **options: Any) -> Report:
-    met = [*MET, Crossing(UNNAMED, member(NAMES[1]))]
+    crossings = [*MET, Crossing(UNNAMED, member(NAMES[1]))]
     runs = 200 * BATCHES - 7
-    return examine_all(met, seed=3, runs=runs, alpha=0.05, until_decided=until_decided, executor=executor, **options)
+    return examine_all(
+        crossings, seed=3, runs=runs, alpha=0.05, until_decided=until_decided, executor=executor, **options
+    )
 
 
 class Disorder:
@@ -128,24 +130,24 @@ def test_an_interrupted_audit_goes_on_from_what_was_kept(tasks: int, until_decid
     expected = report(Here(), until_decided=until_decided)
     kept: list[Any] = [{}]
     with pytest.raises(KeyboardInterrupt):
-        report(Stopping(tasks), until_decided=until_decided, keeping=Keeping({}, kept.append))
+        report(Stopping(tasks), until_decided=until_decided, store=CountStore({}, kept.append))
     assert bool(kept[-1]) == (tasks > 0)
-    again = report(Here(), until_decided=until_decided, keeping=Keeping(kept[-1], kept.append))
+    again = report(Here(), until_decided=until_decided, store=CountStore(kept[-1], kept.append))
     assert to_json(again) == to_json(expected)
 
 
 def test_what_was_kept_is_not_counted_again() -> None:
     whole: list[Any] = []
-    report(Stopping(10_000), keeping=Keeping({}, whole.append))
+    report(Stopping(10_000), store=CountStore({}, whole.append))
     with pytest.raises(KeyboardInterrupt):
-        report(Stopping(9), keeping=Keeping({}, whole.append))
+        report(Stopping(9), store=CountStore({}, whole.append))
     kept = whole[-1]
     done = {
         place: {number for first, last in row["batches"] for number in range(first, last + 1)}
         for place, row in kept.items()
     }
-    going_on, heard = Stopping(10_000), list[Standings]()
-    report(going_on, keeping=Keeping(kept, whole.append), told=heard.append)
+    going_on, heard = Stopping(10_000), list[AuditProgress]()
+    report(going_on, store=CountStore(kept, whole.append), report_progress=heard.append)
     assert sum(map(len, done.values())) + sum(map(len, going_on.spans)) == 3 * BATCHES + UNNAMED_BATCHES
     sizes = [200] * (BATCHES - 1) + [193]
     assert heard[-1].runs_kept == sum(sizes[number] for numbers in done.values() for number in numbers)
@@ -155,7 +157,7 @@ def test_what_was_kept_stays_kept_until_its_row_begins_again() -> None:
     stored = {place: {"batches": [[0, 0]], "place": place} for place in range(4)}
     kept: list[Any] = []
     with pytest.raises(KeyboardInterrupt):
-        report(Stopping(0), keeping=Keeping(stored, kept.append))
+        report(Stopping(0), store=CountStore(stored, kept.append))
     assert kept == [stored]
 
 
@@ -186,7 +188,7 @@ def test_members_whose_randomness_is_their_own_are_not_kept() -> None:
         runs=1_000,
         alpha=0.05,
         executor=Here(),
-        keeping=Keeping({}, kept.append),
+        store=CountStore({}, kept.append),
     )
     with pytest.raises(KeyboardInterrupt):
         examine_all(
@@ -195,14 +197,14 @@ def test_members_whose_randomness_is_their_own_are_not_kept() -> None:
             runs=1_000,
             alpha=0.05,
             executor=Stopping(3),
-            keeping=Keeping({}, kept.append),
+            store=CountStore({}, kept.append),
         )
     assert list(kept[-1]) == [1]
 
 
 def test_somebody_who_watches_sees_the_runs_grow() -> None:
-    told: list[Standings] = []
-    report(Disorder(3), told=told.append)
+    told: list[AuditProgress] = []
+    report(Disorder(3), report_progress=told.append)
     assert told[-1].runs_done == told[-1].runs == 4 * (200 * BATCHES - 7)
     assert told[-1].rows_done == told[-1].rows == 4
     done = [one.runs_done for one in told]
@@ -235,11 +237,11 @@ def moody(data: Any, parameters: Any, bits: BitSource, n: int) -> Any:
 @pytest.mark.parametrize("runs", [200, 201, 200 * 40])
 def test_of_batches_that_fail_the_first_is_the_error_whoever_comes_first(runs: int, until_decided: bool) -> None:
     mechanism: Mechanism[Any, Any, Any] = Mechanism("moody", "exponential", moody, promise)
-    met = [Crossing(zero_rounding(), mechanism), MET[0]]
+    crossings = [Crossing(zero_rounding(), mechanism), MET[0]]
     for seed in range(2):
         options: dict[str, Any] = {"seed": seed, "runs": runs, "alpha": 0.05, "until_decided": until_decided}
-        made = [examine_all(met, **options, executor=executor) for executor in (Here(), Disorder(2), Disorder(9))]
-        alone = engine_row.examine(met[0], **(options | {"alpha": made[0].alpha_per_row}))
+        made = [examine_all(crossings, **options, executor=executor) for executor in (Here(), Disorder(2), Disorder(9))]
+        alone = engine_row.examine(crossings[0], **(options | {"alpha": made[0].alpha_per_row}))
         assert made[0].rows[0].error == alone.error
         assert {to_json(one) for one in made} == {to_json(made[0])}
         assert runs < 8_000 or "no luck with" in str(alone.error)
@@ -291,9 +293,9 @@ def test_what_a_process_cannot_import_is_done_here(two_processes: process_pool.E
     sys.modules[there.__name__] = there
     try:
         mechanism: Mechanism[Any, Any, Any] = Mechanism("homely", "exponential", vars(there)["sample"], promise)
-        met = [Crossing(zero_rounding(), mechanism), *MET[:1]]
-        assert b"nowhere_else" in pickle.dumps(met[0])
-        found = examine_all(met, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
+        crossings = [Crossing(zero_rounding(), mechanism), *MET[:1]]
+        assert b"nowhere_else" in pickle.dumps(crossings[0])
+        found = examine_all(crossings, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
     finally:
         del sys.modules[there.__name__]
     assert [row.error for row in found] == [None, None]
@@ -309,9 +311,9 @@ def test_a_row_that_kills_its_workers_is_an_error_and_no_other_row_notices(
     two_processes: process_pool.Executor,
 ) -> None:
     deadly: Mechanism[Any, Any, Any] = Mechanism("deadly", "exponential", lethal, promise)
-    met = [Crossing(zero_rounding(), deadly), *MET[:2]]
-    made = examine_all(met, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
-    assert made[0].error == f"RuntimeError: {DEATHS} worker processes died of this row, one after the other"
+    crossings = [Crossing(zero_rounding(), deadly), *MET[:2]]
+    made = examine_all(crossings, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
+    assert made[0].error == f"RuntimeError: {DEATHS_MAX} worker processes died of this row, one after the other"
     assert [row.error for row in made[1:]] == [None, None]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.audited import audited
+from subnormal.audit.targets.audited import audit_target
 from subnormal.audit.targets.json_lines import TargetError
 
 ATTACKS = [attack("absorption"), attack("grid-precision")]
@@ -18,7 +18,7 @@ def noiseless(data: Any, parameters: dict[str, Any], runs: int) -> list[float]:
 
 
 def test_a_callable_is_convicted_like_its_name() -> None:
-    given, named = (audited(one, ATTACKS, runs=500) for one in (noiseless, f"{__name__}:noiseless"))
+    given, named = (audit_target(one, ATTACKS, runs=500) for one in (noiseless, f"{__name__}:noiseless"))
     assert [row.attack for row in given.rows] == [one.name for one in ATTACKS]
     assert {row.verdict for row in given.rows} == {Verdict.VIOLATED}
     assert [row.sampled for row in given.rows] == [row.sampled for row in named.rows]
@@ -28,14 +28,14 @@ def test_a_callable_is_convicted_like_its_name() -> None:
 
 def test_rows_are_told_as_they_are_finished() -> None:
     unfinished: list[tuple[str, ...]] = []
-    audited(noiseless, ATTACKS, runs=100, finished=lambda report: unfinished.append(report.unfinished))
+    audit_target(noiseless, ATTACKS, runs=100, finished=lambda report: unfinished.append(report.unfinished))
     assert unfinished == [("grid-precision",)]
 
 
 def test_attacks_are_of_one_family_and_a_target_exists() -> None:
     with pytest.raises(ValueError, match="attacks must be of one family, got exponential, laplace"):
-        audited(noiseless, [attack("zero-rounding"), *ATTACKS])
+        audit_target(noiseless, [attack("zero-rounding"), *ATTACKS])
     with pytest.raises(ValueError, match="attacks must be of one family, got none"):
-        audited(noiseless, [])
+        audit_target(noiseless, [])
     with pytest.raises(TargetError, match="'nowhere' is neither"):
-        audited("nowhere", ATTACKS)
+        audit_target("nowhere", ATTACKS)

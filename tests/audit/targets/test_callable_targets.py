@@ -13,7 +13,7 @@ from subnormal.audit.engine.pairs import AnyAttack, Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Row, Verdict
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
-from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.audit.targets.target import CallableTarget, mechanism
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.families import family
@@ -22,7 +22,7 @@ ALPHA = 1e-6  # chance that a statistical test here fails a sound function
 
 
 def callable_row(function: Callable[..., Any], attack: AnyAttack, runs: int = 2_000) -> Row:
-    member = mechanism("f", attack.family, CallableTarget(function), Stated(), OutcomeMonitor())
+    member = mechanism("f", attack.family, CallableTarget(function), StatedClaim(), OutcomeMonitor())
     return examine(Crossing(attack, member), seed=1, runs=runs, alpha=ALPHA)
 
 
@@ -132,7 +132,7 @@ def test_an_interrupt_that_ends_in_a_callable_ends_the_audit(
 
     def release(data: Any, parameters: dict[str, Any], runs: int) -> Any:
         calls.append(runs)
-        monkeypatch.setattr(interrupts, "_came", True)
+        monkeypatch.setattr(interrupts, "_interrupted", True)
         if error is not None:
             raise error
         return [0] * runs

@@ -14,7 +14,7 @@ from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
-from subnormal.audit.targets.stated_claim import SEARCH, Stated, searched
+from subnormal.audit.targets.stated_claim import SEARCH, StatedClaim, search_attacks
 from subnormal.audit.targets.target import CallableTarget, mechanism
 from subnormal.mechanisms import families
 from subnormal.mechanisms.core.input_patterns import Neighbours
@@ -71,7 +71,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, FAMILY))
 
 
-def target(outcome: int | None, stated: Stated) -> Any:
+def target(outcome: int | None, stated: StatedClaim) -> Any:
     """Return a target that tells its datum, or always the same outcome."""
 
     def release(data: int, parameters: dict[str, Any], runs: int) -> list[int]:
@@ -81,22 +81,22 @@ def target(outcome: int | None, stated: Stated) -> Any:
 
 
 def test_a_stated_claim_makes_the_attack_and_is_what_is_claimed() -> None:
-    made = Stated(delta=1e-3).attack(ATTACK)
+    made = StatedClaim(delta=1e-3).attack(ATTACK)
     assert (made.name, made.parameters) == ("told@delta=0.001", Parameters(0.25, 10))
-    assert Stated().claim(FAMILY, made.parameters, 0, 1) == Claim(0.25, 2.0**-10)
-    assert Stated(0.5, 1e-3).claim(FAMILY, made.parameters, 0, 1) == Claim(0.5, 1e-3)
+    assert StatedClaim().claim(FAMILY, made.parameters, 0, 1) == Claim(0.25, 2.0**-10)
+    assert StatedClaim(0.5, 1e-3).claim(FAMILY, made.parameters, 0, 1) == Claim(0.5, 1e-3)
     with pytest.raises(ValueError, match="--delta 0: told cannot be made for it: delta must be above 0"):
-        Stated(delta=0.0).attack(ATTACK)
+        StatedClaim(delta=0.0).attack(ATTACK)
     with pytest.raises(ValueError, match="--sensitivity 1: told has none, as any data are adjacent"):
-        Stated(sensitivity=1.0).attack(ATTACK)
+        StatedClaim(sensitivity=1.0).attack(ATTACK)
 
 
 @pytest.mark.parametrize(("outcome", "verdict"), [(None, Verdict.VIOLATED), (3, Verdict.NOT_REFUTED)])
 def test_a_target_is_judged_by_the_claim_of_its_family(outcome: int | None, verdict: Verdict) -> None:
     """Both by the attack and by the usual inputs. False-alarm rate: none, as outcomes do not depend on the datum."""
     told: list[str] = []
-    tried = target(outcome, Stated())
-    (searching,) = searched(tried, Stated(), 1, 1000, told.append)
+    tried = target(outcome, StatedClaim())
+    (searching,) = search_attacks(tried, StatedClaim(), 1, 1000, told.append)
     assert (searching.name, told) == (SEARCH, [])
     rows = examine_all([Crossing(one, tried) for one in (ATTACK, searching)], seed=1, runs=1000, alpha=1e-6).rows
     assert [row.sampled and row.sampled.verdict for row in rows] == [verdict, verdict]
@@ -104,7 +104,7 @@ def test_a_target_is_judged_by_the_claim_of_its_family(outcome: int | None, verd
 
 def test_an_outcome_that_cannot_be_is_refused() -> None:
     with pytest.raises(TargetError, match="answered with 16, which has more than 4 bits"):
-        target(16, Stated()).sample(0, ATTACK.parameters, None, 2)
+        target(16, StatedClaim()).sample(0, ATTACK.parameters, None, 2)
 
 
 def test_its_attack_is_a_vector() -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from subnormal.audit.__main__ import main
 from subnormal.audit.evidence import exact, neighbouring_inputs
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.stated_claim import SEARCH, Stated
+from subnormal.audit.targets.stated_claim import SEARCH, StatedClaim
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import system_bits
 from subnormal.mechanisms.core.domain import Domain, domain
@@ -150,12 +150,12 @@ HOUSE = [
     private_selection_exact.BASE2,
     threshold_exact.EXACT,
 ]
-CLAIMS = [Stated(), Stated(0.5, 1e-4, 2.0, domain("int32")), Stated(2.0, 1e-3, 1.0, domain("5.25.."))]
+CLAIMS = [StatedClaim(), StatedClaim(0.5, 1e-4, 2.0, domain("int32")), StatedClaim(2.0, 1e-3, 1.0, domain("5.25.."))]
 
 
 @pytest.mark.parametrize("member", EXACT, ids=lambda member: member.name)
 @pytest.mark.parametrize("stated", CLAIMS, ids=str)
-def test_an_exact_member_keeps_the_claim_that_it_is_searched_for(member: Any, stated: Stated) -> None:
+def test_an_exact_member_keeps_the_claim_that_it_is_searched_for(member: Any, stated: StatedClaim) -> None:
     known = family(member.family)
     parameters, pairs = known.search(stated.epsilon, stated.delta, stated.sensitivity, stated.domain or Domain())
     covered = [pair for pair in pairs if known.adjacent(parameters, pair.data_in, pair.data_out)]
@@ -212,7 +212,7 @@ def test_nothing_is_searched_outside_of_the_domain(known: Any, named: str) -> No
 
 def test_a_claim_is_the_parameters_where_none_is_stated() -> None:
     parameters, _ = family("laplace").search(None, None, None, Domain())
-    assert Stated().claim(family("laplace"), parameters, 0, 1) == Claim(1.0)
+    assert StatedClaim().claim(family("laplace"), parameters, 0, 1) == Claim(1.0)
 
 
 @pytest.mark.parametrize(

@@ -119,9 +119,9 @@ def test_what_a_target_prints_does_not_get_into_the_report(
 
 def test_what_c_holds_back_goes_to_standard_error_too() -> None:
     script = (
-        "import ctypes\nfrom subnormal.audit.commands.printing import kept_for_the_report\n"
+        "import ctypes\nfrom subnormal.audit.commands.printing import redirect_stdout_to_stderr\n"
         "ctypes.CDLL(None).printf(b'before ')\n"
-        "with kept_for_the_report():\n    ctypes.CDLL(None).printf(b'meanwhile')\n"
+        "with redirect_stdout_to_stderr():\n    ctypes.CDLL(None).printf(b'meanwhile')\n"
         "print('after')\n"
     )
     held_back = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands import common
-from subnormal.audit.commands.target import Wanted, examined
-from subnormal.audit.engine.scheduler import Standings
+from subnormal.audit.commands.target import TargetArguments, examine_target
+from subnormal.audit.engine.scheduler import AuditProgress
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
-from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.audit.targets.target import mechanism
 from subnormal.mechanisms.bits import seeded_bits
 
@@ -56,8 +56,8 @@ def asked(name: str) -> Counter[str]:
 @pytest.mark.parametrize("written", ["pass"], indirect=True)
 def test_runs_bound_all_runs_of_each_world(written: str, runs: int, until_decided: bool) -> None:
     """The pilot and the first call are among them. A claim that is not refuted takes all of them."""
-    attack, wanted = grid_precision(), Wanted(f"{written}:release", Stated(epsilon=1.0), 60.0)
-    report = examined([attack], wanted, seed=1, runs=runs, alpha=1e-6, until_decided=until_decided)
+    attack, arguments = grid_precision(), TargetArguments(f"{written}:release", StatedClaim(epsilon=1.0), 60.0)
+    report = examine_target([attack], arguments, seed=1, runs=runs, alpha=1e-6, until_decided=until_decided)
     assert report.rows[0].error is None
     assert asked(written) == {repr(data): runs for data in attack.worlds()}
 
@@ -65,16 +65,16 @@ def test_runs_bound_all_runs_of_each_world(written: str, runs: int, until_decide
 @pytest.mark.parametrize("runs", [1_000, 3_000])
 @pytest.mark.parametrize("written", ["pass"], indirect=True)
 def test_runs_bound_those_of_the_search_too(written: str, runs: int) -> None:
-    wanted = Wanted(f"{written}:release", Stated(epsilon=1.0), 60.0)
-    report = examined([grid_precision()], wanted, seed=1, runs=runs, alpha=1e-6, search=True)
+    arguments = TargetArguments(f"{written}:release", StatedClaim(epsilon=1.0), 60.0)
+    report = examine_target([grid_precision()], arguments, seed=1, runs=runs, alpha=1e-6, search=True)
     assert [row.attack for row in report.rows][1:] == ["neighbours"]
     assert 3 * runs < asked(written).total() <= 4 * runs
 
 
 @pytest.mark.parametrize("written", ["raise KeyError('scale')"], indirect=True)
 def test_a_target_that_only_raises_is_asked_for_no_more_than_its_pilot(written: str) -> None:
-    wanted = Wanted(f"{written}:release", Stated(), 60.0)
-    (row,) = examined([grid_precision()], wanted, seed=1, runs=8_000, alpha=0.05).rows
+    arguments = TargetArguments(f"{written}:release", StatedClaim(), 60.0)
+    (row,) = examine_target([grid_precision()], arguments, seed=1, runs=8_000, alpha=0.05).rows
     assert row.error is not None
     assert "all of the first 1,000 runs of both worlds raised, the last \"KeyError: 'scale'\"" in row.error
     assert set(asked(written).values()) == {1_000}
@@ -82,8 +82,8 @@ def test_a_target_that_only_raises_is_asked_for_no_more_than_its_pilot(written: 
 
 @pytest.mark.parametrize("written", ["raise KeyError('scale')"], indirect=True)
 def test_one_run_that_judges_nothing_is_too_few(written: str) -> None:
-    wanted = Wanted(f"{written}:release", Stated(), 60.0)
-    (row,) = examined([grid_precision()], wanted, seed=1, runs=1, alpha=0.05).rows
+    arguments = TargetArguments(f"{written}:release", StatedClaim(), 60.0)
+    (row,) = examine_target([grid_precision()], arguments, seed=1, runs=1, alpha=0.05).rows
     assert row.error == "ValueError: runs must leave one to judge by, got 1"
 
 
@@ -108,7 +108,7 @@ def test_a_request_takes_about_a_second_whatever_the_speed(
         return [0.5] * runs
 
     monkeypatch.setattr("subnormal.audit.targets.target.time.monotonic", lambda: now)
-    member = mechanism("f", "laplace", target, Stated(), OutcomeMonitor())
+    member = mechanism("f", "laplace", target, StatedClaim(), OutcomeMonitor())
     attack = grid_precision()
     bits = seeded_bits(1, "a", "m", "in", 0)
     assert len(member.sample(0, attack.parameters, bits, sum(expected))) == sum(expected)
@@ -173,10 +173,10 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(
 ) -> None:
     now = 0.0
     monkeypatch.setattr("subnormal.audit.commands.common.time.monotonic", lambda: now)
-    with common.auditing() as told:
+    with common.audit_progress() as told:
         for _ in range(250):  # of a tenth of a second each
             now += 0.1
-            told(Standings(7, 2, 1_000, 500, 0, None))
+            told(AuditProgress(7, 2, 1_000, 500, 0, None))
     assert capsys.readouterr().err.splitlines() == [
         "auditing: 2 of 7 rows; 50 runs/s, 0:00:10 left",
         "auditing: 2 of 7 rows; 25 runs/s, 0:00:20 left",

@@ -14,12 +14,12 @@ import pytest
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal
 from subnormal.attacks.threshold.boundary import boundary
-from subnormal.audit.commands.target import Wanted, examined
+from subnormal.audit.commands.target import TargetArguments, examine_target
 from subnormal.audit.engine.pairs import AnyAttack
 from subnormal.audit.model import Row, Verdict
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.stated_claim import Stated
+from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.audit.targets.subprocess_io import Program
 from subnormal.audit.targets.target import ANSWER, OUTCOME, CallableTarget, CommandTarget, opened
 from subnormal.mechanisms.additive.family import LaplaceParameters
@@ -34,9 +34,11 @@ PYTHON = f"{sys.executable} -I -S"
 MISBEHAVING = f"cmd: {PYTHON} {MISBEHAVING_TARGET}"
 
 
-def row(target: str, attack: AnyAttack, runs: int = 20_000, timeout: float = 30.0, stated: Stated | None = None) -> Row:
-    wanted = Wanted(target, stated or Stated(), timeout)
-    return examined([attack], wanted, seed=1, runs=runs, alpha=ALPHA).rows[0]
+def row(
+    target: str, attack: AnyAttack, runs: int = 20_000, timeout: float = 30.0, stated: StatedClaim | None = None
+) -> Row:
+    arguments = TargetArguments(target, stated or StatedClaim(), timeout)
+    return examine_target([attack], arguments, seed=1, runs=runs, alpha=ALPHA).rows[0]
 
 
 @pytest.fixture(scope="session")

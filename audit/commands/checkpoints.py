@@ -1,4 +1,4 @@
-"""What `audit run` keeps on disk while it counts, and goes on from with --resume."""
+"""The checkpoint of `audit run`: written while it counts, and read by --resume."""
 
 from __future__ import annotations
 
@@ -16,48 +16,52 @@ if TYPE_CHECKING:
 
     from subnormal.audit.engine.checkpoint import Checkpoint
     from subnormal.audit.engine.pairs import Crossing
-    from subnormal.audit.engine.scheduler import Keeping
+    from subnormal.audit.engine.scheduler import CountStore
     from subnormal.audit.model import Report
 
-LOCK = ".audit.lock"  # there while an audit works in the folder
+LOCK = ".audit.lock"  # exists while an audit works in the folder
 CONFIRM_DISCARD_AFTER = 60.0  # seconds of counting; a fresh audit does not discard more
 
 
 @contextmanager
-def kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: bool) -> Iterator[Keeping]:
-    """Give what an audit keeps its counts with, and those of an earlier run where it is to go on from them.
+def open_checkpoint(
+    out: Path, crossings: list[Crossing], options: Mapping[str, Any], *, resume: bool
+) -> Iterator[CountStore]:
+    """Yield the store of an audit's counts; with resume, it holds those of the interrupted audit.
 
-    A checkpoint of another audit, a long one that nobody asked to go on from, or another audit that is at work in the
-    folder, is one line and exit code 2.
+    Ends with one line and exit code 2 where the checkpoint is of another audit, where it holds long work and resume is
+    not set, or where another audit is at work in the folder.
     """
-    with _alone(out), _kept(out, met, options, resume=resume) as keeping:
-        yield keeping
+    with _folder_lock(out), _count_store(out, crossings, options, resume=resume) as store:
+        yield store
 
 
-def keep_rows(out: Path, report: Report) -> None:
-    """Write the report of the rows that are finished, should the audit not come to its end."""
+def write_finished_rows(out: Path, report: Report) -> None:
+    """Write the report of the rows that are finished, in case the audit does not reach its end."""
     from subnormal.audit import interrupts
     from subnormal.audit.report import atomic_write, to_html
     from subnormal.audit.report.folder import files
 
     try:
         atomic_write.write(out, files(report, to_html.to_html(report)))
-        interrupts.left = f"{out / 'report.json'} has the rows that are finished, {len(report.rows)} by now"
+        interrupts.files_left = f"{out / 'report.json'} has the rows that are finished, {len(report.rows)} by now"
     except OSError as error:
         click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
 
 
 @contextmanager
-def _kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume: bool) -> Iterator[Keeping]:
+def _count_store(
+    out: Path, crossings: list[Crossing], options: Mapping[str, Any], *, resume: bool
+) -> Iterator[CountStore]:
     from subnormal.audit.engine.checkpoint import Checkpoint
     from subnormal.audit.engine.fingerprint import fingerprint
-    from subnormal.audit.engine.scheduler import Keeping, identity
+    from subnormal.audit.engine.scheduler import CountStore, identity
 
-    checkpoint = Checkpoint(out, identity(met, **options) | {"environment": fingerprint()})
-    stored, before = _stored(checkpoint, met, resume=resume)
+    checkpoint = Checkpoint(out, identity(crossings, **options) | {"environment": fingerprint()})
+    stored, before = _load(checkpoint, crossings, resume=resume)
     started = time.monotonic()
-    complaints: list[OSError] = []
-    ours = bool(stored)  # what lies there may be another audit's, which --resume would refuse
+    errors: list[OSError] = []
+    ours = bool(stored)  # else the file may be another audit's, which --resume would refuse
 
     def save(rows: Mapping[int, Any]) -> None:
         nonlocal ours
@@ -67,26 +71,26 @@ def _kept(out: Path, met: list[Crossing], options: Mapping[str, Any], *, resume:
             checkpoint.save(rows, before + time.monotonic() - started)
             ours = True
         except OSError as error:
-            if not complaints:
+            if not errors:
                 click.echo(f"{checkpoint.path}: {error.strerror}; the audit goes on without", err=True)
-            complaints.append(error)
+            errors.append(error)
 
     try:
-        yield Keeping(stored, save)
+        yield CountStore(stored, save)
     except KeyboardInterrupt:
-        if complaints or not ours:
+        if errors or not ours:
             raise
         click.echo(f"interrupted: --resume goes on from {checkpoint.path}", err=True)
         raise click.exceptions.Exit(130) from None
     except Failure as failure:
-        if complaints or not ours:
+        if errors or not ours:
             raise
         raise Failure(f"{failure.message}; --resume goes on from {checkpoint.path}") from None
 
 
 @contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Hold the folder: two audits would write over each other's counts, and the first to end would remove them."""
+def _folder_lock(out: Path) -> Iterator[None]:
+    """Lock the folder: two audits would overwrite each other's counts, and the first to end would remove them."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(out / LOCK)
@@ -100,13 +104,13 @@ def _alone(out: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows removes it only when nobody has it open
-            (out / LOCK).unlink()  # while it is held: who waits for it sees that it is gone, and makes another
+        with suppress(OSError):  # Windows removes only files that are not open
+            (out / LOCK).unlink()  # while locked: a process that waits for it finds it gone, and creates another
         lock.release()
 
 
-def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:
-    """Return the counts to go on from, and the seconds that they took."""
+def _load(checkpoint: Checkpoint, crossings: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:
+    """Return the counts to resume from, and the seconds that they took."""
     from subnormal.audit.engine.checkpoint import CheckpointError
 
     if checkpoint.path.is_dir():
@@ -124,7 +128,7 @@ def _stored(checkpoint: Checkpoint, met: list[Crossing], *, resume: bool) -> tup
         raise Failure(str(error)) from None
     if not stored:
         click.echo(f"nothing to resume in {checkpoint.folder}: beginning", err=True)
-    foreign = [f"{one.attack.name}, {one.mechanism.name}" for one in met if not one.mechanism.seeded]
+    foreign = [f"{one.attack.name}, {one.mechanism.name}" for one in crossings if not one.mechanism.seeded]
     if stored and foreign:
         click.echo(f"begin anew, because their randomness is their own: {'; '.join(foreign)}", err=True)
     return stored, seconds
