@@ -1,1 +1,1 @@
-"""Other people's mechanisms under audit."""
+"""Targets: mechanisms outside this project, as a command or a Python callable."""

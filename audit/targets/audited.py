@@ -14,7 +14,7 @@ from subnormal.audit.engine.standing import Standing
 from subnormal.audit.model import Report, Row
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor, with_warnings
 from subnormal.audit.targets.stated_claim import SEARCH, StatedClaim, search_attacks
-from subnormal.audit.targets.target import ANSWERED, TIMEOUT, mechanism, opened
+from subnormal.audit.targets.target import ANSWER_SECONDS, TIMEOUT, mechanism, opened
 
 SEARCH_RUNS = 20_000  # of each world, at most, to learn inputs and an event on
 SEARCH_SHARE = 1 / 2  # of the row's runs, at most
@@ -92,7 +92,7 @@ def audit_target(
     counter = TargetProgress(len(monitors), runs, progress)
     with opened(target, timeout) as program:
         *members, training = (
-            mechanism(name, families[0], program, stated, monitor, counter.add_runs, min(ANSWERED, timeout / 10))
+            mechanism(name, families[0], program, stated, monitor, counter.add_runs, min(ANSWER_SECONDS, timeout / 10))
             for monitor in (*monitors, OutcomeMonitor())
         )
         if search:

@@ -1,6 +1,6 @@
-"""The protocol with a program under audit: JSON lines, numbers that lose nothing, and what an answer may be.
+"""The protocol with a program under audit: JSON lines with exact numbers.
 
-docs/protocol.md is its description for people who write the other side, docs/protocol.schema.json its schema.
+docs/protocol.md describes it for authors of such programs, and docs/protocol.schema.json is its schema.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from subnormal.audit.text import quoted
 from subnormal.mechanisms.core.mechanism import Family, Outcomes, Refused
 
 VERSION = 1
-REFUSAL = "error:"  # how a string begins that reports an exception
+REFUSAL = "error:"  # the prefix of a string that reports an exception
 
-_EXACT = 1 << 53  # integers up to here are floats as well, so no parser turns them into others
+_EXACT = 1 << 53  # integers up to this one are floats too, so every JSON parser reads them exactly
 _INT64 = 1 << 63
 _HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d{1,6}")
-_INTEGER = re.compile(r"[+-]?\d{1,300}")  # more digits fit no float, and every statistic is one
+_INTEGER = re.compile(r"[+-]?\d{1,300}")  # more digits exceed the floats, and a statistic is a float
 
 
 class TargetError(Exception):
-    """Something that is audited does not keep to the protocol: what it did, in one line."""
+    """A target violates the protocol. The message is one line that says how."""
 
 
 def hello() -> bytes:
-    """Return the line that both sides begin with."""
+    """Return the first line that each side sends."""
     return f'{{"protocol": {VERSION}}}\n'.encode()
 
 
 def check_hello(answer: object) -> None:
-    """Raise TargetError unless this answers `hello`."""
-    spoken = answer.get("protocol") if isinstance(answer, dict) else None
-    if spoken is None:
+    """Raise TargetError unless the answer is a reply to `hello` with the same version."""
+    theirs = answer.get("protocol") if isinstance(answer, dict) else None
+    if theirs is None:
         raise TargetError(f'answered {quoted(answer)}, not {{"protocol": {VERSION}}}')
-    if spoken != VERSION or isinstance(spoken, bool):
-        raise TargetError(f"speaks protocol {quoted(spoken)}, not {VERSION}")
+    if theirs != VERSION or isinstance(theirs, bool):
+        raise TargetError(f"speaks protocol {quoted(theirs)}, not {VERSION}")
 
 
 def question(data: object, parameters: Mapping[str, Any]) -> str:
-    """Return a request up to the number of runs: data as a family's `to_json` gives them, and public parameters."""
+    """Return a request up to its number of runs: the data from the family's `to_json`, and the public parameters."""
     return f'{{"data": {_written(data)}, "parameters": {_written(parameters)}, "runs": '
 
 
@@ -68,7 +68,7 @@ def _exact(value: Any) -> Any:
 
 
 def parsed(line: bytes) -> object:
-    """Return what a line of JSON says. Raises TargetError where it is not one."""
+    """Return the value of a line of JSON. Raises TargetError for a line that is not JSON."""
     try:
         return json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -80,7 +80,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int, parameters: Any) -> list[Any]:
-    """Return the outcomes of an answer, `runs` of them. Raises TargetError where it is anything else."""
+    """Return the `runs` outcomes of an answer. Raises TargetError for any other answer."""
     outcomes = answer.get("outcomes") if isinstance(answer, dict) else None
     if not isinstance(outcomes, list):
         raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
@@ -92,7 +92,7 @@ def decoded(value: object) -> Any:
     or a Refused.
 
     A JSON number is a binary64, and an integer where it is written as one of at most 2^53; a string is a hexadecimal
-    float, an integer of any size, or `error: …`. Raises TargetError for anything else, and where it is not finite.
+    float, an integer of any size, or `error: …`. Raises TargetError for anything else, and for an infinite number.
     """
     if isinstance(value, dict):
         items = tuple(sorted((key, decoded(part)) for key, part in value.items()))
@@ -139,7 +139,7 @@ def _finite(value: int | float, given: object) -> float:
 
 
 def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, parameters: Any) -> list[Any]:
-    """Return the outcomes. Raises TargetError unless there are `runs` of them and each can be one for these data."""
+    """Return the outcomes. Raises TargetError unless there are `runs` of them, each possible for these data."""
     if len(outcomes) != runs:
         raise TargetError(f"answered with {len(outcomes):,} outcomes, not {runs:,}")
     for outcome in outcomes:
@@ -157,8 +157,8 @@ def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, ru
 
 
 def gathered(outcomes: list[Any]) -> Outcomes:
-    """Return outcomes as an array where that changes none of them, not even its type: int64 or float64, or rows of
-    such; else a list. So what an event says of an outcome does not depend on those beside it."""
+    """Return outcomes as an array of int64 or float64 (or of rows of them) if that changes neither a value nor a type,
+    else as a list. An event's result for an outcome then does not depend on the other outcomes."""
     kinds = {type(outcome) for outcome in outcomes}
     if kinds == {tuple} and len({len(outcome) for outcome in outcomes}) == 1:
         return _array(outcomes, [part for outcome in outcomes for part in outcome])

@@ -22,7 +22,7 @@ SILENT = "does it read its data, and add noise? docs/protocol.md says in what fo
 
 
 class OutcomeMonitor:
-    """Sees the outcomes of one row.
+    """Collects properties of the outcomes of one row.
 
     A float fits 15 digits when its nearest decimal of 15 digits reads back as that float. Between powers of ten at most
     10^15/2^52 = 22 % of floats do, so 16 that differ all fit with a chance below 10^−10 where their last bits are
@@ -30,17 +30,17 @@ class OutcomeMonitor:
     """
 
     def __init__(self) -> None:
-        self._short: set[float] = set()  # floats that fit 15 digits and are not those decimals
-        self._whole = False  # whether a float has shown more digits
+        self._short: set[float] = set()  # floats that fit 15 digits and differ from their decimal
+        self._whole = False  # whether any float needs more digits
         self._seen = 0
         self._answered = False  # whether any outcome was not a refusal
         self._refusal = ""
-        self._refused: Counter[str] = Counter()  # runs by their data, as `_written`
-        self._first: Any = None  # the first answer, and whether another came
-        self._varies = False
+        self._refused: Counter[str] = Counter()  # refused runs by their data, as `_written`
+        self._first: Any = None  # the first outcome
+        self._varies = False  # whether another outcome differs from it
 
     def see(self, outcomes: Iterable[Any], data: Any = None) -> None:
-        """Take note of these outcomes of some data."""
+        """Collect these outcomes of some data."""
         refused = 0
         for outcome in outcomes:
             self._seen += 1
@@ -70,30 +70,30 @@ class OutcomeMonitor:
 
     @property
     def only_raised(self) -> str | None:
-        """What was raised last, where every run was refused: then nothing was tried."""
+        """The last exception if every run was refused, so that the row shows nothing; else None."""
         return self._refusal if self._seen and not self._answered else None
 
     @property
     def constant(self) -> bool:
-        """Whether every run of both worlds gave the same outcome, of whatever type, in runs enough to tell."""
+        """Whether all runs of both worlds returned the same outcome, and there were at least `ENOUGH`."""
         return self._answered and not self._varies and not self._refusal and self._seen >= ENOUGH
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what a reader of the row has to know."""
+        """Return the warnings of the row, as sentences for its reader."""
         found = []
         if len(self._short) >= ENOUGH and not self._whole:
             found.append(
                 f"all outcomes are decimals of at most {DIGITS} digits: if a %g or the like rounds them on their way, "
                 "the last bits that would show a loss are gone; print hexadecimal floats (%a), or 17 digits"
             )
-        if self.constant and isinstance(self._first, float):  # an index or a list may well be always the same
+        if self.constant and isinstance(self._first, float):  # a constant index or list may be correct
             found.append(f"every run of both worlds gave {self._first!r}: {SILENT}")
         return tuple(found)
 
     def refusals(self, worlds: tuple[Any, Any]) -> tuple[str, ...]:
-        """Return a warning, with both inputs, where one world was refused more often than the other.
+        """Return a warning, with both inputs, if one world was refused more often than the other.
 
-        It may be a leak, and it may be that one input is none of the domain: that is for the reader to see.
+        This may be a leak, or one input may lie outside the target's domain: the reader has to decide.
         """
         if not self._refused:
             return ()
@@ -115,27 +115,27 @@ def _written(data: Any) -> str:
 def with_warnings(
     rows: Sequence[Row], monitors: Sequence[OutcomeMonitor], attacks: Sequence[AnyAttack], *, constant_fails: bool
 ) -> tuple[Row, ...]:
-    """Return the rows of a target, with what was seen of each: warnings, and errors where nothing was tried.
+    """Return the rows of a target with their warnings, and with errors for rows that show nothing.
 
-    A row is an error where every run of both worlds raised. Where each row saw one outcome alone, every row is warned
-    of that; constant_fails: is an error.
+    A row in which every run of both worlds raised is an error. If each row has one constant outcome, every row gets a
+    warning, or an error if constant_fails is set.
     """
-    silent = all(monitor.constant for monitor in monitors)
-    told = f"in each row, every run of both worlds gave one outcome: {SILENT}"
+    constant = all(monitor.constant for monitor in monitors)
+    message = f"in each row, every run of both worlds gave one outcome: {SILENT}"
     found = []
     for row, monitor, attack in zip(rows, monitors, attacks, strict=True):
         warnings = (*monitor.warnings(), *monitor.refusals(attack.worlds()))
         if monitor.only_raised is not None:
             row = _failed(row, f"every run of both worlds raised, the last {quoted(monitor.only_raised)}")
-        elif silent and constant_fails:
-            row = _failed(row, told)
-        elif silent and not warnings:
-            warnings = (told,)
+        elif constant and constant_fails:
+            row = _failed(row, message)
+        elif constant and not warnings:
+            warnings = (message,)
         found.append(dataclasses.replace(row, warnings=warnings))
     return tuple(found)
 
 
-def _failed(row: Row, told: str) -> Row:
-    """Return the row without what it seemed to show; an error that it has comes first."""
-    error = row.error or f"{TargetError.__name__}: {told}"
+def _failed(row: Row, message: str) -> Row:
+    """Return the row with an error and without evidence from runs. An error that the row has already is kept."""
+    error = row.error or f"{TargetError.__name__}: {message}"
     return dataclasses.replace(row, error=error, sampled=None, sequential=None, sketch=None)

@@ -1,4 +1,4 @@
-"""What Python code has released, as an outcome: exactly, or not at all."""
+"""Converts values that Python code releases to outcomes: exactly, or with a TypeError."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _Parts = Iterable[Any]
 
 
 def as_outcome(released: Any) -> Hashable:
-    """Return what was released as an outcome that says all of it and can recur.
+    """Return a released value as a hashable outcome that holds all of it and can occur again.
 
-    Numbers, strings, None, dates and members of an Enum are outcomes as they are. Tuples stand for lists, tuples,
-    arrays and tensors (whatever has `tolist`, `to_numpy` or `__array__`); items, sorted, for mappings and for the
-    fields of a dataclass, with its name as "__class__"; items in their order for what has `items` and is no mapping, a
-    series or a frame; sorted tuples for sets; `Refused` for an exception.
+    Numbers, strings, None, dates and members of an Enum stay as they are. A list, array or tensor (any type with
+    `tolist`, `to_numpy` or `__array__`) becomes a tuple; a mapping its sorted items; a dataclass the sorted items of
+    its fields, with its name as "__class__"; a series or frame (a type with `items` that is no mapping) its items in
+    order; a set a sorted tuple; an exception `Refused`.
 
-    Raises TypeError, with the name of the type, for anything else, on its own or inside: a generator, a model, an
-    instance of a class of one's own. Where nothing but identity tells two of them apart, nothing ever recurs, and what
-    they print may be an abbreviation.
+    Raises TypeError, with the name of the type, for any other value, also inside a container: a generator, a model, an
+    instance of another class. Such values are equal only if identical, so none would occur twice, and their printed
+    form may be abbreviated.
 
     >>> as_outcome({"b": [1, 2.5], "a": None})
     (('a', None), ('b', (1, 2.5)))
@@ -50,18 +50,20 @@ def as_outcome(released: Any) -> Hashable:
         return bytes(released)
     if "__dataclass_fields__" in vars(kind):
         if not is_in_its_fields(released):
-            raise TypeError(_told(released, "cannot be told apart by their fields, which are not all that they hold"))
+            raise TypeError(
+                _problem(released, "cannot be told apart by their fields, which are not all that they hold")
+            )
         named = [(field.name, getattr(released, field.name)) for field in fields(released)]
         return _sorted([("__class__", kind.__qualname__), *named])
     if isinstance(released, Mapping):
         return _sorted(_converted(released, released.items))
     if isinstance(released, AnySet):
         return _sorted(released)
-    return _of_others(released)
+    return _from_other_type(released)
 
 
 def refused(error: BaseException) -> Refused:
-    """Return an exception as the outcome that it is."""
+    """Return an exception as an outcome."""
     return Refused(f"{type(error).__name__}: {error}")
 
 
@@ -69,30 +71,30 @@ def _sorted(parts: _Parts) -> tuple[Hashable, ...]:
     return tuple(sorted(map(as_outcome, parts), key=repr))
 
 
-def _of_others(released: Any) -> Hashable:
+def _from_other_type(released: Any) -> Hashable:
     if not isinstance(released, type):
-        for method in ("items", "tolist", "to_numpy", "__array__"):  # a series has its index in its items alone
+        for method in ("items", "tolist", "to_numpy", "__array__"):  # only the items of a series hold its index
             found = getattr(released, method, None)
             if callable(found):
                 made = _converted(released, (lambda: np.asarray(released)) if method == "__array__" else found)
-                if type(made) is type(released):  # as numpy's long doubles do
+                if type(made) is type(released):  # numpy's long doubles
                     break
                 return as_outcome(tuple(made) if method == "items" else made)
-        if hasattr(released, "__index__"):  # other people's integers
+        if hasattr(released, "__index__"):  # integers of other libraries
             return operator.index(released)
-    raise TypeError(_told(released, "cannot be told apart for certain"))
+    raise TypeError(_problem(released, "cannot be told apart for certain"))
 
 
 def _converted(released: Any, convert: Callable[[], Any]) -> Any:
     try:
         return convert()
     except Exception as error:
-        raise TypeError(_told(released, f"cannot be converted ({type(error).__name__}: {error})")) from error
+        raise TypeError(_problem(released, f"cannot be converted ({type(error).__name__}: {error})")) from error
 
 
-def _told(released: Any, what: str) -> str:
+def _problem(released: Any, problem: str) -> str:
     kind = type(released)
     return (
-        f"outcomes of type {kind.__module__}.{kind.__qualname__} {what}: "
+        f"outcomes of type {kind.__module__}.{kind.__qualname__} {problem}: "
         "return numbers, strings, or tuples, arrays or mappings of them"
     )

@@ -1,4 +1,4 @@
-"""Whether a Python callable can be called as a target is: function(data, parameters, runs)."""
+"""Checks that a Python callable can be called as function(data, parameters, runs)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ _TAKING = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KE
 
 
 def mismatch(function: Callable[..., Any]) -> str | None:
-    """Return in words why function(data, parameters, runs) would not mean what it says; None where it may.
+    """Return in words why a function does not fit the call function(data, parameters, runs), or None if it may fit.
 
-    It would not where it cannot be called with three positional arguments, or where the one that gets the mapping of
-    parameters, or the number of runs, has the name of a single public parameter (`epsilon`), or a default that is
-    neither a mapping nor a number of runs. *args take whatever comes. A callable that tells no signature is only known
-    by calling it.
+    It does not fit if it cannot take three positional arguments, or if the argument that gets the mapping of parameters
+    or the number of runs has the name of a single public parameter (`epsilon`) or a default of another type. *args fit
+    anything. A callable without a signature cannot be checked.
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # builtins, and what pretends to be callable
+    except (TypeError, ValueError):  # builtins, and objects without a signature
         return None
     try:
         signature.bind(0, {}, 1)
@@ -31,11 +30,11 @@ def mismatch(function: Callable[..., Any]) -> str | None:
         return f"its signature is {quoted(str(signature))}: {error}"
     taking = [parameter for parameter in signature.parameters.values() if parameter.kind in _TAKING]
     gets = (("the mapping of all parameters", Mapping), ("the number of runs", int))
-    for parameter, (what, kind) in zip(taking[1:3], gets, strict=False):
+    for parameter, (role, kind) in zip(taking[1:3], gets, strict=False):
         default = None if parameter.default is parameter.empty else parameter.default
         fitting = default is None or (isinstance(default, kind) and not isinstance(default, bool))
         if not fitting or parameter.name in _public_names():
-            return f"{quoted(str(parameter))} would get {what}"
+            return f"{quoted(str(parameter))} would get {role}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""The claim of somebody else's mechanism, as its user states it, and the attacks that fit it."""
+"""The claim that a user states for a target, and the attacks that fit it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from subnormal.mechanisms.core.mechanism import Family, Mechanism
 from subnormal.mechanisms.families import family
 from subnormal.mechanisms.privacy import Claim
 
-SEARCH = "neighbours"  # the attack that looks for inputs and an event itself
+SEARCH = "neighbours"  # the attack that searches for inputs and an event
 
 AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StatedClaim:
-    """What is claimed: ε (nats), δ, the sensitivity and the domain it holds for. None: what the attack's own parameters
-    say, and any number.
+    """A claim: ε (nats), δ, and the sensitivity and the domain that it holds for.
 
-    ε: the attacks are made for it where they are derived from a budget. Where a family has no budget among its
-    parameters, ε changes what is claimed and not what is asked. sensitivity: becomes the public parameter, so it says
-    which inputs are adjacent; the inputs themselves stay as they are. δ: becomes the public parameter where there is
-    one. Where δ follows from other parameters, as from a threshold, the attacks are made for it: a target that takes
-    these from them then owes the claim, and one that has its own says what they promise.
+    None stands for the value of the attack's own parameters, and as a domain for all numbers.
+
+    epsilon: attacks that are derived from a budget are built for it. In a family without a budget among its parameters,
+    ε changes only the claim. sensitivity: replaces the public parameter, so it decides which inputs are adjacent; the
+    inputs stay the same. delta: replaces the public parameter if there is one. If δ follows from other parameters, such
+    as a threshold, the attacks are built with parameters for this δ: a target that uses them must satisfy the claim,
+    and for a target with parameters of its own the user states their δ.
     """
 
     epsilon: float | None = None
@@ -39,58 +40,58 @@ class StatedClaim:
     domain: Domain | None = None
 
     def attack(self, attack: AnyAttack) -> AnyAttack:
-        """Return the attack for this claim. Raises ValueError, naming the option, where there is none."""
+        """Return the attack for this claim. Raises ValueError, which names the option, if it cannot be built."""
         if self.epsilon is not None:
-            attack = _made("epsilon", self.epsilon, attack, at_epsilon)
+            attack = _built("epsilon", self.epsilon, attack, at_epsilon)
         if self.delta is not None:
-            attack = _made("delta", self.delta, attack, _at_delta)
+            attack = _built("delta", self.delta, attack, _at_delta)
         if self.sensitivity is not None:
             change = family(attack.family).with_sensitivity
             if change is None:
                 raise ValueError(
                     f"--sensitivity {self.sensitivity:g}: {attack.name} has none, as any data are adjacent"
                 )
-            attack = _made("sensitivity", self.sensitivity, attack, partial(_changed, change))
+            attack = _built("sensitivity", self.sensitivity, attack, partial(_with_parameters, change))
         if self.domain is not None:
-            attack = _within(attack, self.domain)
+            attack = _in_domain(attack, self.domain)
         if self.sensitivity is not None and not family(attack.family).adjacent(attack.parameters, *attack.worlds()):
             raise ValueError(f"--sensitivity {self.sensitivity:g}: the inputs of {attack.name} lie further apart")
         return attack
 
     def claim(self, of: Family[Any, Any, Any], parameters: Any, data_in: Any, data_out: Any) -> Claim:
-        """Return the promise for a pair of worlds: what is stated, and else what the family's parameters promise."""
+        """Return the claim for a pair of worlds. Values that are not stated come from the family's parameters."""
         usual = of.claim(parameters, data_in, data_out)
         return Claim(
             usual.epsilon if self.epsilon is None else self.epsilon, usual.delta if self.delta is None else self.delta
         )
 
 
-def _made(option: str, value: float, attack: AnyAttack, make: Callable[[AnyAttack, float], AnyAttack]) -> AnyAttack:
-    """Return the attack made for the value of an option. Raises ValueError, naming both, where it cannot be."""
+def _built(option: str, value: float, attack: AnyAttack, make: Callable[[AnyAttack, float], AnyAttack]) -> AnyAttack:
+    """Return the attack built for the value of an option. Raises ValueError, which names both, if that fails."""
     try:
         return make(attack, value)
     except ValueError as error:
         raise ValueError(f"--{option} {value:g}: {attack.name} cannot be made for it: {error}") from None
 
 
-def _changed(change: Callable[[Any, float], Any], attack: AnyAttack, value: float) -> AnyAttack:
+def _with_parameters(change: Callable[[Any, float], Any], attack: AnyAttack, value: float) -> AnyAttack:
     return dataclasses.replace(attack, parameters=change(attack.parameters, value))
 
 
 def _at_delta(attack: AnyAttack, delta: float) -> AnyAttack:
-    """Return the attack with the parameters for this δ. Its name says so where others than δ itself have changed."""
+    """Return the attack with the parameters for this δ. Its name says so if other parameters than δ changed."""
     change = family(attack.family).with_delta
     if change is None:
         return attack
-    made = _changed(change, attack, delta)
+    made = _with_parameters(change, attack, delta)
     if hasattr(made.parameters, "delta"):
         return made
     base, _, options = attack.name.partition("@")
-    kept = [option for option in options.split(",") if option.startswith("epsilon=")]
-    return dataclasses.replace(made, name=f"{base}@{','.join([*kept, f'delta={delta}'])}")
+    epsilons = [option for option in options.split(",") if option.startswith("epsilon=")]
+    return dataclasses.replace(made, name=f"{base}@{','.join([*epsilons, f'delta={delta}'])}")
 
 
-def _within(attack: AnyAttack, domain: Domain) -> AnyAttack:
+def _in_domain(attack: AnyAttack, domain: Domain) -> AnyAttack:
     try:
         data_in, data_out = (domain.taken(data) for data in attack.worlds())
     except ValueError as error:
@@ -103,7 +104,10 @@ def _within(attack: AnyAttack, domain: Domain) -> AnyAttack:
 def attacks_for_claim(
     attacks: Iterable[AnyAttack], stated: StatedClaim, skipped: Callable[[str], None] | None = None
 ) -> list[AnyAttack]:
-    """Return the attacks for a claim, each once. skipped is told why of one that cannot be made; None: ValueError."""
+    """Return the attacks for a claim, each once.
+
+    skipped is called with the reason for an attack that cannot be built; None: raises ValueError.
+    """
     found: dict[str, AnyAttack] = {}
     for attack in attacks:
         try:
@@ -120,9 +124,9 @@ def attacks_for_claim(
 def search_attacks(
     mechanism: Mechanism[Any, Any, Any], stated: StatedClaim, seed: int, runs: int, skipped: Callable[[str], None]
 ) -> list[AnyAttack]:
-    """Return an attack on the most telling of the family's usual inputs for a claim, with an event learned on them.
+    """Return one attack, on the pair of the family's usual inputs that shows most, with an event learned on it.
 
-    None where there is none, or the target fails on one of them, of which skipped is told: other rows do not notice.
+    Returns no attack if no pair fits the claim, or if the target fails on a pair; skipped is called with the reason.
     """
     known, domain = family(mechanism.family), stated.domain or Domain()
     try:

@@ -1,4 +1,4 @@
-"""A program that is spoken to line by line: started once, never waited for longer than a time limit, always ended."""
+"""A program that answers line by line. It is started once, has a time limit for each answer, and is always ended."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import given, quoted
 
 CHUNK = 1 << 16  # bytes read or written at a time
-KEPT = 1 << 12  # bytes kept of what it said on standard error
-LAST_LINES = 3  # of them, in an error
-GRACE = 1.0  # seconds that it has to end by itself, once its input has ended
+STDERR_MAX = 1 << 12  # last bytes of standard error that are stored
+LAST_LINES = 3  # of standard error, quoted in an error
+GRACE = 1.0  # seconds for the program to exit after its input is closed
 
 
 class Program:
-    """One process and the conversation with it. Not for several threads. POSIX only: Windows has no `select` on pipes.
+    """One process that answers each line with one line. Not thread-safe. POSIX only: Windows has no `select` on pipes.
 
-    A line is written and a line is read, in turn; whatever else the process does raises TargetError and ends it, with
-    every process of its group.
+    If the process does anything else, TargetError is raised and its whole process group is killed.
     """
 
     def __init__(self, command: str, timeout: float) -> None:
-        """Start the command, split as a shell would but with no shell. timeout: seconds that a line may take."""
+        """Start the command, split as a shell would but run without one. timeout: seconds for an answer.
+
+        Raises TargetError if it cannot be started.
+        """
         try:
             arguments = shlex.split(command)
         except ValueError as error:
@@ -38,8 +40,8 @@ class Program:
             raise TargetError(f"{command!r} is not a command: it is empty")
         self.timeout = timeout
         self._received = bytearray()
-        self._answered = False  # a greeting may come unasked
-        self._said = b""
+        self._answered = False  # before the first answer, a greeting may be printed
+        self._stderr = b""
         try:
             with interrupts.defer():
                 self._process = subprocess.Popen(
@@ -48,13 +50,13 @@ class Program:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     bufsize=0,
-                    start_new_session=True,  # a group of its own: an interrupt is ours to pass on, its children too
+                    start_new_session=True,  # its own group: Ctrl-C does not reach it, and `kill` ends its children
                 )
                 self.group = self._process.pid
                 interrupts.GROUPS.add(self.group)
         except (OSError, ValueError) as error:
-            told = error.strerror if isinstance(error, OSError) else error
-            raise TargetError(f"{arguments[0]!r} cannot be started: {told}") from None
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise TargetError(f"{arguments[0]!r} cannot be started: {reason}") from None
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
 
@@ -62,7 +64,7 @@ class Program:
         """Send a line and return the line that answers it, of at most `longest` bytes. Raises TargetError."""
         interrupts.check()
         if self._answered:
-            self._receive(self._streams()[1])  # what came late would pass for the answer to this question
+            self._receive(self._streams()[1])  # a late line would be taken for the answer to this one
         if self._received:
             self.fail(f"printed a line that was not asked for: {quoted(self._received.decode(errors='replace'))}")
         deadline = time.monotonic() + self.timeout
@@ -87,7 +89,7 @@ class Program:
                             selector.unregister(stdin)
                     elif stream is stdout:
                         self._receive(stdout)
-                    elif not self._listen(stderr):
+                    elif not self._read_stderr(stderr):
                         selector.unregister(stderr)
                         stderr.close()
         answer = bytes(self._received[:end])
@@ -99,7 +101,7 @@ class Program:
         stdin = self._streams()[0]
         try:
             written = stdin.write(unsent[:CHUNK])
-        except BrokenPipeError:  # it has closed its input: how it ended is what is read next
+        except BrokenPipeError:  # it closed its input; reading its output shows how it ended
             return unsent[len(unsent) :]
         return unsent[written or 0 :]
 
@@ -109,29 +111,29 @@ class Program:
             self.fail()
         self._received += read or b""
 
-    def _listen(self, stderr: IO[bytes]) -> bool:
-        """Keep the last of what there is on standard error; return whether there may be more."""
+    def _read_stderr(self, stderr: IO[bytes]) -> bool:
+        """Read standard error, and store its end. Return whether it is still open."""
         read = stderr.read(CHUNK)
-        self._said = (self._said + (read or b""))[-KEPT:]
+        self._stderr = (self._stderr + (read or b""))[-STDERR_MAX:]
         return read != b""
 
-    def fail(self, told: str = "") -> NoReturn:
-        """End the process and raise TargetError: what it did, or else how it ended, and its last standard error."""
-        if not told:
+    def fail(self, problem: str = "") -> NoReturn:
+        """End the process and raise TargetError with the problem, or how it ended, and its last standard error."""
+        if not problem:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE)
         code = self._process.poll()
         self._kill()
         stderr = self._streams()[2]
         while not stderr.closed and (read := stderr.read(CHUNK)):
-            self._said = (self._said + read)[-KEPT:]
+            self._stderr = (self._stderr + read)[-STDERR_MAX:]
         self._close()
-        lines = [line.strip() for line in self._said.decode(errors="replace").splitlines() if line.strip()]
+        lines = [line.strip() for line in self._stderr.decode(errors="replace").splitlines() if line.strip()]
         last = f"; its last standard error: {quoted(' | '.join(lines[-LAST_LINES:]))}" if lines else ""
-        raise TargetError(f"{told or _ended(code)}{last}")
+        raise TargetError(f"{problem or _exit_reason(code)}{last}")
 
     def close(self) -> None:
-        """End the process: its input ends, and a moment later it is killed, with every process of its group."""
+        """Close the input of the process, wait `GRACE` seconds, then kill its process group."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -140,7 +142,7 @@ class Program:
         self.kill()
 
     def kill(self) -> None:
-        """End the process now, with every process of its group."""
+        """Kill the process and its group now."""
         self._kill()
         self._close()
 
@@ -162,7 +164,7 @@ class Program:
         return stdin, stdout, stderr
 
 
-def _ended(code: int | None) -> str:
+def _exit_reason(code: int | None) -> str:
     if code is None:
         return "closed its standard output"
     if code >= 0:

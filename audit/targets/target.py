@@ -1,4 +1,4 @@
-"""Other people's mechanisms: any command that speaks the protocol, any Python callable, as a Mechanism under audit."""
+"""Targets as mechanisms: a command that speaks the protocol, or a Python callable."""
 
 from __future__ import annotations
 
@@ -27,31 +27,30 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Family, Mechanism, Outcomes, Refused
 from subnormal.mechanisms.families import family
 
-COMMAND = "cmd:"  # how the name of a target begins that is a command
-REQUEST = 10_000  # runs of one request, at the most: an answer is never large
-ANSWERED = 1.0  # seconds that the answer to a request is to take, or so
-GROWTH = 10  # how many times the runs of the request before: what is slow is found out while little is asked
+COMMAND = "cmd:"  # the prefix of a target that is a command
+REQUEST_MAX = 10_000  # runs of one request, so that answers stay small
+ANSWER_SECONDS = 1.0  # that the answer to a request should take, about
+GROWTH = 10  # most runs of a request, in units of the one before: a slow target is noticed while requests are small
 TIMEOUT = 60.0  # seconds for one answer
-ANSWER = 1 << 16  # bytes of an answer, besides those of its outcomes
-OUTCOME = 512  # bytes of one number of an outcome, an error message among them
+ANSWER_BYTES = 1 << 16  # of an answer, besides those of its outcomes
+OUTCOME_BYTES = 512  # of one number of an outcome, or of an error message
 
 AnyFamily = Family[Any, Any, Any]
 _R = TypeVar("_R")
 
 
 class Target(Protocol):
-    """Something that gives outcomes when asked."""
+    """A function that returns outcomes on request."""
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
-        """Return `runs` outcomes, checked. Raises TargetError."""
+        """Return `runs` outcomes, checked. Raises TargetError for anything else."""
 
 
 @contextmanager
 def opened(target: str | Callable[..., Any], timeout: float = TIMEOUT) -> Iterator[Target]:
-    """Give the target: a callable, or that of a name, `cmd: …` or `package.module:function`; a command ends with the
-    context.
+    """Yield the target: a callable, `package.module:function`, or `cmd: …`, whose process ends with the context.
 
-    timeout: seconds for one answer of a command. Raises TargetError where it cannot be started or imported.
+    timeout: seconds for one answer of a command. Raises TargetError if it cannot be started or imported.
     """
     if not isinstance(target, str) or not target.startswith(COMMAND):
         yield CallableTarget(imported(target) if isinstance(target, str) else target)
@@ -67,27 +66,27 @@ def opened(target: str | Callable[..., Any], timeout: float = TIMEOUT) -> Iterat
 
 
 class CommandTarget:
-    """A command that speaks the protocol. It is started once, and anew only after it has failed."""
+    """A command that speaks the protocol. It is started once, and again after a failure."""
 
     def __init__(self, command: str, timeout: float) -> None:
         self._command, self._timeout = command, timeout
         self._program: Program | None = None
-        self._asked: tuple[Any, Any, str] | None = None  # the last data and parameters, and the question they make
+        self._asked: tuple[Any, Any, str] | None = None  # the last data and parameters, and their request
 
     def start(self) -> None:
-        """Start and greet the program, where it does not run. Raises TargetError."""
+        """Start the program if it does not run, and exchange the hello lines. Raises TargetError if that fails."""
         if self._program is None:
             self._program = Program(self._command, self._timeout)
-            self._ask(json_lines.hello(), ANSWER, json_lines.check_hello)
+            self._ask(json_lines.hello(), ANSWER_BYTES, json_lines.check_hello)
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
         line = f"{self._question(data, parameters, of)}{runs}}}\n".encode()
-        longest = ANSWER + runs * OUTCOME * max(1, of.outcome_size(parameters, data))
+        longest = ANSWER_BYTES + runs * OUTCOME_BYTES * max(1, of.outcome_size(parameters, data))
         self.start()
         return self._ask(line, longest, lambda answer: json_lines.answered(answer, of, data, runs, parameters))
 
     def _ask(self, line: bytes, longest: int, read: Callable[[object], _R]) -> _R:
-        """Return what `read` makes of the answer. A program that makes a mistake is ended: its next answer is late."""
+        """Return `read(answer)`. After a mistake the program is ended, because its next answer may be late."""
         program = self._program
         if program is None:
             raise TypeError("the program has not been started")
@@ -108,7 +107,7 @@ class CommandTarget:
         return self._asked[2]
 
     def end(self, *, at_once: bool = False) -> None:
-        """End the program, where it runs."""
+        """End the program if it runs."""
         if self._program is not None:
             if at_once:
                 self._program.kill()
@@ -118,17 +117,16 @@ class CommandTarget:
 
 
 class CallableTarget:
-    """A function(data, parameters, runs) that returns `runs` outcomes; one that it cannot give may be an exception.
+    """A function(data, parameters, runs) that returns `runs` outcomes, among which may be exceptions.
 
-    A function that raises where it is asked for one run, as it is first, refuses: that run's outcome is the exception.
-    So that the outcomes of runs stay independent, it is then asked for every run of these data by itself. One that
-    raises only now and then has to return its exceptions as outcomes: a call that raises would take the other runs
-    along.
+    The first call for some data asks for one run. If it raises, the exception is the outcome of that run, and every
+    further run of these data has its own call, so that outcomes stay independent. A function that raises only now and
+    then must return its exceptions as outcomes: a call that raises would discard its other runs.
     """
 
     def __init__(self, function: Callable[[Any, dict[str, Any], int], Any]) -> None:
         self._function = function
-        self._raised: Any = None  # the last data that it was first asked for one run of, if that raised
+        self._raised: Any = None  # the data whose call for one run raised last
 
     def __call__(self, data: Any, parameters: Any, of: AnyFamily, runs: int) -> list[Any]:
         """Return `runs` outcomes. Raises TargetError for outcomes that are not of the family, or not so many."""
@@ -161,11 +159,11 @@ class CallableTarget:
                 returned = self._function(given, dataclasses.asdict(parameters), runs)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
-            interrupts.check()  # one may have become any error
+        except BaseException as error:  # panics of Rust and SystemExit are not Exceptions
+            interrupts.check()  # an interrupt may have become any error
             return refused(error)
-        interrupts.check()  # or have ended in the target
-        listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned  # of any array's make
+        interrupts.check()  # or have been swallowed in the target
+        listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned  # arrays of any library
         if not isinstance(listed, list | tuple | range):
             raise TargetError(f"returned {text.quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
         return listed
@@ -173,7 +171,7 @@ class CallableTarget:
 
 @contextmanager
 def _exits_raised() -> Iterator[None]:
-    """Make os._exit raise SystemExit in this process: an audit that ends with code 0 seems to have found nothing."""
+    """Make os._exit raise SystemExit in this process: an audit that exits with code 0 would seem to find nothing."""
     process, leave = os.getpid(), os._exit
 
     def exited(status: int) -> NoReturn:
@@ -188,7 +186,7 @@ def _exits_raised() -> Iterator[None]:
 def native(value: Any) -> Any:
     """Return an outcome of Python code as an int, a float, a tuple of them, a mapping's items, or a Refused.
 
-    Raises TargetError.
+    Raises TargetError for a value that is none of these.
     """
     try:
         outcome = as_outcome(value)
@@ -206,14 +204,14 @@ def native(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return an outcome so that `decoded` reads it as it is: in Python an integer is exact however large."""
+    """Return an outcome in the form that `decoded` reads exactly: a large integer as a string."""
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
-    """Return the callable `package.module:function`; modules of the working directory are found. Raises TargetError."""
+    """Return the callable `package.module:function`, also from the working directory. Raises TargetError."""
     name, colon, attribute = text.partition(":")
     if not (name and colon and attribute):
         raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:function'")
@@ -225,12 +223,12 @@ def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
             found = getattr(found, part)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
+    except BaseException as error:  # panics of Rust and SystemExit are not Exceptions
         raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):
         raise TargetError(f"{text!r} is not callable")
-    if (told := mismatch(found)) is not None:
-        raise TargetError(f"{text!r} is called with (data, parameters, runs): {told}")
+    if (problem := mismatch(found)) is not None:
+        raise TargetError(f"{text!r} is called with (data, parameters, runs): {problem}")
     return cast("Callable[..., Any]", found)
 
 
@@ -241,12 +239,12 @@ def mechanism(
     stated: StatedClaim,
     monitor: OutcomeMonitor,
     done: Callable[[int], None] = lambda runs: None,
-    answered: float = ANSWERED,
+    seconds: float = ANSWER_SECONDS,
 ) -> Mechanism[Any, Any, Any]:
-    """Return the target as a member of the family `of`, with a stated claim. Its randomness is its own; it has no law.
+    """Return the target as a mechanism of the family `of`, with a stated claim, no law, and its own randomness.
 
-    The first request of a sample is for one run, and each further one for as many as take about `answered` seconds at
-    the speed of the one before. watch sees every outcome; done(runs) is called after each request.
+    The first request of a sample is for one run. Each further request is for about `seconds` of runs, at the speed of
+    the one before. monitor sees every outcome; done(runs) is called after each request.
     """
     known = family(of)
 
@@ -257,8 +255,8 @@ def mechanism(
             started = time.monotonic()
             outcomes += target(data, parameters, known, size)
             done(size)
-            fitting = size * answered / max(1e-9, time.monotonic() - started)
-            size = min(max(1, int(min(fitting, GROWTH * size, REQUEST))), n - len(outcomes))
+            fitting = size * seconds / max(1e-9, time.monotonic() - started)
+            size = min(max(1, int(min(fitting, GROWTH * size, REQUEST_MAX))), n - len(outcomes))
         monitor.see(outcomes, data)
         return json_lines.gathered(outcomes)
 

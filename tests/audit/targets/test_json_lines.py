@@ -102,9 +102,9 @@ def test_gathering_changes_no_outcome() -> None:
 
 
 def warned(outcomes: list[Any]) -> bool:
-    watch = OutcomeMonitor()
-    watch.see(outcomes)
-    return bool(watch.warnings())
+    monitor = OutcomeMonitor()
+    monitor.see(outcomes)
+    return bool(monitor.warnings())
 
 
 def test_digits_are_missed_where_they_are_missing() -> None:

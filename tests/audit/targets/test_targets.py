@@ -21,7 +21,7 @@ from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.audit.targets.subprocess_io import Program
-from subnormal.audit.targets.target import ANSWER, OUTCOME, CallableTarget, CommandTarget, opened
+from subnormal.audit.targets.target import ANSWER_BYTES, OUTCOME_BYTES, CallableTarget, CommandTarget, opened
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.families import family
@@ -223,7 +223,7 @@ def test_an_answer_that_comes_late_is_not_taken_for_the_next() -> None:
 )
 def test_an_answer_of_one_number_ends_early_however_many_the_data_have(name: str, parameters: Any) -> None:
     command = CommandTarget(f"{MISBEHAVING.removeprefix('cmd: ')} endless", 30)
-    with pytest.raises(TargetError, match=f"printed more than {ANSWER + OUTCOME:,} bytes"):
+    with pytest.raises(TargetError, match=f"printed more than {ANSWER_BYTES + OUTCOME_BYTES:,} bytes"):
         command(np.zeros(1000), parameters, family(name), 1)
 
 
