@@ -27,6 +27,7 @@ wheel: $(VENV)/.installed-test
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick
+	cd build/wheel/empty && ../venv/bin/subnormal compose --gaussian 1 --runs 8 --buckets 100
 	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json
 	mkdir -p build/wheel/own/audit build/wheel/own/attacks build/wheel/own/mechanisms
 	cd build/wheel/own && for name in audit attacks mechanisms; do echo 'OWN = True' > $$name/__init__.py; done

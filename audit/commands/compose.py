@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from subnormal.audit.composition.comparison import Line, Subject
     from subnormal.audit.composition.leak_growth import Compounded
+    from subnormal.audit.report.svg import Panel
 
 RUNS = 1_024
 LINES = 9  # of the table of δ(ε)
-FILES = ("compose-delta.png", "compose-epsilon.png", "compose-leaks.png")
+PAGE = "compose.html"
 POSITIVE = click.FloatRange(0, min_open=True)
 
 
@@ -72,7 +73,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
     show_default=True,
     help="The more, the nearer the bounds lie to each other; they are sound with any.",
 )
-@out_option("Folder for the pictures; an earlier run's are replaced.")
+@out_option(f"Folder for {PAGE}, the charts; an earlier one is replaced.")
 def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: float, out: Path, **options: Any) -> None:
     """Bound the privacy loss of an r-fold composition from below and above, and compare other accountants.
 
@@ -87,7 +88,7 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
     Scales are in units of the sensitivity. Both bounds are certified, of counts at their confidence; the other
     accountants are rounded to nearest.
     """
-    from subnormal.audit.report import atomic_write
+    from subnormal.audit.report import atomic_write, to_html
 
     subject = composed(attacks, mechanism, **options)
     given = click.get_current_context().get_parameter_source
@@ -96,15 +97,17 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
             raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
     with file_mistakes():
         atomic_write.prepare(out)
-    drawn = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
+    title = "Growth of leaks" if subject is None else subject.name
+    charts = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
     with file_mistakes():
-        atomic_write.write(out, drawn, FILES)
-    click.echo(f"pictures: {', '.join(str(out / name) for name in drawn)}", err=True)
+        atomic_write.write(out, {PAGE: to_html.charts(title, charts).encode()})
+    click.echo(f"charts: {out / PAGE}", err=True)
 
 
-def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
-    """Print both tables; return both pictures."""
-    from subnormal.audit.composition.comparison import POINTS, delta_lines, epsilon_lines, picture
+def _compared(subject: Subject, runs: int, delta: float) -> list[Panel]:
+    """Print both tables; return both charts."""
+    from subnormal.audit.composition.comparison import POINTS, chart, delta_lines, epsilon_lines
+    from subnormal.audit.report.svg import Axis
 
     with progress("composing", 2) as done:
         curve = delta_lines(subject, runs)
@@ -115,16 +118,16 @@ def _compared(subject: Subject, runs: int, delta: float) -> dict[str, bytes]:
     some = curve[:: (POINTS - 1) // (LINES - 1)]
     print_table(_table(f"δ(ε), {told}", "ε", some))
     print_table(_table(f"ε(δ) at δ = {given(delta)}, {subject.name}", "runs", growth))
-    return {
-        FILES[0]: picture(curve, told, "ε (nats)", "δ(ε)", logarithmic=False),
-        FILES[1]: picture(growth, f"{subject.name}: ε at δ = {given(delta)}", "runs r", "ε (nats)", logarithmic=True),
-    }
+    return [
+        chart(curve, told, Axis("ε (nats)", 0.0, curve[-1].at or 1.0), f"δ of {runs:,} runs"),
+        chart(growth, subject.name, Axis("runs r", 1, max(2, runs), logarithmic=True), f"ε at δ = {given(delta)}"),
+    ]
 
 
-def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
-    """Print how the leaks of broken members grow; return the picture."""
+def _leaks(names: Sequence[str], count: int) -> list[Panel]:
+    """Print how the leaks of broken members grow; return the charts."""
     from subnormal.attacks.catalogue import attack, attacks, chosen
-    from subnormal.audit.composition.leak_growth import compounded, picture
+    from subnormal.audit.composition.leak_growth import charts, compounded
 
     for name in names:
         known(attack, name, "--attack")
@@ -134,7 +137,7 @@ def _leaks(names: Sequence[str], count: int) -> dict[str, bytes]:
     if not rows:
         raise click.UsageError("no exact law convicts a member under these attacks")
     print_table(_leak_table(rows))
-    return {FILES[2]: picture(rows)}
+    return charts(rows)
 
 
 def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:

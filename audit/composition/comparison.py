@@ -1,28 +1,27 @@
-"""A composition under several accountants, as tables and as the two standard pictures: δ against ε, and ε against r."""
+"""A composition under several accountants, as tables and as the two standard charts: δ against ε, and ε against r."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from subnormal.audit.composition import other_accountants
 from subnormal.audit.composition.composition import Composition
+from subnormal.audit.report import svg
+from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
 from subnormal.mechanisms.privacy import Zcdp
 
 POINTS = 33  # of a curve
 LEAST_DRAWN = 1e-12  # of δ: where a curve ends
 STATED = tuple(10.0**-place for place in range(2, 17, 2))  # the δ of one run at which Kairouz-Oh-Viswanath may start
-STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart
-    "buckets": {"color": "#0072b2", "linewidth": 2.0},
-    "Kairouz–Oh–Viswanath": {"color": "#009e73", "linestyle": "--"},
-    "Rényi": {"color": "#d55e00", "linestyle": "-."},
-    "zCDP": {"color": "0.55", "linestyle": ":", "linewidth": 2.0},
+STYLES = {  # classes of the page's style sheet, and how its reader sees them
+    "Kairouz–Oh–Viswanath": ("l o", "Long dashes"),
+    "Rényi": ("t c", "Short dashes"),
+    "zCDP": ("t k", "Thin line"),
 }
 
 
@@ -100,35 +99,22 @@ def epsilon_lines(subject: Subject, delta: float, runs: int) -> list[Line]:
     return [Line(some, *subject.epsilon(some, delta), subject.other_epsilons(some, delta)) for some in counts]
 
 
-def picture(lines: Sequence[Line], title: str, axis: str, value: str, *, logarithmic: bool) -> bytes:
-    """Return a PNG: both bounds with a band between them, and the other accountants. logarithmic: the x axis too."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    at = [line.at for line in lines]
-    with rc_context({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(9, 5), layout="constrained")
-        axes = figure.subplots()
-        for name in lines[0].others:
-            axes.plot(at, [_drawn(line.others[name]) for line in lines], label=name, **STYLES[name])
-        low, up = [_drawn(line.low) for line in lines], [_drawn(line.up) for line in lines]
-        axes.fill_between(at, low, up, color=STYLES["buckets"]["color"], alpha=0.3, linewidth=0)
-        axes.plot(at, up, label="buckets: upper bound", **STYLES["buckets"])
-        axes.plot(at, low, label="buckets: lower bound", color="black", linestyle=(0, (1, 2)), linewidth=2.4)
-        axes.set(xlabel=axis, ylabel=value, title=title)
-        # Worlds that nothing, or everything, tells apart have no curve, and without one a logarithmic axis has no ends.
-        if any(0 < value < math.inf for line in lines for value in (line.low, line.up, *line.others.values())):
-            axes.set_yscale("log")
-            if logarithmic:
-                axes.set_xscale("log", base=2)
-        if not logarithmic:
-            axes.set_ylim(max(LEAST_DRAWN, axes.get_ylim()[0]), 1.5)
-        axes.grid(color="0.92")
-        axes.legend(frameon=False)
-        stream = io.BytesIO()
-        figure.savefig(stream, format="png", dpi=110)
-    return stream.getvalue()
+def chart(lines: Sequence[Line], title: str, x: Axis, name: str) -> Panel:
+    """Return a chart of a table: both bounds, the band between them, and the other accountants. name: of the y axis."""
+    others = {name: np.array([line.others[name] for line in lines]) for name in lines[0].others}
+    at, low, up = (np.array(column) for column in zip(*((line.at, line.low, line.up) for line in lines), strict=True))
+    shown = [math.log10(value) for column in (low, up, *others.values()) for value in column if 0 < value < math.inf]
+    least = max(LEAST_DRAWN / 10, 10.0 ** math.floor(min(shown, default=0.0)))
+    most = max(10 * least, 10.0 ** math.ceil(max(shown, default=0.0)))
+    frame = Frame(x, Axis(name, least, most, logarithmic=True))
+    marks = [svg.band(frame, at, low, up, "b"), _line(frame, at, low, "t i"), _line(frame, at, up, "l i")]
+    marks += [_line(frame, at, values, STYLES[other][0]) for other, values in others.items()]
+    caption = ["Blue, shaded: between the lower and the upper bound."]
+    caption += [f"{STYLES[other][1]}: {other}." for other in others]
+    return svg.panel(name, title, " ".join(caption), frame, marks)
 
 
-def _drawn(value: float) -> float:
-    return value if 0 < value < math.inf else math.nan
+def _line(frame: Frame, at: Floats, values: Floats, css: str) -> str:
+    """Return a line through what is finite."""
+    finite = np.isfinite(values)
+    return svg.line(frame, at[finite], values[finite], css) if finite.any() else ""

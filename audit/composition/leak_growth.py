@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, groupby
+from typing import Any
+
+import numpy as np
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.composition import other_accountants
@@ -16,14 +17,12 @@ from subnormal.audit.engine.pairs import AnyMechanism, Crossing, crossings
 from subnormal.audit.evidence import exact, two_laws
 from subnormal.audit.evidence.worlds import claimed, covered
 from subnormal.audit.model import Verdict
+from subnormal.audit.report import svg
+from subnormal.audit.report.svg import Axis, Frame, Panel
 from subnormal.audit.text import given
 from subnormal.mechanisms.privacy import Claim
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the picture
-COLUMNS = 3  # of the picture's panels
+RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the charts
 
 AnyAttack = Attack[Any, Any, Any]
 
@@ -89,38 +88,21 @@ def _compounded(one: Crossing, count: int, *, twin: bool) -> Compounded | None:
     return Compounded(one.attack.name, one.mechanism.name, twin, claim, beyond, advantage)
 
 
-def picture(rows: Sequence[Compounded]) -> bytes:
-    """Return a PNG, a panel an attack: the advantage that is certain, the twin's, and what the claim allows."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    attacks = list(dict.fromkeys(row.attack for row in rows))
-    height = -(-len(attacks) // COLUMNS)
-    with rc_context({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(4 * COLUMNS, 2.7 * height + 0.4), layout="constrained")
-        panels = figure.subplots(height, COLUMNS, squeeze=False, sharey=True).ravel()
-        for panel, attack in zip(panels, attacks, strict=False):
-            _draw(panel, [row for row in rows if row.attack == attack])
-        panels[0].legend(fontsize=9, loc="lower right")
-        for panel in panels[len(attacks) :]:
-            panel.set_axis_off()
-        figure.suptitle("The advantage of an attacker who sees r runs")
-        stream = io.BytesIO()
-        figure.savefig(stream, format="png", dpi=110)
-    return stream.getvalue()
+def charts(rows: Sequence[Compounded]) -> list[Panel]:
+    """Return a chart for each attack: the advantage that is certain, the twin's, and what the claim allows."""
+    return [_chart(attack, [*of]) for attack, of in groupby(rows, lambda row: row.attack)]
 
 
-def _draw(panel: Axes, rows: Sequence[Compounded]) -> None:
+def _chart(attack: str, rows: Sequence[Compounded]) -> Panel:
     claim = rows[0].claim
     allowed = [other_accountants.kairouz_oh_viswanath(claim.epsilon, claim.delta, runs, 0.0) for runs in RUNS]
-    panel.fill_between(RUNS, 0, allowed, color="0.92", label="the claim allows")
+    frame = Frame(Axis("runs r", RUNS[0], RUNS[-1], logarithmic=True), Axis("advantage", 0.0, 1.0))
+    marks = [svg.band(frame, np.array(RUNS, dtype=np.float64), np.zeros(len(RUNS)), np.array(allowed), "b")]
     for row in rows:
-        if row.exact:
-            panel.plot(RUNS, [up for _, up in row.advantage], color="#0072b2", linestyle="--", label="exact twin")
-        else:
-            panel.plot(RUNS, [low for low, _ in row.advantage], color="#d55e00", marker="s", markersize=4)
-    panel.plot([], [], color="#d55e00", marker="s", markersize=4, label="broken")
-    panel.set_xscale("log", base=2)
-    panel.set_title(f"{rows[0].attack}, ε = {given(claim.epsilon)}", fontsize=10)
-    panel.set_xlabel("runs r")
-    panel.set_ylim(0, 1.05)
+        low, up = zip(*row.advantage, strict=True)
+        marks.append(svg.line(frame, RUNS, up, "l i") if row.exact else svg.line(frame, RUNS, low, "l o"))
+    broken, twin = (", ".join(row.mechanism for row in rows if row.exact == exact) for exact in (False, True))
+    caption = f"Dashed: {broken}, at least. "
+    caption += f"Line: its exact twin, {twin}, at most. " if twin else ""
+    caption += f"Grey: what the claim allows, ε = {given(claim.epsilon)}."
+    return svg.panel(attack, "the advantage of an attacker who sees r runs", caption, frame, marks)

@@ -1,10 +1,13 @@
-"""A report as report.html, a page for people."""
+"""Pages for people: a report as report.html, and charts alone."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from subnormal.audit.model import Report
+from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import closing
 
 # What a page cannot show, or cannot be written with: control characters, marks of direction, halves of surrogate pairs.
@@ -13,9 +16,26 @@ UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u206
 
 def to_html(report: Report) -> str:
     """Return one self-contained page: four answers, the table of verdicts, and a section with pictures for each row."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from subnormal.audit.report import page
+
+    parts = page.parts(report)
+    return _filled(
+        "report.html.jinja",
+        report=report,
+        parts=parts,
+        rows=page.table(parts),
+        answers=page.answers(report, parts),
+        closing=closing(report),
+    )
+
+
+def charts(title: str, panels: Sequence[Panel]) -> str:
+    """Return one self-contained page of charts."""
+    return _filled("charts.html.jinja", title=title, panels=panels)
+
+
+def _filled(template: str, **values: Any) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=PackageLoader("subnormal.audit.report"),
@@ -24,12 +44,5 @@ def to_html(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    parts = page.parts(report)
-    text = environment.get_template("report.html.jinja").render(
-        report=report,
-        parts=parts,
-        rows=page.table(parts),
-        answers=page.answers(report, parts),
-        closing=closing(report),
-    )
+    text = environment.get_template(template).render(values)
     return UNSHOWN.sub(lambda found: ascii(found.group())[1:-1], text)  # names and errors may hold anything

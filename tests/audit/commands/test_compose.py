@@ -1,8 +1,12 @@
-"""audit compose: tables, pictures, and mistakes that are named."""
+"""audit compose: tables, charts, and mistakes that are named."""
 
 import json
+import math
 import os
+import re
 from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
@@ -15,8 +19,9 @@ from subnormal.audit.commands.composed import recorded
 from subnormal.audit.composition import leak_growth
 from subnormal.audit.composition.composition import counted
 from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
+from subnormal.audit.report.svg import RIGHT, TOP, Axis, Frame
 
-PNG = b"\x89PNG"
+LINES = ("t i", "l i", "l o", "t c", "t k")  # of both bounds and the other accountants
 
 
 def call(*arguments: str) -> Result:
@@ -26,6 +31,26 @@ def call(*arguments: str) -> Result:
 def rows(output: str) -> list[list[str]]:
     """The lines of the tables that begin with a number, in cells."""
     return [line.split() for line in output.splitlines() if line.strip()[:1].isdigit()]
+
+
+def charts(folder: Path) -> list[Element]:
+    """The charts of the page, all that is written, each with its caption."""
+    assert os.listdir(folder) == ["compose.html"]
+    found = re.findall("<figure>.*?</figure>", (folder / "compose.html").read_text(encoding="utf-8"))
+    assert not [one for one in found if re.search("nan|inf(?!<)", re.sub("<(text|figcaption).*?</\\1>", "", one))]
+    return [ElementTree.fromstring(one) for one in found]
+
+
+def points(chart: Element, css: str) -> list[tuple[int, int]]:
+    """Where the line of a class goes, in pixels: SVG's moves, absolute at first, relative after."""
+    (path,) = (one.attrib["d"] for one in chart.iter("path") if one.get("class") == css)
+    found: list[tuple[int, int]] = []
+    x = y = 0
+    for kind, one, other in re.findall(r"([Mlhv])(-?\d+) ?(-?\d+)?", path):
+        across, down = (0, one) if kind == "v" else (one, other or 0)
+        x, y = x + int(across), y + int(down)
+        found.append((x, y))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -41,14 +66,34 @@ def rows(output: str) -> list[list[str]]:
 def test_a_mechanism_is_told_and_drawn(arguments: tuple[str, ...], tmp_path: Path) -> None:
     result = call(*arguments, "--runs", "12", "--buckets", "1000", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
-    assert sorted(os.listdir(tmp_path)) == ["compose-delta.png", "compose-epsilon.png"]
-    assert all((tmp_path / name).read_bytes().startswith(PNG) for name in os.listdir(tmp_path))
+    assert len(charts(tmp_path)) == 2
     found = rows(result.stdout)
     assert [row[0] for row in found[-5:]] == ["1", "2", "4", "8", "12"]
     for row in found:
         low, up, *others = (float(cell.replace("∞", "inf")) for cell in row[1:])
         assert low <= up
         assert all(other >= low * (1 - 1e-3) for other in others)
+
+
+def test_a_chart_has_the_numbers_of_its_table(tmp_path: Path) -> None:
+    """Lines end where the last row of the table says: both bounds and the other accountants."""
+    result = call("--gaussian", "10", "--runs", "12", "--buckets", "40", "--out", str(tmp_path))
+    low, up, *others = map(float, rows(result.stdout)[-1][1:])
+    _, chart = charts(tmp_path)
+    assert chart.findtext("figcaption/strong") == "ε at δ = 1e-06."
+    first = [float(cell) for cell in rows(result.stdout)[-5][1:]]
+    axis = Axis("", 10.0 ** math.floor(math.log10(min(first))), 10.0 ** math.ceil(math.log10(max(others))), True)
+    frame = Frame(Axis("", 1, 12, True), axis)
+    for css, value in zip(LINES, (low, up, *others), strict=True):
+        ((x,), (y,)) = frame.pixels([12], [value])
+        assert points(chart, css)[-1] == (x, y)
+
+
+def test_no_line_goes_through_infinity(tmp_path: Path) -> None:
+    of_file({"in": [0, 1], "out": [1, 0]}, tmp_path, "--runs", "2")
+    delta, epsilon = charts(tmp_path / "out")
+    assert [css for css in LINES if delta.find(f".//path[@class='{css}']") is not None] == list(LINES[:4])
+    assert [css for css in LINES if epsilon.find(f".//path[@class='{css}']") is not None] == []
 
 
 def of_file(pair: object, folder: Path, *arguments: str) -> Result:
@@ -132,13 +177,13 @@ def test_worlds_that_nothing_or_everything_tells_apart_are_drawn(
         *(arguments or ("--file", str(path))), "--runs", "2", "--buckets", "40", "--out", str(tmp_path / "out")
     )
     assert result.exit_code == 0, result.output
-    assert len(os.listdir(tmp_path / "out")) == 2
+    assert len(charts(tmp_path / "out")) == 2
 
 
 def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     result = call("--attack", "rounded-addition-float16", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
-    assert os.listdir(tmp_path) == ["compose-leaks.png"]
+    (drawn,) = charts(tmp_path)
     broken, twin = leak_growth.compounded([attack("rounded-addition-float16")])
     assert (broken.exact, twin.exact) == (False, True)
     for runs, (low, _) in zip(leak_growth.RUNS, broken.beyond, strict=True):
@@ -148,6 +193,12 @@ def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
         allowed = kairouz_oh_viswanath(0.02, 0.0, runs, 0.0)
         assert up <= allowed + 1e-4
         assert low > allowed or allowed > 0.99
+    grown, bounded = points(drawn, "l o"), points(drawn, "l i")
+    assert grown[-1] == (RIGHT, TOP)  # the advantage is 1
+    assert bounded[0][1] > grown[0][1]  # pixels count down
+    assert f"Dashed: {broken.mechanism}, at least. Line: its exact twin, {twin.mechanism}, at most." in "".join(
+        drawn.itertext()
+    )
     assert broken.mechanism in result.stdout
     assert twin.mechanism in result.stdout
 
