@@ -185,5 +185,5 @@ plt.show()
 #
 # 1. In the cell *Change me*, set `COUNT = 100`. The bounds part, and stay sound. How many buckets does 1 % take?
 # 2. Randomized response is the *worst* mechanism with its $\varepsilon$: compare `bounds` with
-#    `accountants.kairouz_oh_viswanath_epsilon(0.1, 0.0, runs, 1e-6)`, and with `closed_forms.laplace(10)`, whose
-#    $\varepsilon$ is 0.1 too.
+#    `other_accountants.kairouz_oh_viswanath_epsilon(0.1, 0.0, runs, 1e-6)`, and with `laplace(10)` of `closed_forms`,
+#    whose $\varepsilon$ is 0.1 too.
