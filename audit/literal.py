@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
@@ -31,6 +32,15 @@ def literal(data: Any) -> str | None:
     except TypeError:
         return None
     return text if len(text) <= LONGEST else None
+
+
+def literals(worlds: Callable[[], tuple[Any, Any]]) -> tuple[str, str] | None:
+    """Return expressions for the data of both worlds; None where they cannot be built, or be written shortly."""
+    try:
+        data_in, data_out = map(literal, worlds())
+    except Exception:  # the row's error says what went wrong
+        return None
+    return None if data_in is None or data_out is None else (data_in, data_out)
 
 
 def _written(data: Any) -> str:

@@ -25,6 +25,15 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() or one in "\t\n" else ascii(one)[1:-1] for one in text)
 
 
+def error_text(error: BaseException) -> str:
+    """Return an error as a row shows it.
+
+    >>> error_text(ValueError("no runs"))
+    'ValueError: no runs'
+    """
+    return f"{type(error).__name__}: {error}"
+
+
 def short(value: float | None, digits: int = 4) -> str:
     """Return a number that was found: ∞, –, or a few digits, never 0 for a positive number or 1 for one below.
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.audit.evidence import exact, two_laws
-from subnormal.audit.evidence.worlds import covered
+from subnormal.audit.engine.pairs import covered
+from subnormal.audit.evidence import exact
 from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
 from subnormal.mechanisms.privacy import Claim
@@ -115,7 +115,7 @@ def _broken(of: AnyAttack, data_in: Any, data_out: Any) -> list[dict[str, Any]]:
     known = {mechanism.name: mechanism for mechanism in members(family(of.family))}
     found = []
     for name in of.breaks:
-        laws = two_laws.both_laws(known[name], of, (data_in, data_out)) if name in known else None
+        laws = exact.both_laws(known[name], of, (data_in, data_out)) if name in known else None
         shown: dict[str, Any] = {"mechanism": name, "event_in": None, "event_out": None}
         if laws is not None and of.event is not None:
             evidence = exact.compare(*laws, known[name].claim(of.parameters, data_in, data_out), of.event)

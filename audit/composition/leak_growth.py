@@ -13,9 +13,8 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.composition import other_accountants
 from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.composition import COUNT, buckets
-from subnormal.audit.engine.pairs import AnyMechanism, Crossing, crossings
-from subnormal.audit.evidence import exact, two_laws
-from subnormal.audit.evidence.worlds import claimed, covered
+from subnormal.audit.engine.pairs import AnyMechanism, Crossing, covered, crossings
+from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import Axis, Frame, Panel
@@ -45,10 +44,10 @@ class Compounded:
 
 def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count: int = COUNT) -> Subject | None:
     """Return one run of a member under an attack from its exact laws, or None where it has none."""
-    laws = two_laws.both_laws(mechanism, attack, covered(attack))
+    laws = exact.both_laws(mechanism, attack, covered(attack))
     if laws is None:
         return None
-    law_in, law_out = two_laws.multiplied(*laws)
+    law_in, law_out = exact.multiplied(*laws)
     return Subject(name, (buckets(law_in, law_out, count=count), buckets(law_out, law_in, count=count)))
 
 
@@ -72,8 +71,8 @@ def compounded(
 
 
 def _violated(one: Crossing) -> bool:
-    worlds, claim = claimed(one.attack, one.seen)
-    laws = two_laws.both_laws(one.seen, one.attack, worlds)
+    worlds, claim = one.claimed()
+    laws = exact.both_laws(one.seen, one.attack, worlds)
     return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
 
 
@@ -81,7 +80,7 @@ def _compounded(one: Crossing, count: int, *, twin: bool) -> Compounded | None:
     subject = both_directions(one.mechanism.name, one.seen, one.attack, count)
     if subject is None:
         return None
-    _, claim = claimed(one.attack, one.seen)
+    _, claim = one.claimed()
     beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
     low, up = zip(*(subject.delta(runs, 0.0) for runs in RUNS), strict=True)
     advantage = tuple(zip(accumulate(low, max), up, strict=True))  # what fewer runs make certain, more do

@@ -11,6 +11,7 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import side_channels
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members, unknown
+from subnormal.mechanisms.privacy import Claim
 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -32,6 +33,19 @@ class Crossing:
         """The member as the attacker sees it: through the attack's channel, where it has one."""
         channel = self.attack.channel
         return self.mechanism if channel in (None, "time") else side_channels.traced(self.mechanism, channel)
+
+    def claimed(self) -> tuple[tuple[Any, Any], Claim]:
+        """Return the worlds and what the member as it is seen promises for them. Raises as `covered` does."""
+        worlds = covered(self.attack)
+        return worlds, self.seen.claim(self.attack.parameters, *worlds)
+
+
+def covered(attack: AnyAttack) -> tuple[Any, Any]:
+    """Return the worlds. Raises ValueError where they are not adjacent, LookupError for an unknown family."""
+    worlds = attack.worlds()
+    if not family(attack.family).adjacent(attack.parameters, *worlds):
+        raise ValueError("the attack's worlds are not adjacent: no claim covers them")
+    return worlds
 
 
 def _named(attack: AnyAttack | str, mechanism: AnyMechanism | str) -> Crossing:

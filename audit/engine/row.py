@@ -14,7 +14,6 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -22,32 +21,31 @@ from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
 from subnormal.audit.engine.pairs import AnyAttack, Crossing, planned_runs
-from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing, two_laws
-from subnormal.audit.evidence.batches import Batch, Counts, Sums
+from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing
+from subnormal.audit.evidence.batches import Batch, Sums
 from subnormal.audit.evidence.sequential import Looks
-from subnormal.audit.evidence.worlds import claimed
-from subnormal.audit.literal import literal
-from subnormal.audit.model import ExactEvidence, Pair, Row, Sketch
-from subnormal.audit.statistics import curve_band
-from subnormal.audit.statistics.e_process import PairCounts
+from subnormal.audit.literal import literals
+from subnormal.audit.model import ExactEvidence, Row, Sketch
+from subnormal.audit.text import error_text
 from subnormal.mechanisms.families import package
 from subnormal.mechanisms.privacy import Claim
 
-CURVE_POINTS = 33  # of the picture of δ(ε)
-LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
-
-Counted = tuple[Counts, Counts] | list[PairCounts]  # of some batches: their sums, or one by one in their order
 Tally = Sums | Looks
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a row is examined. runs: of each world in all, judging or not; 0 for none. alpha: the row's own share."""
+    """How a row is examined. runs: of each world in all, judging or not; 0 for none. alpha: the row's own share.
+
+    until_decided: stop as soon as the claim is refuted, by an e-process. seconds: what a row that the clock decides may
+    take; then runs are measurements of both worlds.
+    """
 
     seed: int
     runs: int
     alpha: float
     until_decided: bool = False
+    seconds: float = timing.SECONDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,10 +56,13 @@ class Prepared:
     claim: Claim
     exact: ExactEvidence | None
     exhaustive: ExactEvidence | None
-    edges: NDArray[np.float64] | None  # the cells; None: nothing falls into any, and there is no law
-    masses: Pair | None  # of the laws, in the cells
-    curve: Pair | None  # δ(ε) of the laws
+    sketch: Sketch | None  # the cells, with what the laws say of them; None: there is no law, and nothing to count
     spent: int  # of the plan's runs: those that the event was learned on, and those that fixed the cells
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """The cells that runs are counted in; none where only the event counts."""
+        return np.empty(0) if self.sketch is None else self.sketch.edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +83,7 @@ class Found:
     """
 
     span: Sequence[Batch]
-    counted: Counted | None  # None: the first one failed
+    counted: Any  # as the row's tally adds it; nothing where the first one failed
     seconds: float
     failed: tuple[int, str] | None = None
 
@@ -96,40 +97,43 @@ def examine(
     until_decided: bool = False,
     seconds: float = timing.SECONDS,
 ) -> Row:
-    """Return the row of one crossing. What goes wrong becomes the row's error.
+    """Return the row of one crossing, all of it made here (see `Plan`). What goes wrong becomes the row's error.
 
-    alpha is this row's own share. runs is a wish: the member's own bound may be less, and 0 means that nothing is
-    sampled. until_decided: stop as soon as the claim is refuted, by an e-process.
-    seconds: what a row that the clock decides may take; then runs are measurements of both worlds.
+    runs is a wish: the member's own bound may be less, and 0 means that nothing is sampled.
     """
     try:
-        plan = Plan(seed, planned_runs(crossing, runs), alpha, until_decided)
-        if crossing.attack.channel == "time":
-            return _timed(crossing, plan, seconds)
-        prepared = prepare(crossing, plan)
-        tally = _tally(crossing, plan, prepared)
-        while tally is not None and not tally.complete:
-            _count_some(crossing, plan, prepared, tally, batches.BATCH)
-        return finish(crossing, plan, prepared, tally)
+        plan = Plan(seed, planned_runs(crossing, runs), alpha, until_decided, seconds)
     except Exception as error:
         return failed(crossing, error)
+    row = begin(crossing, plan, first=plan.runs).row
+    assert row is not None  # all runs are its first
+    return row
 
 
-def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None) -> Begun:
+def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None, *, first: int | None = None) -> Begun:
     """Prepare a row, and count its first batches, or take those stored; finish it where that is all.
 
-    stored: the JSON of the row's tally in an earlier run of the same audit.
+    stored: the JSON of the row's tally in an earlier run of the same audit. first: about how many runs; None: a batch.
     """
     try:
+        if crossing.attack.channel == "time":
+            return Begun(_timed(crossing, plan))
         prepared = prepare(crossing, plan)
         tally, seconds = _tally(crossing, plan, prepared), 0.0
-        if tally is not None and stored is not None:
+        if tally is None:
+            return Begun(finish(crossing, plan, prepared, tally), prepared)
+        if stored is not None:
             tally.restore(stored)
-        elif tally is not None:
-            seconds = _count_some(crossing, plan, prepared, tally, batches.BATCH) / tally.counted
-        if tally is None or tally.complete:
-            return Begun(finish(crossing, plan, prepared, tally), prepared, tally, seconds)
-        return Begun(None, prepared, tally, seconds)
+        for batch in () if stored is not None else tally.todo():
+            found = count(crossing, plan, prepared.event, prepared.edges, [batch])
+            if found.failed is not None:
+                return Begun(failed(crossing, found.failed[1]))
+            tally.add(found.span, found.counted)
+            seconds += found.seconds
+            if tally.complete or tally.counted >= (first or batches.BATCH):
+                break
+        row = finish(crossing, plan, prepared, tally) if tally.complete else None
+        return Begun(row, prepared, tally, seconds / max(1, tally.counted))
     except Exception as error:
         return Begun(failed(crossing, error))
 
@@ -140,39 +144,31 @@ def prepare(crossing: Crossing, plan: Plan) -> Prepared:
     Raises ValueError where that leaves none of the runs to judge by.
     """
     mechanism = crossing.seen
-    worlds, claim = claimed(crossing.attack, mechanism)
-    attack, learned_on = _with_event(crossing, plan)
-    laws = two_laws.both_laws(mechanism, attack, worlds)
-    whole = two_laws.whole(laws)
+    worlds, claim = crossing.claimed()
+    attack, learned_on = crossing.attack, _learned_on(crossing, plan)
+    if learned_on:
+        attack = event_search.with_event(mechanism, attack, seed=plan.seed, runs=learned_on)
+    laws = exact.both_laws(mechanism, attack, worlds)
+    whole = exact.whole(laws)
     pilot = sampled.pilot(plan.runs) if whole is None and plan.runs and not plan.until_decided else 0
     if plan.runs and learned_on + pilot >= plan.runs:
         raise ValueError(f"runs must leave one to judge by, got {plan.runs:,}")
     proved = None if laws is None else exact.compare(*laws, claim, attack.event)
-    walked = exhaustive.both_laws(mechanism, attack, worlds)
+    walked = None if mechanism.depth is None else exhaustive.both_laws(mechanism, attack, worlds)
     followed = None if walked is None else exact.compare(*walked, claim, attack.event)
-    edges = masses = curve = None
-    if whole is not None or pilot:
-        edges = sampled.cell_edges(mechanism, attack, worlds, whole, plan.seed, pilot)
-    if whole is not None and edges is not None:
-        masses = sampled.cell_masses(whole[0], attack, edges), sampled.cell_masses(whole[1], attack, edges)
-        curve = _epsilons(claim), exact.curve(*whole, _epsilons(claim).tolist())[0]
-    return Prepared(attack.event, claim, proved, followed, edges, masses, curve, learned_on + pilot)
+    cells = whole is not None or pilot
+    sketch = sampled.sketch(mechanism, attack, worlds, claim, whole, plan.seed, pilot) if cells else None
+    return Prepared(attack.event, claim, proved, followed, sketch, learned_on + pilot)
 
 
-def _with_event(crossing: Crossing, plan: Plan) -> tuple[AnyAttack, int]:
-    """Return the attack with an event, and the runs that it was learned on."""
-    attack, mechanism = crossing.attack, crossing.seen
-    if attack.event is not None or not plan.runs:
-        return attack, 0
+def _learned_on(crossing: Crossing, plan: Plan) -> int:
+    """Return how many runs of each world the row's event is learned on; none where the attack names one."""
+    if crossing.attack.event is not None or not plan.runs:
+        return 0
+    share, most = event_search.LEARNING_SHARE, event_search.RUNS_MAX
     if plan.until_decided:
-        return sequential.with_event(mechanism, attack, seed=plan.seed, runs_max=plan.runs)
-    learned_on = min(event_search.RUNS_MAX, max(2, int(LEARNING_SHARE * plan.runs)))
-    return event_search.with_event(mechanism, attack, seed=plan.seed, runs=learned_on), learned_on
-
-
-def _epsilons(claim: Claim) -> NDArray[np.float64]:
-    """Return where curves δ(ε) are drawn, shape (CURVE_POINTS,)."""
-    return np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
+        share, most = sequential.LEARNING_SHARE, sequential.LEARNING_MAX
+    return min(most, max(2, int(share * plan.runs)))
 
 
 def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
@@ -181,112 +177,56 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
         return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
-    return None if prepared.edges is None else Sums(plan.runs - prepared.spent, len(prepared.edges))
-
-
-def _count_some(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally, runs: int) -> float:
-    """Count the next batches of about so many runs, one at a time; return the seconds that it took."""
-    taken, before = 0.0, tally.counted
-    for batch in takewhile(lambda _: tally.counted - before < runs and not tally.complete, tally.todo()):
-        started = time.perf_counter()
-        counted = _counted(crossing, plan, prepared.event, cells_of(prepared, tally), [batch])
-        taken += time.perf_counter() - started
-        add(tally, [batch], counted)
-    return taken
+    return None if prepared.sketch is None else Sums(plan.runs - prepared.spent, len(prepared.sketch.edges))
 
 
 def count(
-    crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64] | None, span: Sequence[Batch]
+    crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64], span: Sequence[Batch]
 ) -> Found:
-    """Return the counts of these batches, up to the first that fails. edges: None while a claim is decided."""
-    counted: Counted | None = None
-    started, failed_at = time.perf_counter(), None
-    for place, (number, _) in enumerate(span):
-        try:
-            one = _counted(crossing, plan, event, edges, span[place : place + 1])
-        except Exception as error:
-            span, failed_at = span[:place], (number, in_words(error))
-            break
-        if counted is None:
-            counted = one
-        elif isinstance(counted, list) and isinstance(one, list):
-            counted += one
-        elif isinstance(counted, tuple) and isinstance(one, tuple):
-            counted = counted[0] + one[0], counted[1] + one[1]
-    return Found(span, counted, time.perf_counter() - started, failed_at)
-
-
-def _counted(
-    crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64] | None, span: Sequence[Batch]
-) -> Counted:
+    """Return the counts of these batches, up to the first that fails. edges: of the cells."""
     mechanism, attack = crossing.seen, dataclasses.replace(crossing.attack, event=event)
-    if edges is None:
-        return [sequential.count_pairs(mechanism, attack, plan.seed, number, size) for number, size in span]
-    return batches.count_batches(mechanism, attack, attack.worlds(), edges, plan.seed, span)
+    counted: list[Any] = []
+    started, failed_at = time.perf_counter(), None
+    for batch in span:
+        try:
+            if plan.until_decided:
+                counted.append(sequential.count_pairs(mechanism, attack, plan.seed, *batch))
+            else:
+                counted.append(batches.count_worlds(mechanism, attack, edges, plan.seed, *batch))
+        except Exception as error:
+            failed_at = batch[0], error_text(error)
+            break
+    found = counted if plan.until_decided else batches.total(counted)
+    return Found(span[: len(counted)], found, time.perf_counter() - started, failed_at)
 
 
 def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
     """Return the row: what is known from its laws, and what its counts show."""
     try:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        counts = tally.counts if isinstance(tally, Sums) else None
-        evidence = None
-        if counts is not None:
+        found: dict[str, Any] = {"exact": prepared.exact, "exhaustive": prepared.exhaustive, "sketch": prepared.sketch}
+        if isinstance(tally, Looks):
+            found["sequential"] = tally.evidence
+        elif tally is not None and prepared.sketch is not None:
             seed = sampled.row_seed(plan.seed, attack, crossing.seen)
-            evidence = sampled.judge(counts, prepared.claim, plan.alpha, prepared.masses, seed)
-        return _row(
-            crossing,
-            attack,
-            prepared.claim,
-            exact=prepared.exact,
-            exhaustive=prepared.exhaustive,
-            sampled=evidence,
-            sequential=tally.evidence if isinstance(tally, Looks) else None,
-            sketch=_sketch(attack, prepared, counts, plan.alpha),
-        )
+            found["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
+            found["sketch"] = sampled.sketched(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
+        return _row(crossing, attack, prepared.claim, **found)
     except Exception as error:
         return failed(crossing, error)
 
 
-def _sketch(attack: AnyAttack, prepared: Prepared, counts: tuple[Counts, Counts] | None, alpha: float) -> Sketch | None:
-    axis, edges, masses = attack.axis or attack.channel or "outcome", prepared.edges, prepared.masses
-    if counts is None:
-        return None if edges is None or masses is None else Sketch(edges, None, masses, prepared.curve, axis)
-    if edges is None:
-        raise TypeError("what has been counted has cells")
-    shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
-    points = _epsilons(prepared.claim).tolist()
-    band = curve_band.drawn((counts[0].cells, counts[1].cells), prepared.claim, points, alpha, masses)
-    return Sketch(edges, shares, masses, prepared.curve, axis, band)
-
-
-def _timed(crossing: Crossing, plan: Plan, seconds: float) -> Row:
-    attack, mechanism = crossing.attack, crossing.seen
-    _, claim = claimed(attack, mechanism)
-    measurements = max(plan.runs, timing.LEAST)
-    times = timing.observe(mechanism, attack, seed=plan.seed, measurements=measurements, seconds=seconds)
+def _timed(crossing: Crossing, plan: Plan) -> Row:
+    attack, (_, claim) = crossing.attack, crossing.claimed()
+    runs = max(plan.runs, timing.LEAST)
+    times = timing.observe(crossing.seen, attack, seed=plan.seed, measurements=runs, seconds=plan.seconds)
     shown = timing.judge(times, claim, plan.alpha, plan.seed)
     return _row(crossing, attack, claim, timing=shown, sketch=timing.sketch(times))
 
 
-def add(tally: Tally, span: Sequence[Batch], counted: Counted) -> None:
-    """Add the counts of some batches, which are of the tally's kind."""
-    tally.add(span, counted)  # type: ignore[arg-type]  # the two kinds come in pairs
-
-
-def cells_of(prepared: Prepared, tally: Tally) -> NDArray[np.float64] | None:
-    """Return the cells that runs are counted in; None while a claim is decided, where only the event counts."""
-    return prepared.edges if isinstance(tally, Sums) else None
-
-
 def failed(crossing: Crossing, error: BaseException | str) -> Row:
     """Return the row of a crossing in which something went wrong; the other rows do not notice."""
-    return _row(crossing, crossing.attack, None, error=error if isinstance(error, str) else in_words(error))
-
-
-def in_words(error: BaseException) -> str:
-    """Return an error as a row shows it."""
-    return f"{type(error).__name__}: {error}"
+    return _row(crossing, crossing.attack, None, error=error if isinstance(error, str) else error_text(error))
 
 
 def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence: Any) -> Row:
@@ -304,15 +244,6 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         advantage_allowed=None if claim is None else claim.advantage_allowed,
         reproducible=mechanism.seeded and attack.channel != "time",
         channel=attack.channel,
-        worlds=_written(attack),
+        worlds=literals(attack.worlds),
         **evidence,
     )
-
-
-def _written(attack: AnyAttack) -> tuple[str, str] | None:
-    """Return the worlds as Python expressions; None where they cannot be built, or be written shortly."""
-    try:
-        data_in, data_out = map(literal, attack.worlds())
-    except Exception:  # the row's error says what went wrong
-        return None
-    return None if data_in is None or data_out is None else (data_in, data_out)

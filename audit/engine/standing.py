@@ -4,7 +4,7 @@ clusters and checkpoints see of a row."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from subnormal.audit.engine import row as engine_row
@@ -56,8 +56,8 @@ class Standing:
         """
         if self.tally is None:
             return
-        if found.counted is not None:
-            engine_row.add(self.tally, found.span, found.counted)
+        if found.span:
+            self.tally.add(found.span, found.counted)
             self.seconds = found.seconds / sum(size for _, size in found.span)
         if found.failed is not None:
             self.stumbled = min(found.failed, self.stumbled or found.failed)
@@ -94,13 +94,7 @@ class Standing:
             self.finishing = True
             return engine_row.finish, (self.crossing, self.plan, prepared, tally)
         if kind is engine_row.count and not tally.complete and (span := self.span(parts)):
-            return engine_row.count, (
-                self.crossing,
-                self.plan,
-                prepared.event,
-                engine_row.cells_of(prepared, tally),
-                span,
-            )
+            return engine_row.count, (self.crossing, self.plan, prepared.event, prepared.edges, span)
         return None
 
     def take(self, result: Begun | Found | Row) -> None:
@@ -114,8 +108,7 @@ class Standing:
 
     def examine_here(self, seconds: float) -> None:
         """Examine a row that the clock decides, in so many seconds."""
-        plan = self.plan
-        self.row = engine_row.examine(self.crossing, seed=plan.seed, runs=plan.runs, alpha=plan.alpha, seconds=seconds)
+        self.take(engine_row.begin(self.crossing, replace(self.plan, seconds=seconds)))
 
     def fail(self, error: BaseException | str) -> None:
         """Make an error the row."""

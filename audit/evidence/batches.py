@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -103,20 +104,20 @@ def batches(runs: int) -> Iterator[Batch]:
     return ((number, min(BATCH, runs - start)) for number, start in enumerate(range(0, runs, BATCH)))
 
 
-def count_batches(
-    mechanism: AnyMechanism,
-    attack: AnyAttack,
-    worlds: tuple[Any, Any],
-    edges: NDArray[np.float64],
-    seed: int,
-    span: Iterable[Batch],
+def count_worlds(
+    mechanism: AnyMechanism, attack: AnyAttack, edges: NDArray[np.float64], seed: int, batch: int, runs: int
 ) -> tuple[Counts, Counts]:
-    """Return the counts of these batches in both worlds: a pure function of its arguments for a seeded mechanism."""
-    seen_in = seen_out = nothing(len(edges))
-    for number, size in span:
-        seen_in += count_batch(mechanism, attack, "in", worlds[0], edges, seed, number, size)
-        seen_out += count_batch(mechanism, attack, "out", worlds[1], edges, seed, number, size)
-    return seen_in, seen_out
+    """Return the counts of one batch in both worlds (see `count_batch`)."""
+    data_in, data_out = attack.worlds()
+    return (
+        count_batch(mechanism, attack, "in", data_in, edges, seed, batch, runs),
+        count_batch(mechanism, attack, "out", data_out, edges, seed, batch, runs),
+    )
+
+
+def total(counted: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts] | None:
+    """Return the counts of batches together; None of no batch."""
+    return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), counted) if counted else None
 
 
 def count_batch(

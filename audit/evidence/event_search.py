@@ -28,6 +28,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.outcome_identity import identity, patterns
 from subnormal.mechanisms.privacy import Claim
 
+LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
 RUNS_MAX = 1 << 18  # of each world: more would teach little, and are held in memory
 TAIL = 1e-3  # of the intervals that rank events: the best of many is not the luckiest
 MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: the share of one world that bounds are to hold

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.events import Event
-from subnormal.audit.evidence.hockey_stick_bounds import Ratio, directions
-from subnormal.audit.evidence.two_laws import multiplied
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.events import Event, Releases
+from subnormal.audit.evidence import hockey_stick_bounds
+from subnormal.audit.evidence.hockey_stick_bounds import Ratio, at_least, at_most, directions
 from subnormal.audit.model import ExactEvidence, Interval, Verdict
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
 from subnormal.mechanisms.core.outcome_identity import are_same
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
@@ -24,10 +26,33 @@ WITHIN = 1e-12  # an upper bound this far above the claimed δ still counts as H
 PRECISION = 128  # bits of e^ε to begin with
 WITHIN_SHARE = 0.01  # and no further than this part of a positive δ
 
+Described = Law[Any] | Product[Any]
 
-def compare(
-    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], claim: Claim, event: Event | None = None
-) -> ExactEvidence:
+
+def both_laws(
+    mechanism: Mechanism[Any, Any, Any], attack: Attack[Any, Any, Any], worlds: tuple[Any, Any]
+) -> tuple[Described, Described] | None:
+    """Return the member's laws in both worlds, or None where it has none for them."""
+    if mechanism.law is None:
+        return None
+    try:
+        return mechanism.law(worlds[0], attack.parameters), mechanism.law(worlds[1], attack.parameters)
+    except NoLawError:
+        return None
+
+
+def whole(laws: tuple[Described, Described] | None) -> tuple[Law[Any], Law[Any]] | None:
+    """Return the laws of whole outcomes: products with all their keys multiplied out; None where that is too large."""
+    if laws is None:
+        return None
+    try:
+        law_in, law_out = (law.on(law.parts) if isinstance(law, Product) else law for law in laws)
+    except NoLawError:
+        return None
+    return law_in, law_out
+
+
+def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | None = None) -> ExactEvidence:
     """Return what two laws prove about a claim on this pair of worlds, in both directions.
 
     Of two products only the keys that differ are multiplied out, and those that the event looks at.
@@ -42,11 +67,7 @@ def compare(
     if _refuses(law_in) and _refuses(law_out):
         raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {law_in.atoms[0].error}")
     both = directions(law_in, law_out)
-    proved, within = _weighed(
-        claim,
-        lambda factor: max(direction.at_least(factor) for direction in both),
-        lambda factor: max(direction.at_most(factor) for direction in both),
-    )
+    proved, within = _weighed(claim, partial(at_least, both), partial(at_most, both))
     verdict, attained = _verdict(proved, within, claim), _attained(law_in, law_out)
     if attained is not None and verdict is not Verdict.VIOLATED:  # what bounds convict, exponents do not acquit
         if attained <= Fraction(claim.epsilon):
@@ -60,11 +81,28 @@ def compare(
         delta=float(proved),
         within=None if verdict is Verdict.VIOLATED else float(within),
         advantage=None if event_in is None or event_out is None else _advantage(event_in, event_out),
-        total_variation=float(max(direction.at_least(Fraction(1)) for direction in both)),
+        total_variation=float(at_least(both, Fraction(1))),
         event_in=_floats(event_in),
         event_out=_floats(event_out),
         event_verdict=_of_event(verdict, event_in, event_out, claim),
     )
+
+
+def multiplied(law_in: Described, law_out: Described, event: Event | None = None) -> tuple[Law[Any], Law[Any]]:
+    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at.
+
+    Raises TypeError for a law and a product.
+    """
+    if isinstance(law_in, Law) and isinstance(law_out, Law):
+        return law_in, law_out
+    if not (isinstance(law_in, Product) and isinstance(law_out, Product)):
+        raise TypeError("two laws or two products can be compared, not one of each")
+    keys = set(law_in.differing(law_out))
+    if isinstance(event, Releases):
+        keys.add(event.key)
+    elif event is not None:
+        keys |= {*law_in.parts, *law_out.parts}
+    return law_in.on(keys), law_out.on(keys)
 
 
 def _refuses(law: Law[Any]) -> bool:
@@ -132,14 +170,10 @@ def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
 
 
 def curve(
-    law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any], epsilons: Sequence[float]
+    law_in: Described, law_out: Described, epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    both = [direction.narrow() for direction in directions(*multiplied(law_in, law_out))]
-    bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
-    lower = [float(max(direction.at_least(high) for direction in both)) for _, high in bounds]
-    upper = [float(max(direction.at_most(low) for direction in both)) for low, _ in bounds]
-    return np.array(lower), np.minimum(np.array(upper), 1.0)
+    return hockey_stick_bounds.curve(*multiplied(law_in, law_out), epsilons)
 
 
 _Bounded = tuple[Ratio, Ratio]  # a probability

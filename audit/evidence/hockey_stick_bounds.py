@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.law import ABSENT, Law, integers
 from subnormal.mechanisms.core.law_alignment import pair
-from subnormal.mechanisms.numerics.mpfr import log_ratio
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_ratio
 
 CURVE_BITS = 256  # of the masses that a curve is computed from
 
@@ -200,6 +200,27 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
         direction(bounds_in, bounds_out, paired.block_out == ABSENT, law_in.rest, law_out.rest),
         direction(bounds_out, bounds_in, paired.block_in == ABSENT, law_out.rest, law_in.rest),
     )
+
+
+def at_least(both: Sequence[Direction], factor: Fraction) -> Ratio:
+    """Return a lower bound on the hockey-stick divergence, the larger of the two directions."""
+    return max(direction.at_least(factor) for direction in both)
+
+
+def at_most(both: Sequence[Direction], factor: Fraction) -> Ratio:
+    """Return an upper bound on it."""
+    return max(direction.at_most(factor) for direction in both)
+
+
+def curve(
+    law_in: Law[Any], law_out: Law[Any], epsilons: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
+    both = [direction.narrow() for direction in directions(law_in, law_out)]
+    bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
+    lower = [float(at_least(both, high)) for _, high in bounds]
+    upper = [float(at_most(both, low)) for low, _ in bounds]
+    return np.array(lower), np.minimum(np.array(upper), 1.0)
 
 
 _Bounds = tuple[NDArray[Any], NDArray[Any]]

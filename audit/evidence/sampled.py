@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
+from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.batches import Counts
-from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Verdict
-from subnormal.audit.statistics import binomial
+from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Sketch, Verdict
+from subnormal.audit.statistics import binomial, curve_band
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, block_ends, integers
 from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.privacy import Claim
 
+CURVE_POINTS = 33  # of the picture of δ(ε)
 CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
 MANY = 1 << 23  # atoms from which an even part of them fixes the cells
 PART = 1 << 20  # atoms of that part
@@ -27,7 +30,39 @@ REFUSALS = 100  # of each world: where a pilot of at least so many only raises, 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
 Laws = tuple[Law[Any], Law[Any]]
-Described = tuple[Law[Any] | Any, Law[Any] | Any]  # or two products of laws
+
+
+def sketch(
+    mechanism: AnyMechanism,
+    attack: AnyAttack,
+    worlds: tuple[Any, Any],
+    claim: Claim,
+    laws: Laws | None,
+    seed: int,
+    runs: int,
+) -> Sketch:
+    """Return what a row's picture shows before its runs are counted: the cells (see `cell_edges`), and what laws say.
+
+    Raises as `cell_edges` does.
+    """
+    edges, axis = cell_edges(mechanism, attack, worlds, laws, seed, runs), attack.axis or attack.channel or "outcome"
+    if laws is None:
+        return Sketch(edges, None, None, None, axis)
+    masses, points = (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges)), _epsilons(claim)
+    return Sketch(edges, None, masses, (points, exact.curve(*laws, points.tolist())[0]), axis)
+
+
+def sketched(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha: float) -> Sketch:
+    """Return the sketch with the counts and the band that they give for the curve."""
+    shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
+    points = _epsilons(claim).tolist()
+    band = curve_band.drawn((counts[0].cells, counts[1].cells), claim, points, alpha, sketch.law)
+    return replace(sketch, sampled=shares, band=band)
+
+
+def _epsilons(claim: Claim) -> NDArray[np.float64]:
+    """Return where curves δ(ε) are drawn, shape (CURVE_POINTS,)."""
+    return np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
 
 
 def pilot(runs: int) -> int:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.audit.evidence import event_search
-from subnormal.audit.evidence.batches import BATCH, Batch
-from subnormal.audit.evidence.worlds import claimed
+from subnormal.audit.evidence.batches import Batch
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
@@ -20,58 +18,10 @@ from subnormal.mechanisms.privacy import Claim
 
 FIRST = 64  # runs of the first batch, which bets nothing; each batch is as large as all before it, up to a largest size
 SLACK = 1e-6  # nats of wealth required beyond 1/α: more than the rounding errors of all sums
-TRAINING = 1 << 16  # runs of each world to learn an event on, at the most, and an eighth of all at the most
+LEARNING_MAX, LEARNING_SHARE = 1 << 16, 1 / 8  # runs of each world to learn an event on, and the share of all
 
 AnyAttack = Attack[Any, Any, Any]
 AnyMechanism = Mechanism[Any, Any, Any]
-
-
-def until_decided(
-    mechanism: AnyMechanism,
-    attack: AnyAttack,
-    *,
-    seed: int,
-    runs_max: int,
-    alpha: float,
-    batch: int = BATCH,
-    look: Callable[[SequentialEvidence], None] = lambda evidence: None,
-) -> SequentialEvidence:
-    """Run the mechanism in both worlds until the claim is refuted, or `runs_max` runs of each world are spent.
-
-    An attack without an event has one learned first, on at most an eighth of runs_max, and on runs that judge nothing.
-    batch: the largest. look(evidence) is called after every batch with the evidence so far.
-    VIOLATED: the e-value reached 1/α. UNDERPOWERED: with so many runs even a perfect distinguisher would not have.
-    Raises ValueError where the worlds are not adjacent: no claim covers them.
-    """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    if batch < 1:
-        raise ValueError(f"batch must be at least 1, got {batch}")
-    if runs_max < 1:
-        raise ValueError(f"runs_max must be at least 1, got {runs_max}")
-    _, claim = claimed(attack, mechanism)
-    attack, training = with_event(mechanism, attack, seed=seed, runs_max=runs_max)
-    looks = Looks(claim, attack, alpha, (runs_max, training, batch))
-    for number, size in looks.todo():
-        looks.add([(number, size)], [count_pairs(mechanism, attack, seed, number, size)])
-        look(looks.evidence)
-        if looks.complete:
-            break
-    return looks.evidence
-
-
-def with_event(mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, runs_max: int) -> tuple[AnyAttack, int]:
-    """Return the attack with an event, learned where it names none, and the runs that it was learned on.
-
-    Raises ValueError where learning takes all the runs.
-    """
-    training = 0
-    if attack.event is None:
-        training = min(TRAINING, max(2, runs_max // 8))
-        attack = event_search.with_event(mechanism, attack, seed=seed, runs=training)
-    if runs_max <= training:
-        raise ValueError(f"runs_max must leave a run to judge by, got {runs_max}")
-    return attack, training
 
 
 class Looks:
@@ -80,7 +30,12 @@ class Looks:
     __slots__ = ("_alpha", "_event", "_looks", "_plan", "_state", "_waiting", "pairs")
 
     def __init__(self, claim: Claim, attack: AnyAttack, alpha: float, plan: tuple[int, int, int]) -> None:
-        """plan: the runs to spend at the most, those spent to learn the event, and the largest batch."""
+        """plan: the runs to spend at the most, those spent to learn the event, and the largest batch.
+
+        Raises ValueError for an α that is not between 0 and 1.
+        """
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
         self._alpha, self._plan = alpha, plan
         self._event = {} if attack.event is None else attack.event.to_json()
         self._state, self._looks = State(claim), [(0, 0.0)]

@@ -41,7 +41,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.audit.evidence.worlds import claimed
 from subnormal.audit.model import Sketch, TimingEvidence, Verdict
 from subnormal.audit.statistics import binomial, e_process, paired_times
 from subnormal.audit.statistics.e_process import PairCounts, State, update
@@ -67,25 +66,6 @@ class Times:
 
     nanoseconds: NDArray[np.int64]
     is_in: NDArray[np.bool_]  # the world of each
-
-
-def distinguish(
-    mechanism: AnyMechanism,
-    attack: AnyAttack,
-    *,
-    seed: int = 1,
-    measurements: int = 100_000,
-    seconds: float = math.inf,
-    alpha: float = 0.05,
-) -> TimingEvidence:
-    """Time single draws of the mechanism in both worlds and return the evidence at confidence 1 − α.
-
-    Takes as many measurements as requested, or as fit into so many seconds.
-    Raises ValueError where the worlds are not adjacent: no claim covers them.
-    """
-    _, claim = claimed(attack, mechanism)
-    times = observe(mechanism, attack, seed=seed, measurements=measurements, seconds=seconds)
-    return judge(times, claim, alpha, seed)
 
 
 def observe(

@@ -6,11 +6,11 @@ False-alarm rate of each test on sound code: at most ALPHA, the tail beyond the 
 import pytest
 from scipy import stats
 
-from subnormal.audit.evidence import sampled, sequential
+from subnormal.audit.evidence import sampled
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim
-from tests.support.rows import distinguish
+from tests.support.rows import distinguish, until_decided
 from tests.support.synthetic import (
     attack_on_one_bit,
     attack_that_misses,
@@ -98,7 +98,7 @@ def test_the_calibration_itself_would_notice_a_margin_that_is_too_narrow(monkeyp
 def stopped(mechanism: sampled.AnyMechanism, seeds: int) -> int:
     """Return how often a look after every batch, at most 12 of them, ends in an accusation at α = 0.05."""
     found = (
-        sequential.until_decided(mechanism, attack_on_one_bit(), seed=seed, runs_max=1_200, alpha=0.05, batch=128)
+        until_decided(mechanism, attack_on_one_bit(), seed=seed, runs=1_200, alpha=0.05, batch=128)
         for seed in range(seeds)
     )
     return sum(evidence.verdict is Verdict.VIOLATED for evidence in found)

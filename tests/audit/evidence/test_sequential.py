@@ -16,6 +16,7 @@ from scipy import stats
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import sequential
+from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
@@ -23,7 +24,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim
-from tests.support.rows import distinguish
+from tests.support.rows import distinguish, until_decided
 from tests.support.synthetic import attack_on_one_bit, leaking, randomized_response
 from tests.support.textbook import BROKEN, IGNORING
 
@@ -35,10 +36,8 @@ SEEDS = 200
 AnyMechanism = Mechanism[Any, Any, Any]
 
 
-def run(mechanism: AnyMechanism, seed: int = 1, runs_max: int = 20_000, alpha: float = 0.05, **options: Any) -> Any:
-    return sequential.until_decided(
-        mechanism, attack_on_one_bit(), seed=seed, runs_max=runs_max, alpha=alpha, **options
-    )
+def run(mechanism: AnyMechanism, **options: Any) -> SequentialEvidence:
+    return until_decided(mechanism, attack_on_one_bit(), **options)
 
 
 def truth(epsilon: float) -> float:
@@ -160,7 +159,7 @@ def test_the_calibration_would_notice_bets_that_know_the_batch_they_are_on(monke
 )
 def test_broken_mechanisms_stop_long_before_a_test_of_fixed_size_would(mechanism: AnyMechanism) -> None:
     """Every seed is decided, and most stop at a hundredth of the default number of runs."""
-    found = [run(mechanism, seed, runs_max=100_000, batch=256) for seed in range(30)]
+    found = [run(mechanism, seed=seed, runs=100_000, batch=256) for seed in range(30)]
     assert all(evidence.verdict is Verdict.VIOLATED for evidence in found)
     assert sorted(evidence.runs for evidence in found)[15] <= 1_000
     assert all(evidence.log_e_value >= math.log(20) for evidence in found)
@@ -179,16 +178,16 @@ def test_too_few_runs_are_underpowered() -> None:
     ln 20 + ln 2 = 3.69 are needed, and a run gives 0.313: 12 runs, after the first 64.
     """
     perfect = randomized_response("perfect", 50.0, Claim(1.0))
-    assert run(randomized_response("sound", 0.5, Claim(1.0)), runs_max=64 + 11).verdict is Verdict.UNDERPOWERED
-    assert run(randomized_response("sound", 0.5, Claim(1.0)), runs_max=64 + 12).verdict is Verdict.NOT_REFUTED
-    assert run(perfect, runs_max=64 + 16).verdict is Verdict.VIOLATED
+    assert run(randomized_response("sound", 0.5, Claim(1.0)), runs=64 + 11).verdict is Verdict.UNDERPOWERED
+    assert run(randomized_response("sound", 0.5, Claim(1.0)), runs=64 + 12).verdict is Verdict.NOT_REFUTED
+    assert run(perfect, runs=64 + 16).verdict is Verdict.VIOLATED
     assert run(randomized_response("vast", 0.5, Claim(900.0))).verdict is Verdict.UNDERPOWERED
     assert run(randomized_response("all", 0.5, Claim(0.0, 1.0))).verdict is Verdict.UNDERPOWERED
 
 
 def test_the_result_does_not_depend_on_who_counted_which_batch_first() -> None:
     mechanism, attack = randomized_response("half-again", 1.2, Claim(1.0)), attack_on_one_bit()
-    evidence = run(mechanism, runs_max=3_000, batch=500, alpha=1e-300)
+    evidence = run(mechanism, runs=3_000, batch=500, alpha=1e-300)
     sizes = list(enumerate(sequential.batches(3_000, 500)))
     random.Random(1).shuffle(sizes)
     counted = {number: sequential.count_pairs(mechanism, attack, 1, number, size) for number, size in sizes}
@@ -200,8 +199,12 @@ def test_the_result_does_not_depend_on_who_counted_which_batch_first() -> None:
 
 
 def test_the_running_value_is_shown_after_every_batch() -> None:
-    shown: list[SequentialEvidence] = []
-    evidence = run(randomized_response("sound", 0.5, Claim(1.0)), runs_max=1_000, batch=256, look=shown.append)
+    mechanism, attack = randomized_response("sound", 0.5, Claim(1.0)), attack_on_one_bit()
+    evidence = run(mechanism, runs=1_000, batch=256)
+    shown, looks = [], Looks(Claim(1.0), attack, 0.05, (1_000, 0, 256))
+    for number, size in looks.todo():
+        looks.add([(number, size)], [sequential.count_pairs(mechanism, attack, 1, number, size)])
+        shown.append(looks.evidence)
     assert [one.runs for one in shown] == [64, 128, 256, 512, 768, 1_000]
     assert evidence == shown[-1]
     assert evidence.looks == ((0, 0.0), *((one.runs, one.log_e_value) for one in shown))
@@ -219,11 +222,11 @@ def test_an_event_is_learned_on_runs_of_its_own(mechanism: AnyMechanism) -> None
     worlds = np.array([1]), np.array([], dtype=np.int64)
     one_bit: Attack[Any, None, Any] = attack_on_one_bit()
     attack = dataclasses.replace(one_bit, family="textbook", event=None, worlds=lambda: worlds)
-    evidence = sequential.until_decided(mechanism, attack, seed=1, runs_max=40_000, alpha=1e-6)
+    evidence = until_decided(mechanism, attack, runs=40_000, alpha=1e-6)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.training == 5_000
     assert evidence.runs < 10_000
-    ignored = sequential.until_decided(IGNORING, attack, seed=1, runs_max=8_000, alpha=0.05)
+    ignored = until_decided(IGNORING, attack, runs=8_000)
     assert ignored.verdict is Verdict.NOT_REFUTED
     assert ignored.runs + ignored.training == 8_000
 
@@ -232,23 +235,15 @@ def test_a_catalogued_attack_is_decided_within_a_few_hundred_runs() -> None:
     from subnormal.attacks.exponential.zero_rounding import zero_rounding
 
     naive = member("exponential-naive-float64")
-    evidence = sequential.until_decided(naive, zero_rounding(), seed=1, runs_max=100_000, alpha=1e-9)
+    evidence = until_decided(naive, zero_rounding(), runs=100_000, alpha=1e-9)
     assert evidence.verdict is Verdict.VIOLATED
     assert evidence.runs <= 256
     assert distinguish(naive, zero_rounding(), runs=256, alpha=1e-9).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": 0.0}, "alpha must be between 0 and 1, got 0.0"),
-        ({"batch": 0}, "batch must be at least 1, got 0"),
-        ({"runs_max": 0}, "runs_max must be at least 1, got 0"),
-    ],
-)
-def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        run(randomized_response("sound", 0.5, Claim(1.0)), **options)
+def test_an_alpha_that_is_no_share_is_named_with_its_value() -> None:
+    with pytest.raises(ValueError, match=r"alpha must be between 0 and 1, got 0\.0"):
+        run(randomized_response("sound", 0.5, Claim(1.0)), alpha=0.0)
 
 
 def test_the_bets_on_the_complement_are_those_on_the_event_with_the_worlds_kept() -> None:

@@ -10,9 +10,8 @@ from subnormal.attacks.additive.absorption import absorption
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
 from subnormal.audit import vectors
 from subnormal.audit.composition import leak_growth
-from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.pairs import Crossing, covered
 from subnormal.audit.engine.row import examine
-from subnormal.audit.evidence import sequential, timing, worlds
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish
@@ -31,10 +30,6 @@ def refused(attack: Any, mechanism: Any, *, until_decided: bool = False) -> None
 CONVICT: dict[str, Callable[[Any, Any], object]] = {
     "sampled": lambda attack, mechanism: distinguish(mechanism, attack, runs=1_000),
     "learned": lambda attack, mechanism: distinguish(mechanism, dataclasses.replace(attack, event=None)),
-    "sequential": lambda attack, mechanism: sequential.until_decided(
-        mechanism, attack, seed=1, runs_max=1_000, alpha=0.05
-    ),
-    "timing": lambda attack, mechanism: timing.distinguish(mechanism, attack, measurements=100),
     "row": refused,
     "sequential row": lambda attack, mechanism: refused(attack, mechanism, until_decided=True),
     "timed row": lambda attack, mechanism: refused(dataclasses.replace(attack, channel="time"), mechanism),
@@ -54,8 +49,8 @@ def test_worlds_nine_apart_are_refused_before_the_first_run(name: str) -> None:
 def test_worlds_that_a_claim_covers_are_tried() -> None:
     near = dataclasses.replace(FAR, worlds=lambda: (0.0, 1.0))
     exact = member("laplace-exact-base-e")
-    assert worlds.claimed(near, exact) == ((0.0, 1.0), Claim(near.parameters.epsilon))
-    assert worlds.covered(subnormal_time())
+    assert Crossing(near, exact).claimed() == ((0.0, 1.0), Claim(near.parameters.epsilon))
+    assert covered(subnormal_time())
     assert vectors.vector(near)
 
 
