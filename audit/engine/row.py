@@ -5,7 +5,7 @@ count: runs of both worlds in batches, by any free worker;
 finish: what the counts show, and the row.
 
 Each of the three is a pure function of its arguments for a member whose randomness is seeded, so that it does not
-matter who takes it. `row_state` hands them out; laws, cells, counts and verdicts are made in `evidence`.
+matter who takes it. `standing` hands them out; laws, cells, counts and verdicts are made in `evidence`.
 """
 
 from __future__ import annotations
