@@ -108,8 +108,8 @@ def recorded(path: Path, alpha: float | None, count: int) -> Subject:
     Raises BadParameter, with the path, where the file has no such pair.
     """
     from subnormal.audit.composition.comparison import Subject
-    from subnormal.audit.composition.composition import Composition, counted, probabilities
-    from subnormal.audit.composition.privacy_buckets import filled
+    from subnormal.audit.composition.composition import Composition, count_bounds, probabilities
+    from subnormal.audit.composition.privacy_buckets import fill_buckets
 
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -119,13 +119,13 @@ def recorded(path: Path, alpha: float | None, count: int) -> Subject:
             raise ValueError(f"'in' and 'out' must be over the same atoms, got {len(values[0])} and {len(values[1])}")
         if all(isinstance(value, int) for value in chain(*values)) and max(map(sum, values)) > 1:
             share = (ALPHA if alpha is None else alpha) / 2  # of each world
-            one, other = counted("'in'", values[0], share), counted("'out'", values[1], share)
+            one, other = count_bounds("'in'", values[0], share), count_bounds("'out'", values[1], share)
             name += f", counts, at confidence {text.given(1 - 2 * share)}"
         elif alpha is not None:
             raise ValueError("--alpha is for counts, and 'in' and 'out' hold probabilities")
         else:
             one, other = probabilities("'in'", values[0]), probabilities("'out'", values[1])
-        pairs = Composition(filled(one, other, count)), Composition(filled(other, one, count))
+        pairs = Composition(fill_buckets(one, other, count)), Composition(fill_buckets(other, one, count))
     except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"{path}: {error}", param_hint="--file") from None
     return Subject(name, pairs)

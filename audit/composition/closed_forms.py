@@ -1,7 +1,8 @@
 """Bucketed laws with a closed form: Laplace and Gaussian noise on the values 0 and 1, DP-SGD and randomized response.
 
-Scales are in units of the sensitivity. A's world is the value 1, B's the value 0; without a direction, both are
-the same. Masses are certified: of elementary functions, or by a quadrature with its remainder bounded.
+Scales are in units of the sensitivity. A's world has the value 1, B's the value 0; where there is no argument
+`direction`, both directions are equal. Masses are certified: they come from elementary functions, or from a quadrature
+with a bounded remainder.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from numpy.polynomial.legendre import leggauss
 
 from subnormal.audit.composition.composition import COUNT, Composition
 from subnormal.audit.composition.fft_convolution import UNIT, Floats
-from subnormal.audit.composition.privacy_buckets import LOSS_MAX, ROUNDING, Grid, Masses, filled
+from subnormal.audit.composition.privacy_buckets import LOSS_MAX, ROUNDING, Grid, Masses, fill_buckets
 from subnormal.audit.text import given
 from subnormal.mechanisms.privacy import require_positive
 
 NODES = 8  # of the quadrature
-TAIL = 12.0  # standard deviations: what lies beyond weighs e^−72 < 2^−100 at the most
+TAIL = 12.0  # standard deviations: the tails beyond have a mass of at most e^−72 < 2^−100
 
-LEAST_SCALE = 1 / 32  # Laplace noise loses 32 nats at the most, Gaussian noise 512 on average: LOSS_MAX is not far
+LEAST_SCALE = 1 / 32  # losses of up to 32 nats for Laplace noise, 512 on average for Gaussian: near LOSS_MAX
 
 Direction = Literal["in", "out"]
 
 
 def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
-    """Return one answer that is true with probability e^ε/(1 + e^ε).
+    """Return the composition of one answer that is true with probability e^ε/(1 + e^ε).
 
     Raises ValueError for an ε that is not positive or too large.
     """
@@ -35,16 +36,16 @@ def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
     if epsilon > LOSS_MAX:
         raise ValueError(f"epsilon must be at most {given(LOSS_MAX)} nats: larger losses are not kept, got {epsilon}")
     lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
-    told = Masses.near(np.array([1 / (1 + math.exp(-epsilon)), lie]))
-    return Composition(filled(told, Masses(told.low[::-1], told.high[::-1]), count))
+    masses = Masses.near(np.array([1 / (1 + math.exp(-epsilon)), lie]))
+    return Composition(fill_buckets(masses, Masses(masses.low[::-1], masses.high[::-1]), count))
 
 
 def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT) -> Composition:
-    """Return one release with Laplace noise; with a truncation T ≥ 1, of noise given that it lies within ±T.
+    """Return one release with Laplace noise; with a truncation T ≥ 1, with noise conditioned on [−T, T].
 
-    The loss is (2x − 1)/s between the values 0 and 1, and ±1/s beside them. Between, A's world has ½e^((x−1)/s) below
-    x, so a bucket from loss l to l + h holds ½e^((l−1/s)/2)·(e^(h/2) − 1); in B's world it holds what its mirror image
-    holds in A's. Truncated noise has distinguishing events beyond T on one side.
+    The loss is (2x − 1)/s for x between the values 0 and 1, and ±1/s outside. Between them A's world has the mass
+    ½e^((x−1)/s) below x, so a bucket from loss l to l + h holds ½e^((l−1/s)/2)·(e^(h/2) − 1). Its mass in B's world is
+    the mass of its mirror image in A's. Truncated noise has distinguishing events beyond T on one side.
     Raises ValueError for a scale that is not allowed, or a truncation below 1.
     """
     _require_scale("scale", scale)
@@ -61,13 +62,13 @@ def laplace(scale: float, *, truncation: float | None = None, count: int = COUNT
         require_positive("truncation", truncation)
         if truncation < 1:
             raise ValueError(f"truncation must be at least the sensitivity, 1, got {truncation}")
-        kept = -0.5 * math.expm1(-(truncation - 1) / scale)
-        tails, whole = (kept, math.exp(-most) * kept), -math.expm1(-truncation / scale)
+        tail = -0.5 * math.expm1(-(truncation - 1) / scale)
+        tails, whole = (tail, math.exp(-most) * tail), -math.expm1(-truncation / scale)
         beyond = 0.5 * math.exp(-truncation / scale) * math.expm1(most)
     a = np.array([*between, *tails, beyond]) / whole
     b = np.array([*mirrored, *tails[::-1], 0.0]) / whole
     grid = Grid(width, -half - 1, half + 1)
-    return Composition(filled(Masses.near(a), Masses.near(b), count, grid, excess=ROUNDING * most))
+    return Composition(fill_buckets(Masses.near(a), Masses.near(b), count, grid, excess=ROUNDING * most))
 
 
 def gaussian(sigma: float, *, count: int = COUNT) -> Composition:
@@ -76,19 +77,20 @@ def gaussian(sigma: float, *, count: int = COUNT) -> Composition:
     middle, reach = 0.5 / sigma / sigma, TAIL / sigma
     grid = Grid.reaching(middle - reach, middle + reach, count)
     losses: Floats = grid.width * np.arange(grid.first, grid.last + 1, dtype=np.float64)
-    edges = np.clip(sigma * losses + 0.5 / sigma, -TAIL, TAIL + 1 / sigma)  # of x/σ; beyond, there is only a tail
+    edges = np.clip(sigma * losses + 0.5 / sigma, -TAIL, TAIL + 1 / sigma)  # of x/σ; only a tail lies beyond
     a, b = _normal(edges - 1 / sigma), _normal(edges)
-    # An edge off by its rounding has a loss off by that over σ.
-    return Composition(filled(a, b, count, grid, excess=ROUNDING * float(np.abs(losses).max() + middle)))
+    # A rounding error of an edge changes its loss by that error over σ.
+    return Composition(fill_buckets(a, b, count, grid, excess=ROUNDING * float(np.abs(losses).max() + middle)))
 
 
 def subsampled_gaussian(
     sigma: float, probability: float, direction: Direction = "in", *, count: int = COUNT
 ) -> Composition:
-    """Return one step of DP-SGD: a record joins a batch with some probability q, and noise of σ is added to its sum.
+    """Return one step of DP-SGD: a record is in the batch with probability q, and noise of σ is added to its sum.
 
-    direction "in": A's world holds the record, N(0, σ²) against it with q·N(1, σ²) mixed in; "out": B's does.
-    The loss ln(1 − q + q·e^((2x−1)/(2σ²))), or its negative, increases or decreases with x, and never passes ln(1 − q).
+    direction "in": A's world holds the record, so A is the mixture (1 − q)·N(0, σ²) + q·N(1, σ²) and B is N(0, σ²).
+    direction "out": the worlds are exchanged.
+    The loss ln(1 − q + q·e^((2x−1)/(2σ²))), or its negative, is monotone in x, and bounded by ln(1 − q) on one side.
     Source: Abadi et al. 2016, "Deep Learning with Differential Privacy"; Zhu, Dong, Wang 2022 for both directions.
     Raises ValueError for a σ, a probability or a direction that is not allowed.
     """
@@ -112,9 +114,9 @@ def subsampled_gaussian(
     )
     mixed = Masses(mixed.low * (1 - ROUNDING), mixed.high)
     worlds = (mixed, without) if direction == "in" else (without, mixed)
-    # dL/dx is at most 1/σ; log1p's own argument errs by no more than 1/(1−q) units of the loss.
+    # dL/dx is at most 1/σ; the error of log1p's argument is at most 1/(1−q) units of the loss.
     excess = ROUNDING * (2 / (1 - probability) + 2 * (TAIL + 2 / sigma) / sigma)
-    return Composition(filled(*worlds, count, grid, excess=excess))
+    return Composition(fill_buckets(*worlds, count, grid, excess=excess))
 
 
 def _require_scale(name: str, scale: float) -> None:
@@ -140,8 +142,8 @@ def _normal(edges: Floats) -> Masses:
 
     Gauss-Legendre on pieces of width w ≤ 1/(|x| + 4): |φ^(2m)| ≤ (|x| + √(2m))^(2m)·φ, and φ's largest value on a piece
     is within a factor e of its least, so m = 8 nodes leave a relative remainder below e·8!^4/(17·16!^3) < 2^−70.
-    (Derivatives are Hermite polynomials, E(x + iZ)^k, so Minkowski's inequality bounds them.) What lies beyond an edge
-    x > 0 weighs at most e^(−x²/2)/2.
+    (Derivatives are Hermite polynomials, E(x + iZ)^k, so Minkowski's inequality bounds them.) The mass beyond an
+    edge x > 0 is at most e^(−x²/2)/2.
     """
     widths, largest = np.diff(edges), np.maximum(np.abs(edges[1:]), np.abs(edges[:-1]))
     pieces = np.maximum(1, np.ceil(widths * (largest + math.sqrt(2 * NODES)))).astype(np.int64)

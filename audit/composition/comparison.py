@@ -16,8 +16,8 @@ from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
 from subnormal.mechanisms.privacy import Zcdp
 
 POINTS = 33  # of a curve
-LEAST_DRAWN = 1e-12  # of δ: where a curve ends
-STATED = tuple(10.0**-place for place in range(2, 17, 2))  # the δ of one run at which Kairouz-Oh-Viswanath may start
+LEAST_DRAWN = 1e-12  # of δ: the least δ of a curve
+DELTAS = tuple(10.0**-place for place in range(2, 17, 2))  # of one run, for the claims given to Kairouz-Oh-Viswanath
 STYLES = {  # classes of the page's style sheet, and how its reader sees them
     "Kairouz–Oh–Viswanath": ("l o", "Long dashes"),
     "Rényi": ("t c", "Short dashes"),
@@ -27,7 +27,7 @@ STYLES = {  # classes of the page's style sheet, and how its reader sees them
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is composed: one run in one direction or both, and its rate ρ of zCDP, where it has one."""
+    """The mechanism that is composed: one run in one or both directions, and its zCDP parameter ρ, or None."""
 
     name: str
     directions: tuple[Composition, ...]
@@ -44,28 +44,28 @@ class Subject:
         return max(low for low, _ in bounds), max(up for _, up in bounds)
 
     def largest_loss(self) -> float:
-        """Return the largest finite loss of a run, in nats, or where its buckets end."""
+        """Return the largest finite loss of a run in the buckets, in nats."""
         return max(float(one.one.losses[one.one.upper > 0].max(initial=0.0)) for one in self.directions)
 
     @cached_property
     def promises(self) -> tuple[tuple[float, float], ...]:
-        """Claims (ε, δ) of one run, each of which holds: what Kairouz-Oh-Viswanath may start from."""
+        """Claims (ε, δ) of one run, all of which hold: the input of Kairouz-Oh-Viswanath."""
         certain = max(one.one.infinite for one in self.directions)
-        stated = [(self.epsilon(1, delta)[1], delta) for delta in STATED if delta > certain]
+        claims = [(self.epsilon(1, delta)[1], delta) for delta in DELTAS if delta > certain]
         return (
-            *((epsilon, delta) for epsilon, delta in stated if math.isfinite(epsilon)),
+            *((epsilon, delta) for epsilon, delta in claims if math.isfinite(epsilon)),
             (self.largest_loss(), certain),
         )
 
     def other_deltas(self, runs: int, epsilon: float) -> dict[str, float]:
-        """Return what the other accountants say of δ(ε) of so many runs, by their names."""
+        """Return the other accountants' bounds on δ(ε) of so many runs, by name."""
         claims = (other_accountants.kairouz_oh_viswanath(*promise, runs, epsilon) for promise in self.promises)
         orders = (other_accountants.renyi(one, runs, epsilon) for one in self.directions)
         concentrated = {} if self.rho is None else {"zCDP": Zcdp(runs * self.rho).delta(epsilon)}
         return {"Kairouz–Oh–Viswanath": min(claims), "Rényi": max(orders)} | concentrated
 
     def other_epsilons(self, runs: int, delta: float) -> dict[str, float]:
-        """Return what the other accountants say of ε(δ) of so many runs, by their names."""
+        """Return the other accountants' bounds on ε(δ) of so many runs, by name."""
         claims = (other_accountants.kairouz_oh_viswanath_epsilon(*promise, runs, delta) for promise in self.promises)
         orders = (other_accountants.renyi_epsilon(one, runs, delta) for one in self.directions)
         concentrated = {} if self.rho is None else {"zCDP": Zcdp(runs * self.rho).epsilon(delta)}
@@ -74,7 +74,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a table: at ε, or at r runs, the certified bounds, and what others say."""
+    """One line of a table: the certified bounds at ε or at r runs, and those of the other accountants."""
 
     at: float
     low: float
@@ -83,7 +83,7 @@ class Line:
 
 
 def delta_lines(subject: Subject, runs: int, points: int = POINTS) -> list[Line]:
-    """Return δ at evenly spaced ε, from 0 to where hardly anything is left, at most the largest loss of all runs."""
+    """Return δ at evenly spaced ε, from 0 until δ is negligible, at most to the largest loss of all runs."""
     certain = max(one.one.infinite for one in subject.directions)
     end = subject.epsilon(runs, max(LEAST_DRAWN, min(0.5, 2 * runs * certain)))[1]
     reach = runs * subject.largest_loss()

@@ -1,7 +1,7 @@
 """Bounds on the hockey-stick divergence δ(ε) = Σ(A − e^ε·B)₊ of many runs, from tilted convolution powers.
 
-At a tilt λ, an error E of the tilted masses costs at most E·e^(r·K − λε)·sup_{x ≥ 0} e^(−λx)(1 − e^−x), where K is the
-logarithm of the moment of e^(λ·loss): with E = 1 that is the moments accountant's bound at the order 1 + λ
+At a tilt λ, an error E of the tilted masses changes δ(ε) by at most E·e^(r·K − λε)·sup_{x ≥ 0} e^(−λx)(1 − e^−x), where
+K is the logarithm of the moment of e^(λ·loss): with E = 1 that is the moments accountant's bound at the order 1 + λ
 (Canonne, Kamath, Steinke 2020, Proposition 12).
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from subnormal.audit.composition.fft_convolution import (
     EXPONENT_MAX,
-    SUMS,
+    SUM_ROUNDING,
     UNIT,
     Floats,
     Tilted,
@@ -37,7 +37,7 @@ def at_some_run(chance: float, runs: int) -> float:
 
 
 def conversion(tilt: float) -> float:
-    """Return ln sup_{x ≥ 0} e^(−λx)·(1 − e^−x) for λ > 0: what a unit of tilted mass above ε can add to δ(ε)."""
+    """Return ln sup_{x ≥ 0} e^(−λx)·(1 − e^−x) for λ > 0: the most that a unit of tilted mass above ε adds to δ(ε)."""
     return -tilt * math.log1p(1 / tilt) - math.log1p(tilt)
 
 
@@ -60,10 +60,12 @@ def _powers(one: Buckets, runs: int, tilt: float) -> tuple[float, Tilted, Tilted
     """Return c, and the powers of both kinds of masses tilted by e^(λ·loss − c); λ is halved while it is too large."""
     constant = _log_sum(np.maximum(one.upper, one.lower[0]), tilt * one.losses)
     exponents = tilt * one.losses - constant
-    weights = np.exp(np.minimum(exponents, LOSS_MAX))  # more than that only where there is no mass
+    weights = np.exp(np.minimum(exponents, LOSS_MAX))  # larger exponents only where there is no mass
     relative = one.error + ROUNDING + 4 * (np.abs(tilt * one.losses) + abs(constant)) * UNIT
     upper, lower = (
-        scaled(Tilted(tilt, one.width, one.first, rows * weights, (rows * weights * relative).sum(axis=1) * SUMS))
+        scaled(
+            Tilted(tilt, one.width, one.first, rows * weights, (rows * weights * relative).sum(axis=1) * SUM_ROUNDING)
+        )
         for rows in (one.upper[None, :], one.lower)
     )
     try:
@@ -80,7 +82,7 @@ def _logarithms(made: Tilted, runs: int, constant: float, losses: Floats) -> tup
 
 
 def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
-    """Return the function of ε that bounds δ(ε) from above. At any λ it is sound."""
+    """Return the function of ε that bounds δ(ε) from above. Sound for every λ."""
     constant, made, _ = _powers(one, runs, tilt)
     losses, masses = made.losses, made.masses[0]
     logarithms, errors = _logarithms(made, runs, constant, losses)
@@ -95,8 +97,8 @@ def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
             parts = np.exp(logarithms[near]) * masses[near] * beyond_it * (1 + errors[near])
             at, error = _logarithms(made, runs, constant, np.array([reached]))
             lost = float(np.exp(at + error + conversion(made.tilt) + math.log(made.errors[0]))[0])
-        total = (certain + math.fsum(parts) + lost * SUMS) * (1 + ROUNDING)
-        return min(1.0, math.nextafter(total, 1.0))  # what underflowed was not 0
+        total = (certain + math.fsum(parts) + lost * SUM_ROUNDING) * (1 + ROUNDING)
+        return min(1.0, math.nextafter(total, 1.0))  # masses that underflowed are not 0
 
     return bound
 
@@ -104,7 +106,7 @@ def upper_bound(one: Buckets, runs: int, tilt: float) -> Bound:
 def lower_bound(one: Buckets, runs: int, tilt: float) -> Bound:
     """Return the function of ε that bounds δ(ε) from below, by the best event that takes indices from some k on.
 
-    Any event is sound, and any λ. The errors of its masses are no more than e^(−λ·loss) at its least index allows.
+    Sound for every event and every λ. The errors of its masses are at most e^(−λ·loss) at its least index.
     """
     constant, _, made = _powers(one, runs, tilt)
     losses, (own, other) = made.losses, made.masses
@@ -123,6 +125,6 @@ def lower_bound(one: Buckets, runs: int, tilt: float) -> Bound:
         with np.errstate(over="ignore"):  # an error of ∞ proves nothing
             lost = weights * (made.errors[0] + ratios * made.errors[1] * (1 + slack)) * (1 + errors[usable])
         from_here = np.cumsum(proved[::-1])[::-1] * (1 - len(proved) * UNIT)
-        return min(1.0, (certain + max(0.0, float((from_here - lost * SUMS).max()))) * (1 - ROUNDING))
+        return min(1.0, (certain + max(0.0, float((from_here - lost * SUM_ROUNDING).max()))) * (1 - ROUNDING))
 
     return bound

@@ -1,6 +1,6 @@
-"""Other bounds on what many runs cost, to compare with: plain functions of floats, rounded to nearest, not certified.
+"""Other bounds on the loss of many runs, for comparison: functions of floats, not certified.
 
-zCDP is at home in mechanisms/privacy.py: the rates ρ of runs add.
+The bound of zCDP is `mechanisms.privacy.Zcdp`, with the sum of the runs' ρ.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ ORDERS = 400  # of Rényi divergence
 
 
 def kairouz_oh_viswanath(epsilon: float, delta: float, runs: int, at: float) -> float:
-    """Return δ(at) of `runs` runs, each (ε, δ)-private and no more is known.
+    """Return δ(at) of `runs` runs of which only (ε, δ)-privacy is known.
 
-    The worst such mechanism tells all with probability δ and otherwise answers truly with probability e^ε/(1 + e^ε), so
-    the number of true answers is binomial in both worlds. Source: Kairouz, Oh, Viswanath 2015, Theorem 3.3.
+    The worst such mechanism reveals the world with probability δ, and otherwise answers truthfully with probability
+    e^ε/(1 + e^ε), so the number of true answers is binomial in both worlds. Source: Kairouz, Oh, Viswanath 2015,
+    Theorem 3.3.
 
     >>> round(kairouz_oh_viswanath(0.5, 0.0, 1, at=0.0), 6)  # tanh(ε/2)
     0.244919
@@ -34,7 +35,7 @@ def kairouz_oh_viswanath(epsilon: float, delta: float, runs: int, at: float) -> 
     if epsilon == 0:
         return at_some_run(delta, runs)
     truth = 1 / (1 + math.exp(-epsilon))
-    least = math.floor((at / epsilon + runs) / 2)  # more true answers than that lose more than `at`
+    least = math.floor((at / epsilon + runs) / 2)  # more true answers have a loss above `at`
     known, guessed = (binom.logsf(least, runs, chance) for chance in (truth, 1 - truth))
     left = math.exp(known) - math.exp(min(0.0, at + guessed))
     certain = at_some_run(delta, runs)
@@ -43,7 +44,7 @@ def kairouz_oh_viswanath(epsilon: float, delta: float, runs: int, at: float) -> 
 
 @lru_cache(maxsize=8)
 def _moments(one: Composition) -> tuple[Floats, Floats, Floats]:
-    """Return orders λ, the log moments of a run there, and what their conversion to δ adds."""
+    """Return orders λ, the log moments of one run at them, and the terms of their conversion to δ."""
     spread = max(1e-12, float(np.ptp(one.one.losses)))
     tilts = np.geomspace(1e-8 / spread, EXPONENT_MAX / spread, ORDERS)
     moments = np.array([log_moment(one.one, tilt) for tilt in tilts.tolist()])
@@ -53,7 +54,8 @@ def _moments(one: Composition) -> tuple[Floats, Floats, Floats]:
 def renyi(one: Composition, runs: int, at: float) -> float:
     """Return δ(at) of `runs` runs by the moments accountant: the least over orders 1 + λ of Rényi divergences.
 
-    Events of an infinite loss are kept apart. Source: Abadi et al. 2016; Canonne, Kamath, Steinke 2020, Proposition 12.
+    Events of infinite loss are added separately. Source: Abadi et al. 2016; Canonne, Kamath, Steinke 2020, Proposition
+    12.
     """
     tilts, moments, conversions = _moments(one)
     least = float((runs * moments - tilts * at + conversions).min())
@@ -61,7 +63,7 @@ def renyi(one: Composition, runs: int, at: float) -> float:
 
 
 def renyi_epsilon(one: Composition, runs: int, delta: float) -> float:
-    """Return ε(δ) of `runs` runs by the moments accountant; ∞ where an infinite loss is likelier than δ."""
+    """Return ε(δ) of `runs` runs by the moments accountant; ∞ if an infinite loss is more likely than δ."""
     left = delta - at_some_run(one.one.infinite, runs)
     if left <= 0:
         return math.inf
@@ -70,7 +72,7 @@ def renyi_epsilon(one: Composition, runs: int, delta: float) -> float:
 
 
 def kairouz_oh_viswanath_epsilon(epsilon: float, delta: float, runs: int, at: float) -> float:
-    """Return the least ε with δ(ε) ≤ `at` for `runs` runs, each (ε, δ)-private; ∞ where there is none."""
+    """Return the least ε with δ(ε) ≤ `at` for `runs` runs, each (ε, δ)-private; ∞ if there is none."""
     require_positive("at", at)
     if at_some_run(delta, runs) > at:
         return math.inf

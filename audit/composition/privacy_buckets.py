@@ -1,4 +1,4 @@
-"""The masses of a pair of worlds in buckets of their losses: rounded outwards as they are read."""
+"""The masses of a pair of worlds in buckets of their losses, rounded outwards on input."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subnormal.audit.composition.fft_convolution import LEAST, LIBRARY, UNIT, Floats
+from subnormal.audit.composition.fft_convolution import LEAST_MASS, LIBRARY, UNIT, Floats
 from subnormal.audit.text import given
 
-NEGLIGIBLE = 2.0**-100  # A's mass that the grid need not reach
-ROUNDING = 4 * LIBRARY * UNIT  # relative, of anything made of two library calls and a few operations
-LOSS_MAX = 700.0  # nats: e^700 is a float. Beyond, a loss counts as infinite, at a cost below e^−700·e^ε
-FINEST = 2.0**-20  # of the largest loss: a width below which nothing is gained
-LEAST_WIDTH = 2.0**-40  # nats: some buckets of it are more than a loss of 0 may be rounded up
+NEGLIGIBLE = 2.0**-100  # mass of A that may lie outside the grid
+ROUNDING = 4 * LIBRARY * UNIT  # relative error of a value from two library calls and a few operations
+LOSS_MAX = 700.0  # nats: e^700 is a float. A larger loss counts as infinite, which adds less than e^−700·e^ε
+FINEST = 2.0**-20  # of the largest loss: smaller widths gain nothing
+LEAST_WIDTH = 2.0**-40  # nats: a few such buckets exceed the rounding of a loss of 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +34,11 @@ class Masses:
 class Buckets:
     """A pair of worlds (A, B) on the losses width·i nats, i = first, first + 1, …; the factor f is e^width.
 
-    upper: masses in A's world of a pair that tells more, beside `infinite` (at most), the mass of an infinite loss: the
-    distinguishing events and the ∞ bucket. lower: of a pair that tells less, row 0 the masses in A's world, row 1 those
-    in B's times e^(width·i), beside `distinguishing` (at least). All masses within a relative `error`.
-    count: the most buckets of a composition. excess: nats by which losses of `upper` may lie above the grid.
+    upper: masses in A's world of a pair that is easier to distinguish. infinite: an upper bound on the mass of infinite
+    loss, which is that of the distinguishing events and of the ∞ bucket. lower: of a pair that is harder to
+    distinguish, in row 0 the masses in A's world, in row 1 those in B's world times e^(width·i). distinguishing: a
+    lower bound on the mass of distinguishing events. All masses are within a relative `error`. count: the largest
+    number of buckets of a composition. excess: nats by which losses of `upper` may lie above the grid.
     """
 
     width: float
@@ -81,8 +82,8 @@ class Grid:
     def reaching(cls, bottom: float, top: float, count: int, *, aligned: bool = False) -> Grid:
         """Return the finest grid of `count` losses from bottom to top.
 
-        aligned: with top, where it is positive, at a power of 2, so that it stays on the grid while the factor is
-        squared: many mechanisms have an atom there, and one as far below 0.
+        aligned: put a positive top at a power of 2 of widths, so that it stays on the grid when the factor is squared.
+        Many mechanisms have an atom there, and one at −top.
         """
         require_count(count)
         bottom, top = max(bottom, -LOSS_MAX), min(top, LOSS_MAX)
@@ -94,13 +95,13 @@ class Grid:
 
 
 def require_count(count: int) -> None:
-    """Raise ValueError unless there are enough buckets for both tails and something between."""
+    """Raise ValueError unless count is from 8 to 2^24: there are two tails, and buckets between them."""
     if not 8 <= count <= 1 << 24:
         raise ValueError(f"count must be from 8 to 2^24 buckets, got {count}")
 
 
-def filled(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: float = 0.0) -> Buckets:
-    """Return the buckets of atoms with certified masses in both worlds; without a grid, that of all finite losses.
+def fill_buckets(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: float = 0.0) -> Buckets:
+    """Return the buckets of atoms with certified masses in both worlds; without a grid, on one of all finite losses.
 
     An atom may stand for a group whose losses lie between two neighbours of the grid, except for `excess`.
     """
@@ -114,15 +115,15 @@ def filled(a: Masses, b: Masses, count: int, grid: Grid | None = None, excess: f
     shared = (a.low > 0) & (b.high > 0) & ~(losses < (grid.first - 1) * grid.width)
     with np.errstate(over="ignore"):
         proved = np.log(np.maximum(a.low[shared] / b.high[shared], math.exp(-LOSS_MAX)))
-    far = int(LOSS_MAX / grid.width)  # beyond, e^loss is no float: B's masses would vanish, or be infinite
+    far = int(LOSS_MAX / grid.width)  # beyond it e^loss is no float, so B's masses would be 0 or infinite
     places = np.clip(np.rint(proved / grid.width), max(grid.first, -far), min(grid.last, far)).astype(np.int64)
     places -= grid.first
     size = grid.last - grid.first + 1
-    # Any atom may be counted in any bucket: that is post-processing. The nearest loses the least.
+    # Any atom may be counted in any bucket, as post-processing. The nearest bucket loses least.
     rows = [np.bincount(places, weights=masses[shared], minlength=size) for masses in (a.low, b.high)]
     lower = np.array(rows, dtype=np.float64)
     lower[1] *= np.exp(np.minimum(LOSS_MAX, grid.width * np.arange(grid.first, grid.last + 1)))
-    lower[:, lower[0] < LEAST] = 0.0
+    lower[:, lower[0] < LEAST_MASS] = 0.0
     crowd = 4 * int(np.bincount(places, minlength=1).max())  # atoms summed up in one bucket of either kind
     furthest = max(abs(grid.first), abs(grid.last)) * grid.width
     return Buckets(
@@ -151,12 +152,12 @@ def _reached(losses: Floats, masses: Floats, count: int) -> Grid:
 
 
 def _split(losses: Floats, masses: Floats, grid: Grid) -> tuple[Floats, float]:
-    """Return the masses of atoms split between the neighbours on the grid, and what lies above it.
+    """Return the masses of atoms, split between neighbours on the grid, and the mass above the grid.
 
-    The upper neighbour gets (1 − e^−t)/(1 − e^−width) of an atom t above the lower: A's masses stay, and B's too.
-    Shares are rounded up, as if losses were a little larger: that pair tells more still.
+    The upper neighbour gets (1 − e^−t)/(1 − e^−width) of an atom t above the lower: This keeps the masses of
+    A and of B. Shares are rounded up, as if losses were a little larger, which is sound for an upper bound.
     """
-    losses = losses + ROUNDING * (1 + np.abs(losses))  # up, by more than everything here is rounded
+    losses = losses + ROUNDING * (1 + np.abs(losses))  # up, by more than all rounding errors here
     places = np.floor(losses / grid.width)
     above = losses - places * grid.width
     shares = np.clip(np.expm1(-above) / math.expm1(-grid.width) * (1 + ROUNDING), 0.0, 1.0)
@@ -166,5 +167,5 @@ def _split(losses: Floats, masses: Floats, grid: Grid) -> tuple[Floats, float]:
     size = grid.last - grid.first + 1
     upper = np.bincount(at, weights=(masses * (1 - shares))[inside], minlength=size)
     upper = upper + np.bincount(at + 1, weights=(masses * shares)[inside], minlength=size)
-    beyond = math.fsum(masses[~inside]) + math.fsum(upper[upper < LEAST])
-    return np.where(upper < LEAST, 0.0, upper), beyond
+    beyond = math.fsum(masses[~inside]) + math.fsum(upper[upper < LEAST_MASS])
+    return np.where(upper < LEAST_MASS, 0.0, upper), beyond

@@ -17,7 +17,7 @@ from subnormal.attacks.catalogue import attack
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands.composed import recorded
 from subnormal.audit.composition import leak_growth
-from subnormal.audit.composition.composition import counted
+from subnormal.audit.composition.composition import count_bounds
 from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
 from subnormal.audit.report.svg import RIGHT, TOP, Axis, Frame
 
@@ -159,7 +159,7 @@ def test_bounds_of_counts_hold_together() -> None:
     probabilities, random = np.array([0.5, 0.3, 0.15, 0.05]), np.random.default_rng(1)
     wrong = 0
     for _ in range(200):
-        found = counted("'in'", random.multinomial(500, probabilities).tolist(), 0.5)
+        found = count_bounds("'in'", random.multinomial(500, probabilities).tolist(), 0.5)
         wrong += bool(((found.low > [*probabilities, 0]) | ([*probabilities, 0] > found.high)).any())
     assert 0 < wrong <= stats.binom.ppf(1 - 1e-6, 200, 0.5)
     assert len(found.low) == 5  # whatever never came up
