@@ -1,4 +1,4 @@
-"""What an attack is: two adjacent worlds, the public parameters, and the event that tells them apart."""
+"""An attack: two adjacent worlds, the public parameters, and the event that distinguishes the worlds."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or th
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Attack(Generic[D, P, O]):
-    """A pure description: nothing here runs a mechanism.
+    """A description of an attack. It runs no mechanism.
 
-    name is unique. worlds() builds the adjacent data (in, out) when asked. breaks names the members that the attack
-    must break, fixes those that people reach for instead and that resist it; exact members must always resist.
-    statistic maps outcomes to floats of the same length, for Kolmogorov-Smirnov distances and pictures; axis says there
-    what they are. Empty: outcomes, or the channel's counts.
-    channel: what the attacker sees beside the outcome, who then looks at pairs (outcome, count); None: nothing. Event
-    and statistic are then about the pairs, and exact members must resist except those that `breaks` names.
-    slow: a row takes seconds. A quick look leaves it out, and so do other people's mechanisms, unless it is named.
+    name: unique. worlds: builds the adjacent data (in, out) at each call. breaks: names of the members that the attack
+    must break. fixes: names of variants that are proposed as a fix and resist the attack. Exact members must resist it.
+    statistic: maps outcomes to floats, one each, for Kolmogorov-Smirnov distances and charts. axis: the label of the
+    statistic in charts; empty: outcomes, or the channel's counts.
+    channel: the side channel that the attacker sees together with the outcome; None: no channel. With a channel, event
+    and statistic are functions of pairs (outcome, count), and exact members that `breaks` names need not resist.
+    slow: a row takes seconds. Slow attacks run on a target, and with --quick, only if they are named.
     """
 
     name: str
     family: str
     worlds: Callable[[], tuple[D, D]]
     parameters: P
-    event: Event | None  # None: to be learned
+    event: Event | None  # None: an event is learned
     statistic: Callable[[Outcomes], NDArray[np.float64]]
     breaks: tuple[str, ...]
     source: str
-    description: str  # one line for a stranger: the two worlds, and what tells them apart
+    description: str  # one line for a reader without context: the two worlds, and what distinguishes them
     fixes: tuple[str, ...] = ()
     slow: bool = False
     channel: Channel | None = None
@@ -45,18 +45,18 @@ class Attack(Generic[D, P, O]):
 
 
 def given(worlds: tuple[D, D]) -> tuple[D, D]:
-    """Return these worlds: as a partial, it makes an attack that can be sent to another process."""
+    """Return these worlds. A partial of this function can be pickled, unlike a lambda."""
     return worlds
 
 
 def require_outcomes(outcomes: int, least: int = 2) -> None:
-    """Raise ValueError unless there are enough outcomes for the worlds to differ."""
+    """Raise ValueError if there are too few outcomes for the worlds to differ."""
     if outcomes < least:
         raise ValueError(f"outcomes must be at least {least}, got {outcomes}")
 
 
 def named(base: str, **given: tuple[object, object]) -> str:
-    """Return a name that tells what differs from the default: given maps an option to (value, default).
+    """Return a name with the options that differ from their defaults. given: maps an option to (value, default).
 
     >>> named("zero-rounding", epsilon=(0.5, 0.5), outcomes=(10, 100))
     'zero-rounding@outcomes=10'
@@ -65,7 +65,7 @@ def named(base: str, **given: tuple[object, object]) -> str:
 
 
 def with_options(base: str, options: Mapping[str, object]) -> str:
-    """Return the name of an attack with these options behind an @."""
+    """Return the name of an attack with these options after an @."""
     return f"{base}@{','.join(f'{option}={value}' for option, value in options.items())}" if options else base
 
 
@@ -79,7 +79,7 @@ FIRST_POSITIVE = "answers ⊥ before the first ⊤"  # its axis
 
 
 def first_positive(outcomes: Outcomes) -> NDArray[np.float64]:
-    """Return how many answers 0 each outcome begins with: where a stream's first positive stands; −1 for a refusal."""
+    """Return the number of answers 0 before the first 1 of each outcome; −1 for a refusal."""
     listed = rows(outcomes)
     begun = {one: (*one, 1).index(1) if isinstance(one, tuple) else -1 for one in set(listed)}
     return np.array([begun[one] for one in listed], dtype=np.float64)

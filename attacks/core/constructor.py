@@ -1,4 +1,4 @@
-"""How an attack is built from its name: a constructor, and the options that stand behind the @."""
+"""Builds an attack from its name: a constructor, and the options after the @."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ AnyAttack = Attack[Any, Any, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constructor:
-    """The attacks of one name, built when asked for.
+    """The attacks of one name. Each is built when it is called for.
 
-    build returns one of them; its arguments, all with defaults, are the options that a name may have behind its @.
+    build: returns an attack; its arguments, all with defaults, are the options that a name may have after its @.
     variants: the options of each attack that the catalogue shows, in the order of reports; {} stands for the defaults.
     """
 
@@ -39,9 +39,9 @@ class Constructor:
         return {option: parameter.default for option, parameter in signature(self.build).parameters.items()}
 
     def __call__(self, **options: object) -> AnyAttack:
-        """Return the attack with these options; a value may be text, as it stands in a name.
+        """Return the attack with these options. A value may be text, as in a name.
 
-        Raises LookupError for an option that there is none of, and ValueError for a value that makes no attack.
+        Raises LookupError for an unknown option, and ValueError for an invalid value.
         """
         defaults = self.defaults
         for option in options.keys() - defaults.keys():
@@ -50,7 +50,7 @@ class Constructor:
 
 
 def split(name: str) -> tuple[str, dict[str, str]]:
-    """Return what a name has before its @, and the options behind it.
+    """Return the part of a name before its @, and the options after it.
 
     >>> split("zero-rounding@epsilon=2.0,outcomes=10")
     ('zero-rounding', {'epsilon': '2.0', 'outcomes': '10'})
@@ -61,7 +61,7 @@ def split(name: str) -> tuple[str, dict[str, str]]:
 
 
 def _read(option: str, value: Any, default: object) -> object:
-    """Return a value as the default's kind: an integer, a number, or a numpy type of numbers."""
+    """Return a value converted to the default's kind: an integer, a number, or a numpy type of numbers."""
     kind = "an integer" if isinstance(default, int) else "a number" if isinstance(default, float) else "a numpy type"
     try:
         if isinstance(default, int):

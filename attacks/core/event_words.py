@@ -1,7 +1,7 @@
-"""Events in words, from their JSON objects: what the attacker looks for.
+"""Describes events in words, from their JSON objects.
 
-A row and a saved report hold an event as JSON alone, so that its words are a function of this JSON alone.
-A new kind of event has its words here.
+A row and a saved report hold an event only as JSON, so the description is a function of the JSON. The words of a new
+kind of event go here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FEATURES = {
 
 
 def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> str:
-    """Return an event, as its `to_json` describes it, in words. number: what is compared, where outcomes are lists.
+    """Return an event in words, from its `to_json`. number: the noun for the compared number of an outcome.
 
     >>> in_words({"kind": "between", "low": 3, "high": "inf"})
     'the outcome is at least 3'
@@ -92,7 +92,7 @@ def _subject(path: Sequence[int | str]) -> str:
 
 
 def _one_feature(feature: str, subject: str, low: float, high: float) -> str:
-    """Return what a feature of the subject between two bounds means; it is a whole number, except for a value."""
+    """Return in words that a feature lies between two bounds. Every feature but the value is a whole number."""
     among = [one for one in (0, 1) if low <= one <= high]
     match feature:
         case "kind":
@@ -117,7 +117,7 @@ def _one_feature(feature: str, subject: str, low: float, high: float) -> str:
 
 
 def _sizes(low: float, high: float) -> str:
-    """Return the sizes |x| of a range of exponents: 2^e is the size of those from 2^e to below 2^(e+1)."""
+    """Return in words the sizes |x| of a range of exponents. Numbers from 2^e to below 2^(e+1) have the exponent e."""
     if high <= -BEYOND:
         return "0"
     above = "" if low <= -BEYOND else f"at least {_power(math.ceil(low))}"
@@ -132,7 +132,7 @@ def _feature(feature: str, subject: str) -> str:
 
 
 def _sum(terms: Sequence[Mapping[str, Any]]) -> str:
-    """Return a weighted sum; of a long one the terms that can change it most."""
+    """Return a weighted sum in words; for a long one, only the terms with the largest range."""
 
     def reach(term: Mapping[str, Any]) -> float:
         low, high = map(float, term["within"])

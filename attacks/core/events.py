@@ -1,4 +1,4 @@
-"""The kinds of event that an attacker can look for: vectorised predicates that are JSON objects too."""
+"""The kinds of events: vectorised predicates with a JSON form."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from subnormal.mechanisms.core.outcome_identity import identity, patterns
 
 
 class Event(Protocol):
-    """What an attacker looks for: marks outcomes, shape (outcomes,), and describes itself as a JSON object."""
+    """A set of outcomes that the attacker looks for: a vectorised predicate with a JSON form."""
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
-        """Return for each outcome whether the event has happened. A refusal is an outcome too."""
+        """Return whether each outcome is in the event, shape (outcomes,). A refusal is an outcome too."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object; "portable" says whether another language can evaluate it."""
@@ -29,7 +29,7 @@ class Event(Protocol):
 class OneOf:
     """The outcome is one of these. Numbers are compared by value: 1, 1.0 and True are one, and 0.0 and -0.0.
 
-    by_type: outcomes are told apart as the atoms of a law are, by `identity`.
+    by_type: outcomes are compared by `identity`, like the atoms of a law.
     """
 
     outcomes: tuple[Any, ...]
@@ -39,16 +39,16 @@ class OneOf:
         if isinstance(outcomes, range):
             outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step, dtype=np.int64)
         if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
-            wanted = self._wanted(outcomes.dtype)
-            return np.isin(patterns(outcomes), patterns(wanted)) if self.by_type else np.isin(outcomes, wanted)
+            exact = self._representable(outcomes.dtype)
+            return np.isin(patterns(outcomes), patterns(exact)) if self.by_type else np.isin(outcomes, exact)
         if self.by_type:
             same = set(map(identity, self.outcomes))
             return np.array([identity(outcome) in same for outcome in rows(outcomes)], dtype=np.bool_)
         equal = set(self.outcomes)
         return np.array([outcome in equal for outcome in rows(outcomes)], dtype=np.bool_)
 
-    def _wanted(self, kind: np.dtype[Any]) -> NDArray[Any]:
-        """Return the wanted numbers that the type holds exactly: no comparison of theirs is rounded."""
+    def _representable(self, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Return the numbers that the type represents exactly, so that no comparison rounds."""
         own = float if kind.kind == "f" else int
         numbers = (
             one for one in self.outcomes if type(one) is own or (not self.by_type and isinstance(one, int | float))
@@ -57,7 +57,7 @@ class OneOf:
             return np.array([one for one in numbers if _holds(kind, one)], dtype=kind)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object: portable while it can be written down."""
+        """Return the event as a JSON object, portable if its outcomes are few and plain."""
         if len(self.outcomes) > NAMED_MAX:
             return {"kind": "learned", "one-of": len(self.outcomes), "portable": False}
         portable = all(map(_is_plain, self.outcomes))
@@ -66,7 +66,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Refuses:
-    """The mechanism raises instead of answering."""
+    """The mechanism raises an exception."""
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
         if isinstance(outcomes, range | np.ndarray):
@@ -80,7 +80,7 @@ class Refuses:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The outcome is a mapping that has this key, with whatever value."""
+    """The outcome is a mapping that has this key, with any value."""
 
     key: Any
 
@@ -105,7 +105,7 @@ class Between:
         if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype == np.int64:
             low, high = max(self.low, -(2.0**63)), min(self.high, 2.0**63)
             inside = (ceil(low), min(floor(high), 2**63 - 1)) if low <= high else (1, 0)
-            return np.asarray((outcomes >= inside[0]) & (outcomes <= inside[1]))  # integers, so that none is rounded
+            return np.asarray((outcomes >= inside[0]) & (outcomes <= inside[1]))  # integers, so nothing is rounded
         values = numbers(outcomes)
         return (values >= self.low) & (values <= self.high)
 
@@ -117,7 +117,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OffGrid:
-    """The outcome is a number that is no multiple of 2^grid."""
+    """The outcome is a number that is not a multiple of 2^grid."""
 
     grid: int
 
@@ -136,8 +136,8 @@ class OffGrid:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A pair (number, count) whose number lies exactly count − 1 steps from `value`: its distance was counted."""
+class CountedDistance:
+    """The outcome is a pair (number, count) whose number lies exactly count − 1 steps from `value`."""
 
     value: float
     step: float
@@ -146,7 +146,7 @@ class Counted:
         return np.asarray(self.near(outcomes) == 0)
 
     def near(self, outcomes: Outcomes) -> NDArray[np.float64]:
-        """Return how many steps the distances of pairs are off, negative, −8 at the most; −8 for a refusal too."""
+        """Return −d, for the difference d between the distance in steps and count − 1, at most 8; −8 for a refusal."""
         counts = np.array([count for _, count in outcomes], dtype=np.float64)
         off = np.abs(np.abs(numbers(outcomes) - self.value) / self.step - (counts - 1))
         return -np.fmin(off, OFF_MAX)
@@ -158,7 +158,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The event has happened to one part of the outcome, a tuple. Place 1 of a pair (outcome, count) is the count."""
+    """One part of the outcome, which is a tuple, is in an event. Place 1 of a pair (outcome, count) is the count."""
 
     place: int
     event: Event
@@ -169,7 +169,7 @@ class Part:
         return self.event([outcome[self.place] for outcome in outcomes])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object: portable where the part's event is."""
+        """Return the event as a JSON object, portable if the part's event is."""
         inner = self.event.to_json()
         return {"kind": "part", "place": self.place, "event": inner, "portable": inner["portable"]}
 
@@ -187,9 +187,9 @@ def numbers(outcomes: Outcomes) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A feature of a part of the outcome, kept between `low` and `high`, times a weight; `absent` where it has none."""
+    """A feature of a part of the outcome, clipped to [low, high], times a weight; `absent` if there is none."""
 
-    feature: str  # of features.FEATURES
+    feature: str  # a key of outcome_features.FEATURES
     path: Path = ()
     weight: float = 1.0
     low: float = -np.inf
@@ -199,9 +199,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A score, the sum of terms, lies from `low` to `high`, both included. A score that is not a number does not.
+    """The score of the outcome, which is a sum of terms, lies in [low, high]. A NaN score does not.
 
-    mass: the share of the training outcomes of one world that the bounds were chosen to hold, None for a single value.
+    mass: the share of one world's training outcomes that the bounds were chosen to hold; None for a single value.
     """
 
     terms: tuple[Term, ...]
@@ -227,7 +227,7 @@ class Learned:
         return (score >= self.low) & (score <= self.high)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object: portable where it is an interval, a grid, or a refusal."""
+        """Return the event as a JSON object, portable if it is an interval, a grid, or a refusal."""
         (low, high), first = _bounds(self.low, self.high), self.terms[0]
         if len(self.terms) == 1 and first == Term(first.feature):
             if first.feature == "value":
@@ -251,20 +251,20 @@ class Learned:
 def _holds(kind: np.dtype[Any], number: int | float) -> bool:
     try:
         held = kind.type(number).item()
-    except (OverflowError, ValueError):  # beyond the type's ends, or NaN as an integer
+    except (OverflowError, ValueError):  # outside the range of the type, or NaN as an integer
         return False
     return bool(held == number or (held != held and number != number))
 
 
 def _is_plain(outcome: Any) -> bool:
-    """Return whether another language can write the outcome down as we do."""
+    """Return whether the outcome has the same JSON form in every language."""
     if isinstance(outcome, tuple):
         return all(map(_is_plain, outcome))
     return outcome is None or isinstance(outcome, int | float | str | Refused)
 
 
-OFF_MAX = 8.0  # steps that a picture tells apart
-NAMED_MAX = 64  # outcomes of an event that a report writes down one by one
+OFF_MAX = 8.0  # steps that a chart distinguishes
+NAMED_MAX = 64  # largest number of outcomes of an event that a report lists
 
 
 def _bounds(low: float, high: float) -> list[float | str]:

@@ -1,4 +1,4 @@
-"""What an attacker may read off a part of an outcome: its kind, its value, and the bits that it is made of."""
+"""The features of a part of an outcome: its kind, its value, and its bits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 Columns: TypeAlias = Callable[[Path, str], Column]
 
 LOW_BITS = 4  # of an integer, or of a float's significand
-BEYOND = 1100.0  # no float has an exponent so large: that of the grid on which 0 lies, and less the exponent of 0
+BEYOND = 1100.0  # larger than any exponent of a float: the grid exponent of 0, and the negative of its exponent
 
 
 class Kind(IntEnum):
-    """What a part of an outcome is."""
+    """The kind of a part of an outcome."""
 
     NUMBER = 0
     NAN = 1
@@ -47,12 +47,12 @@ def _kind(one: Any) -> Kind:
 
 
 def value(part: PartValues) -> Column:
-    """Return numbers to the nearest float, NaN for what is none."""
+    """Return numbers as the nearest floats, NaN for other parts."""
     return part.values
 
 
 def length(part: PartValues) -> Column:
-    """Return how long strings and tuples are, NaN for what has no length."""
+    """Return the length of strings and tuples, NaN for other parts."""
     if part.numeric:
         return np.full(len(part.items), np.nan)
     lengths = [len(one) if isinstance(one, str | bytes | tuple) else np.nan for one in part.items]
@@ -65,13 +65,13 @@ def sign(part: PartValues) -> Column:
 
 
 def exponent(part: PartValues) -> Column:
-    """Return e where 2^e ≤ |x| < 2^(e+1), −`BEYOND` for 0, NaN for what is no finite number."""
+    """Return e where 2^e ≤ |x| < 2^(e+1), −`BEYOND` for 0, NaN for parts that are not finite numbers."""
     known = np.where(part.values == 0, -BEYOND, np.frexp(part.values)[1] - 1.0)
     return np.where(np.isfinite(part.values), known, np.nan)
 
 
 def grid(part: PartValues) -> Column:
-    """Return the largest g such that x is a multiple of 2^g, `BEYOND` for 0, NaN for what is no finite number."""
+    """Return the largest g such that x is a multiple of 2^g, `BEYOND` for 0, NaN unless x is finite."""
     bits, scale = part.significand
     lowest = bits & (~bits + np.uint64(1))
     trailing = np.frexp(lowest.astype(np.float64))[1] - 1.0
@@ -79,12 +79,12 @@ def grid(part: PartValues) -> Column:
 
 
 def trailing_zeros(part: PartValues) -> Column:
-    """Return how many low bits of an integer, or of a float's significand of full width, are zero; `BEYOND` for 0."""
+    """Return the number of zero low bits of an integer, or of a float's full-width significand; `BEYOND` for 0."""
     return np.where(part.significand[0] == 0, grid(part), grid(part) - part.significand[1])
 
 
 def bit(place: int) -> Callable[[PartValues], Column]:
-    """Return the feature: that bit, from the lowest, of an integer, or of a float's significand of full width."""
+    """Return the feature of one bit, counted from the lowest, of an integer or of a float's full-width significand."""
 
     def feature(part: PartValues) -> Column:
         bits, scale = part.significand
@@ -108,7 +108,7 @@ FEATURES: dict[str, Callable[[PartValues], Column]] = {
 def columns_of(outcomes: Outcomes) -> Columns:
     """Return the columns of outcomes: (path, feature) -> shape (outcomes,), NaN where the feature does not apply.
 
-    Each part and each column is computed once, when first asked for.
+    Each part and each column is computed once, at its first use.
     """
     parts: dict[Path, PartValues] = {}
     columns: dict[tuple[Path, str], Column] = {}
@@ -124,7 +124,7 @@ def columns_of(outcomes: Outcomes) -> Columns:
 
 
 def first_value(outcomes: Outcomes) -> Column:
-    """Return each outcome's own number, or that of its first coordinate, and −∞ where there is none."""
+    """Return each outcome, or its first coordinate, as a float; −∞ if it is not a number."""
     path: Path = (0,) if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 else ()
     values = part(outcomes, path).values
     return np.where(np.isnan(values), -np.inf, values)

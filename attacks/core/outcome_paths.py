@@ -1,7 +1,7 @@
-"""The parts that an outcome is made of, each as an array that features can be read off.
+"""The parts of outcomes, each as an array of values.
 
-An outcome is a number, a string, a refusal, or a tuple of such; a mapping is its sorted items. A path names a part of
-it: () the outcome itself, (2,) its third coordinate, ("key",) the value that a mapping has for a key.
+An outcome is a number, a string, a refusal, or a tuple of these; a mapping is its sorted items. A path names a part: ()
+the outcome itself, (2,) its third coordinate, ("key",) the value that a mapping has for a key.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from subnormal.mechanisms.core.outcome_identity import identity
 Path: TypeAlias = tuple[int | str, ...]
 Column: TypeAlias = NDArray[np.float64]
 
-PATHS_MAX = 16  # parts of an outcome that are looked at
+PATHS_MAX = 16  # largest number of parts of an outcome that are used
 
 
 class _Missing:
-    """Stands where an outcome has no part of that path."""
+    """The value of a part that an outcome does not have."""
 
 
 MISSING = _Missing()
@@ -35,7 +35,7 @@ _NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
 
 
 def paths(outcomes: Outcomes) -> tuple[Path, ...]:
-    """Return the paths of the parts that outcomes have, at most `PATHS_MAX`, in order of first appearance."""
+    """Return the paths of the outcomes' parts, at most `PATHS_MAX`."""
     if isinstance(outcomes, range):
         return ((),)
     if isinstance(outcomes, np.ndarray):
@@ -64,7 +64,7 @@ def is_mapping(outcome: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PartValues:
-    """One part of each outcome, shape (outcomes,): of a numeric type where all of them are numbers, else objects."""
+    """One part of each outcome, shape (outcomes,): of a numeric type if all are numbers of one type, else objects."""
 
     items: NDArray[Any]
 
@@ -75,14 +75,14 @@ class PartValues:
 
     @cached_property
     def values(self) -> Column:
-        """Numbers to the nearest float, NaN for what is none."""
+        """Numbers as the nearest floats, NaN for other values."""
         if self.numeric:
             return self.items.astype(np.float64)
         return np.array([_as_float(one) for one in self.items], dtype=np.float64)
 
     @cached_property
     def significand(self) -> tuple[NDArray[np.uint64], Column]:
-        """m and s with |x| = m·2^s; of an integer the low 64 bits of |x|, and s = 0. (0, NaN) for no number."""
+        """m and s with |x| = m·2^s; of an integer the low 64 bits of |x|, and s = 0. (0, NaN) for other values."""
         return _significand(self.items) if self.numeric else _significand_of_objects(self.items, self.values)
 
 

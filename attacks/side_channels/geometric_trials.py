@@ -16,7 +16,7 @@ from typing import Any
 from subnormal.attacks.additive.public_bounds import laplace_parameters
 from subnormal.attacks.core.attack import Attack, named
 from subnormal.attacks.core.constructor import Constructor
-from subnormal.attacks.core.events import Counted
+from subnormal.attacks.core.events import CountedDistance
 from subnormal.mechanisms.additive.family import GaussianParameters
 
 SOURCE = "Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete samplers"
@@ -38,7 +38,7 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     """
     usual = laplace_parameters(epsilon)
     parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
-    event = Counted(1.0, 2.0**parameters.grid)
+    event = CountedDistance(1.0, 2.0**parameters.grid)
     return Attack(
         name=named("geometric-trials", epsilon=(epsilon, 0.1)),
         family="laplace",
@@ -60,7 +60,7 @@ def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
 
     sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
     """
-    event = Counted(1.0, 1.0)
+    event = CountedDistance(1.0, 1.0)
     return Attack(
         name=named("geometric-trials-gaussian", sigma=(sigma, 10.0)),
         family="gaussian",

@@ -8,7 +8,17 @@ import pytest
 
 from subnormal.attacks.catalogue import attacks
 from subnormal.attacks.core.event_words import in_words
-from subnormal.attacks.core.events import Between, Counted, Learned, OffGrid, OneOf, Part, Refuses, Releases, Term
+from subnormal.attacks.core.events import (
+    Between,
+    CountedDistance,
+    Learned,
+    OffGrid,
+    OneOf,
+    Part,
+    Refuses,
+    Releases,
+    Term,
+)
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind
 from subnormal.audit.targets.assertion import Predicate
 
@@ -39,7 +49,7 @@ def test_every_event_of_the_catalogue_has_words(attack: Any) -> None:
         (Between(-INF, 3), "the outcome is at most 3"),
         (Between(-1, 3), "the outcome is from -1 to 3"),
         (OffGrid(-10), "the outcome is no multiple of 2^−10"),
-        (Counted(0.0, 0.5), "the outcome lies exactly (count − 1)·0.5 from 0"),
+        (CountedDistance(0.0, 0.5), "the outcome lies exactly (count − 1)·0.5 from 0"),
         (Part(1, Between(2, INF)), "the count is at least 2"),
         (Part(0, OneOf((7,))), "of the outcome's part 0: the outcome is 7"),
         (Predicate(math.isnan), "isnan is true of the outcome"),
