@@ -211,7 +211,7 @@ def _examine_and_write(examine: Callable[[], Report], out: Path, *, own_checkpoi
     with redirect_stdout_to_stderr():
         report = examine()
     page = to_html.to_html(report)
-    stale = [checkpoint.NAME, checkpoint.BESIDE] if own_checkpoint else []
+    stale = [checkpoint.NAME, checkpoint.TEMPORARY] if own_checkpoint else []
     with file_mistakes():
         atomic_write.write(out, files(report, page), stale)
     return report, page

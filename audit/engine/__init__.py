@@ -1,1 +1,1 @@
-"""How rows are planned, counted on many workers, kept and resumed."""
+"""Plans rows, counts their runs on many workers, and saves and resumes the counts."""

@@ -1,4 +1,4 @@
-"""Counts on disk, every few seconds: what a killed audit goes on from. Never samples."""
+"""Counts on disk, written every second, from which an interrupted audit resumes. Never samples."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from pathlib import Path
 from typing import Any
 
 NAME = "checkpoint.json"
-BESIDE = ".checkpoint.json.new"  # until it is whole
+TEMPORARY = ".checkpoint.json.new"  # written first, then renamed
 SCHEMA = "subnormal/checkpoint/1"
 
 
 class CheckpointError(Exception):
-    """A checkpoint that cannot be gone on from; the message is one line."""
+    """A checkpoint that cannot be resumed from. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The checkpoint of one audit. audit: all that has to be the same for its counts to be those of another run."""
+    """The checkpoint of one audit. audit: everything that its counts depend on, as JSON; it must be equal to resume."""
 
     folder: Path
     audit: Mapping[str, Any]
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """The path of its file."""
         return self.folder / NAME
 
     def save(self, rows: Mapping[int, Any], seconds: float) -> None:
-        """Put the rows' counts, by their place in the audit, in the place of those before; whole or not at all.
+        """Replace the stored counts by these, which are by the row's place in the audit. The replacement is atomic.
 
-        seconds: what they have taken. Raises OSError, and then leaves what was there.
+        seconds: of counting so far. Raises OSError, and then keeps the old file.
         """
         by_place = {str(place): row for place, row in rows.items()}
         document = {"schema": SCHEMA, "audit": self.audit, "seconds": seconds, "rows": by_place}
         document["digest"] = _digest(by_place)
         self.folder.mkdir(parents=True, exist_ok=True)
-        beside = self.folder / BESIDE
+        temporary = self.folder / TEMPORARY
         try:
-            with beside.open("wb") as stream:
+            with temporary.open("wb") as stream:
                 stream.write(json.dumps(document, allow_nan=False).encode())
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(beside, self.path)
+            os.replace(temporary, self.path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
     def load(self) -> tuple[dict[int, Any], float]:
-        """Return the counts by row, and the seconds that they took; none where there is no checkpoint.
+        """Return the counts by row, and the seconds that they took; no counts and 0 without a checkpoint.
 
-        Raises CheckpointError where it is not of this audit, in this environment, or damaged.
+        Raises CheckpointError if it is of another audit or environment, or damaged.
         """
         document = self._read()
         if document is None:
@@ -65,7 +65,7 @@ class Checkpoint:
         return {int(place): row for place, row in document["rows"].items()}, document["seconds"]
 
     def seconds(self) -> float:
-        """Return how long its counts have taken, whatever audit's they are; 0 where it holds none."""
+        """Return the seconds of counting that it holds, of any audit; 0 without a checkpoint."""
         try:
             document = self._read()
         except CheckpointError:
@@ -86,8 +86,8 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} has the schema {schema!r}, and this version reads {SCHEMA!r}")
         if document["digest"] != _digest(document["rows"]):
             raise CheckpointError(f"{self.path} is damaged: its counts are not those that were written")
-        found: dict[str, Any] = document
-        return found
+        checked: dict[str, Any] = document
+        return checked
 
 
 def _digest(rows: Any) -> str:
@@ -95,7 +95,7 @@ def _digest(rows: Any) -> str:
 
 
 def _difference(name: str, theirs: Any, ours: Any) -> str:
-    """Return in words how two values differ: of mappings and lists, the first place where they do."""
+    """Return in words how two values differ; for mappings and lists, the first difference."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
         key = next(key for key in (*ours, *theirs) if theirs.get(key) != ours.get(key))
         return _difference(f"{name} {key}".strip(), theirs.get(key), ours.get(key))

@@ -1,4 +1,4 @@
-"""The machine that made a report: what is recorded of it, and what another must share to make the same to the byte."""
+"""The environment of a report: its description, and a fingerprint that is equal where reports are equal to the byte."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.numerics.mpfr import libraries
 
 PACKAGES = ("numpy", "scipy", "gmpy2")
-OPTIONAL = ("opendp", "diffprivlib", "python-dp")  # their rows exist only where they are installed
+OPTIONAL = ("opendp", "diffprivlib", "python-dp")  # they have rows only where they are installed
 ABSENT = "none"
-KNOWLEDGE = ("mechanisms", "attacks", "audit")
+CODE = ("mechanisms", "attacks", "audit")  # packages whose sources are compared
 
-POINTS = 4099  # of the table: more than any block of a vector loop, and a remainder behind the last
+POINTS = 4099  # of the table: more than a block of any vector loop, and not a multiple of one
 TAILS = 70  # lengths of short arrays: the widest vector holds 32 float16
-STEP = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, odd: its multiples modulo 2^64 lie evenly
+STEP = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, odd: its multiples modulo 2^64 are spread evenly
 
-SPOKEN = {"simd": "processor features", "mpfr": "MPFR", "gmp": "GMP"}
+LABELS = {"simd": "processor features", "mpfr": "MPFR", "gmp": "GMP"}
 
 
 def environment() -> dict[str, str]:
-    """Return the versions and the processor: a law computes its floats by this numpy on this processor."""
+    """Return the versions and the processor, on which the floats of a law depend."""
     described = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
-        "simd": _features(),  # numpy's logarithm depends on them
+        "simd": _features(),  # numpy's logarithm depends on the vector instructions
         "exponentials": exponentials(),
     }
     return described | {package: version(package) for package in PACKAGES}
@@ -43,7 +43,7 @@ def environment() -> dict[str, str]:
 
 @cache
 def fingerprint() -> dict[str, str]:
-    """Return what must be equal for the same rows to the byte, by name: versions, processor, code, exponentials."""
+    """Return the versions, processor, code and exponentials that must be equal for byte-identical rows, by name."""
     return {
         "subnormal": version("subnormal"),
         "code": _code(),
@@ -63,7 +63,7 @@ def digest() -> str:
 
 
 def differing(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
-    """Return in words what differs between two fingerprints, one string a difference.
+    """Return in words the differences between two fingerprints, one string each.
 
     >>> differing({"numpy": "2.4.6", "scipy": "1.17.0"}, {"numpy": "2.3.1", "scipy": "1.17.0"})
     ['numpy 2.4.6 here, 2.3.1 there']
@@ -77,15 +77,15 @@ def _difference(name: str, here: str, there: str) -> str:
         return "the table of exponentials differs: another processor or math library"
     if name == "code":
         return "the code of subnormal differs: another commit, or an edited file"
-    return f"{SPOKEN.get(name, name)} {here} here, {there} there"
+    return f"{LABELS.get(name, name)} {here} here, {there} there"
 
 
 @cache
 def exponentials() -> str:
-    """Return a digest of what this numpy, this math library and this processor make of fixed arguments.
+    """Return a digest of the values of elementary functions at fixed arguments, with this numpy and this processor.
 
-    The functions of the floating-point mechanisms, in each of their types: over long arrays, over short ones of every
-    length from every offset, where vector loops leave a remainder, and one number at a time. All arguments are exact.
+    It covers the functions of the floating-point mechanisms in each of their types: on long arrays, on short arrays of
+    every length, whose remainders vector loops treat differently, and on single numbers. All arguments are exact.
     """
     hashed = blake2b(digest_size=8)
     words = np.arange(1, POINTS + 1, dtype=np.uint64) * np.uint64(STEP)
@@ -105,11 +105,9 @@ def exponentials() -> str:
 
 
 def _arguments(uniforms: NDArray[np.float64]) -> list[tuple[Callable[[Any], Any], NDArray[np.float64]]]:
-    """Return functions, and arguments that spread over what mechanisms ask of them."""
+    """Return functions with arguments that cover the range that mechanisms use."""
     angles = 2 * math.pi * uniforms
-    spread = np.ldexp(
-        uniforms, -(np.arange(len(uniforms)) % 64)
-    )  # uniforms near 0 are rare, and noise is far out there
+    spread = np.ldexp(uniforms, -(np.arange(len(uniforms)) % 64))  # small uniforms are rare, and give the largest noise
     return [
         (np.exp, -745 * uniforms),
         (np.exp, -uniforms),
@@ -122,10 +120,10 @@ def _arguments(uniforms: NDArray[np.float64]) -> list[tuple[Callable[[Any], Any]
 
 
 def _code() -> str:
-    """Return a digest of the sources of the three packages: two checkouts of one version may differ."""
+    """Return a digest of the sources of the three packages, because two checkouts of one version may differ."""
     root = Path(__file__).parents[2]
     hashed = blake2b(digest_size=8)
-    for path in sorted(path for package in KNOWLEDGE for path in (root / package).rglob("*.py")):
+    for path in sorted(path for package in CODE for path in (root / package).rglob("*.py")):
         text = path.read_bytes().replace(b"\r\n", b"\n")
         hashed.update(f"{path.relative_to(root).as_posix()} {len(text)}\n".encode() + text)
     return hashed.hexdigest()

@@ -1,7 +1,7 @@
-"""Where tasks are done: here, or in worker processes that never outlive the audit and that may die.
+"""Executors: this process, or worker processes, which may die and never outlive the audit.
 
-An executor has submit(function, *arguments) -> Future, as those of concurrent.futures, and a window: how many futures
-are worth having at a time. `subnormal.audit.engine.dask_cluster` has one more.
+An executor has submit(function, *arguments) -> Future, like those of concurrent.futures, and a window, the number of
+futures worth having at a time. `subnormal.audit.engine.dask_cluster` has another executor.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from typing import Any, Protocol
 
 from subnormal.audit.interrupts import defer
 
-GRACE = 5.0  # seconds for a worker that is terminated
-_HIDING = threading.Lock()
+GRACE = 5.0  # seconds for a terminated worker to exit
+_MAIN_LOCK = threading.Lock()
 
 
 class Executor(Protocol):
-    """Does tasks: module-level functions of arguments that can be pickled."""
+    """Runs tasks: module-level functions with arguments that can be pickled."""
 
     @property
     def window(self) -> int:
-        """How many futures are worth having at a time."""
+        """The number of futures worth having at a time."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Return the future of a task."""
 
 
 class Here:
-    """Does each task at once, in this process."""
+    """Runs each task in this process, during `submit`."""
 
     window = 1
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        """Return the future of a task, done already."""
+        """Return the finished future of a task."""
         future: Future[Any] = Future()
         try:
             future.set_result(function(*arguments))
@@ -52,7 +52,7 @@ class Here:
 
 
 class Processes:
-    """Does tasks in processes, one at a time in each, so that one which dies takes no other task along."""
+    """Runs tasks in processes, one task at a time in each, so that a process that dies ends only one task."""
 
     def __init__(self, count: int) -> None:
         self.window = count
@@ -60,17 +60,17 @@ class Processes:
         self._last: list[Future[Any] | None] = [None] * count
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        """Return the future of a task, in a process that is free where there is one.
+        """Return the future of a task, in an idle process if there is one.
 
-        It is pickled here and unpickled by the task itself: what goes wrong then ends no worker.
+        The call is pickled here and unpickled within the task, so that an error in either ends no worker.
         """
         try:
             call = pickle.dumps((function, arguments))
-        except Exception as error:  # whatever its parts raise
+        except Exception as error:  # pickling may raise anything
             unsent: Future[Any] = Future()
             unsent.set_exception(error)
             return unsent
-        with _undisturbed(), _main_hidden():
+        with _interrupts_deferred(), _main_hidden():
             return self._submitted(call)
 
     def _submitted(self, call: bytes) -> Future[Any]:
@@ -85,14 +85,14 @@ class Processes:
         return future
 
     def shutdown(self, *, cancel: bool = False) -> None:
-        """End the processes; those of other executors are left alone."""
+        """End the processes of this executor."""
         for pool in self._pools:
             pool.shutdown(wait=not cancel, cancel_futures=cancel)
 
 
 @contextmanager
 def local(jobs: int | None = None) -> Iterator[Executor]:
-    """Give an executor on this machine: this process for one job, else as many worker processes (None: one a core)."""
+    """Yield an executor on this machine: this process for one job, else worker processes (None: one per core)."""
     count = cores() if jobs is None else jobs
     if count == 1:
         yield Here()
@@ -103,9 +103,9 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
         yield processes
     except BaseException:
         workers = set(active_children()) - set(others)
-        for worker in workers:  # they ignore the interrupt, and print no tracebacks
+        for worker in workers:  # they ignore the interrupt, so they print no tracebacks
             worker.terminate()
-        for worker in workers:  # a pool would write good-byes to those that live, and print where they do not arrive
+        for worker in workers:  # shutdown writes to live workers, and prints an error if they end meanwhile
             worker.join(GRACE)
         processes.shutdown(cancel=True)
         raise
@@ -113,15 +113,16 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Put off an interrupt while a worker may be starting, which would end with a traceback of its own.
+def _interrupts_deferred() -> Iterator[None]:
+    """Delay an interrupt while a worker may be starting, because the worker would end with a traceback.
 
-    It is put off, because any thread may take the signal; it is blocked, because what starts now inherits that.
+    The handler is deferred, because any thread may receive the signal; the signal is blocked, because a process that
+    starts now inherits the mask.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # which unblocks the signal when it has started
+    resource_tracker.ensure_running()  # it unblocks the signal once started
     with defer():
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -132,11 +133,11 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _main_hidden() -> Iterator[None]:
-    """Hide the main module while a worker may be starting, which would import it: a script would run a second time.
+    """Hide the main module while a worker may be starting, because the worker would import it and run a script again.
 
-    No task needs it. What is defined there cannot be unpickled by a worker, so it is done in this process.
+    No task needs it. A worker cannot unpickle objects of the main module, so tasks with them run in this process.
     """
-    with _HIDING:  # two threads would restore each other's
+    with _MAIN_LOCK:  # else two threads would restore each other's module
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -146,7 +147,7 @@ def _main_hidden() -> Iterator[None]:
 
 
 def cores() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -167,5 +168,5 @@ def _prepare() -> None:
 def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
-        parent.join()  # returns when the audit is gone, however it went
+        parent.join()  # returns when the audit has ended in any way
         os._exit(1)

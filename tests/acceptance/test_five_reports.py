@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from subnormal.audit.commands.checkpoints import LOCK
-from subnormal.audit.engine.checkpoint import BESIDE, NAME
+from subnormal.audit.engine.checkpoint import NAME, TEMPORARY
 from subnormal.audit.evidence import sampled
 from tests.support.clusters import kill, started_scheduler, started_worker, wait_until
 from tests.support.processes import SUBNORMAL, ended, started
@@ -39,7 +39,7 @@ def files(out: Path, *options: str) -> dict[str, bytes]:
         printed, errors = ended(process)
     assert process.returncode == 0, errors
     assert not (out / NAME).exists()
-    assert not (out / BESIDE).exists()
+    assert not (out / TEMPORARY).exists()
     return {name: (out / name).read_bytes() for name in FILES} | {"printed": printed.replace(str(out), "").encode()}
 
 
@@ -92,7 +92,7 @@ def test_an_audit_that_is_killed_and_resumed(tmp_path: Path, one_worker: dict[st
         process.send_signal(signal.SIGKILL)
         ended(process)
     assert NAME in (left := {path.name for path in tmp_path.iterdir()})
-    assert left <= {NAME, BESIDE, LOCK}  # it may have been killed while it wrote; the lock is nobody's then
+    assert left <= {NAME, TEMPORARY, LOCK}  # it may have been killed while it wrote; the lock is nobody's then
     assert files(tmp_path, "--jobs", "2", "--resume") == one_worker
 
 

@@ -19,7 +19,7 @@ from filelock import FileLock
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands import checkpoints
 from subnormal.audit.engine import fingerprint
-from subnormal.audit.engine.checkpoint import BESIDE, NAME, Checkpoint, CheckpointError
+from subnormal.audit.engine.checkpoint import NAME, TEMPORARY, Checkpoint, CheckpointError
 from tests.support.paths import ROOT
 from tests.support.processes import SUBNORMAL, ended, run, started
 
@@ -150,7 +150,7 @@ def test_a_checkpoint_of_another_version_is_one_line(left_behind: Path, monkeypa
 
 def test_without_a_checkpoint_resume_begins(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
-    (tmp_path / "new" / BESIDE).write_text("half")  # of one killed while it wrote
+    (tmp_path / "new" / TEMPORARY).write_text("half")  # of one killed while it wrote
     result = call(*FAST, "--resume", "--out", str(tmp_path / "new"))
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == f"nothing to resume in {tmp_path / 'new'}: beginning"
