@@ -47,7 +47,8 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
 def _beyond(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return how far outcomes lie beyond 2^60: exactly for the integers and floats around it, −∞ for a refusal."""
     if isinstance(outcomes, np.ndarray):
-        return np.asarray(outcomes - outcomes.dtype.type(1 << 60), dtype=np.float64)
+        wide = outcomes.astype(np.float64) if outcomes.dtype.kind == "f" else outcomes  # a float16 has no 2^60
+        return np.asarray(wide - wide.dtype.type(1 << 60), dtype=np.float64)
     return number_statistic(outcomes) - 2.0**60
 
 

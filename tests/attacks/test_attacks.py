@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from subnormal.attacks.catalogue import attacks
 from subnormal.attacks.core.attack import Attack, named
@@ -139,6 +140,25 @@ def test_names_are_unique_and_members_exist() -> None:
         assert not missing, (
             f"{file_of(attack)}: {attack.name} names {missing}; mechanisms/families.py knows no such member"
         )
+
+
+ON_ONE_NUMBER = [
+    attack
+    for attack in attacks()
+    if attack.channel is None
+    and BOUNDS[attack.family] is additive_bounds
+    and family(attack.family).outcome_size(attack.parameters, attack.worlds()[0]) == 1
+]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("attack", ON_ONE_NUMBER, ids=lambda attack: attack.name)
+def test_an_attack_on_a_number_takes_outcomes_of_every_float_type(attack: Attack[Any, Any, Any], kind: type) -> None:
+    """And without a warning: a member in a float type meets every attack of its family."""
+    assert attack.event is not None
+    outcomes: NDArray[Any] = np.array([-np.inf, -1.5, 0.0, 65504.0, np.inf], dtype=kind)
+    assert attack.event(outcomes).shape == outcomes.shape, file_of(attack)
+    assert np.array_equal(attack.statistic(outcomes)[[0, -1]], [-np.inf, np.inf]), file_of(attack)
 
 
 def test_a_name_tells_what_is_not_the_default() -> None:
