@@ -68,7 +68,8 @@ class Law(Generic[O]):
             raise ValueError("every block needs 0 <= low <= high")
         least, most = self._weigh(self.counts())
         if least > self.denominator or most + self.rest * self.denominator < self.denominator:
-            raise ValueError(f"no distribution has a mass between {least} and {most} + rest over {self.denominator}")
+            sums = f"low sums to {least} and high to {most} over all atoms, with a rest of {self.rest}"
+            raise ValueError(f"{sums}: no distribution has these bounds over the denominator {self.denominator}")
 
     def counts(self) -> NDArray[np.int64]:
         """Return the number of atoms of each block, shape (blocks,)."""
