@@ -1,12 +1,14 @@
 """The default report, made once for all tests that read it."""
 
 import pickle
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from filelock import FileLock
 
 from subnormal.attacks.catalogue import attacks
+from subnormal.attacks.core.attack import Attack
 from subnormal.audit.engine.pairs import crossings, resisting
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Report, Row
@@ -25,22 +27,33 @@ def families_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Report:
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Report:
     """The report of `python -m audit run`, and of every attack on every exact member that must resist it.
 
-    Made by the test process that comes first, for all of them.
+    Made by the test process that comes first, for all of them. Where each test chosen by `-k` is about one attack, only
+    the rows of those attacks are made.
     """
+    names = attacks_read(request.session.items)
     if worker_id == "master":  # there is no other
-        return _full()
+        return _made(names)
     kept = tmp_path_factory.getbasetemp().parent / "report.pickle"
     with FileLock(f"{kept}.lock"):
         if not kept.exists():
-            kept.write_bytes(pickle.dumps(_full()))
+            kept.write_bytes(pickle.dumps(_made(names)))
         made: Report = pickle.loads(kept.read_bytes())
     return made
 
 
-def _full() -> Report:
+def attacks_read(items: Iterable[Any]) -> set[str]:
+    """Return the names of the attacks whose rows the tests read: all, where a test is not about one attack alone."""
+    readers = [item for item in items if "report" in getattr(item, "fixturenames", ())]
+    read = [item.callspec.params.get("attack") if hasattr(item, "callspec") else None for item in readers]
+    alone = [one for one in read if isinstance(one, Attack)]
+    return {one.name for one in (alone if len(alone) == len(read) else attacks())}
+
+
+def _made(names: set[str]) -> Report:
+    """Return the rows of these attacks: α is smaller by as much as there are fewer of them than of all attacks."""
     shown = crossings(attacks())
     meeting, pairs = {one.attack for one in shown}, {(one.attack, one.mechanism) for one in shown}
     met = [
@@ -48,7 +61,8 @@ def _full() -> Report:
         for one in crossings([one for one in attacks() if one in meeting], everything=True)
         if (one.attack, one.mechanism) in pairs or one.mechanism in resisting(one.attack)
     ]
-    return examine_all(met, seed=1, runs=100_000, alpha=0.05)
+    asked = [one for one in met if one.attack.name in names]
+    return examine_all(asked, seed=1, runs=100_000, alpha=0.05 * len(asked) / len(met))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Every attack breaks the twin it is for, and fails on every exact one: in the default report, row by row."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from subnormal.audit.evidence import side_channels
 from subnormal.audit.evidence.sampled import pilot
 from subnormal.audit.model import ExactEvidence, Report, Row, SampledEvidence, Verdict
 from subnormal.mechanisms.families import absent, family, member, members
+from tests.conftest import attacks_read
 from tests.support.attack_files import file_of
 
 Rows = dict[tuple[str, str], Row]
@@ -56,7 +58,8 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
         row = rows[attack.name, name]
         if row.exact is None:  # a law too large to write down: then a sample has to do
             assert name in SAMPLED_ONLY, f"{name} has no law here: give it one, or add it to SAMPLED_ONLY in {__file__}"
-            assert (sampled(row).verdict, sampled(row).convicted_by) == (Verdict.VIOLATED, "event")
+            convicted = (sampled(row).verdict, sampled(row).convicted_by) == (Verdict.VIOLATED, "event")
+            assert convicted, f"{file_of(attack)}: the runs with the event of {attack.name} do not convict {name}"
             continue
         assert exact(row).verdict is Verdict.VIOLATED, f"{file_of(attack)}: {attack.name} does not break {name}"
         assert attack.event is not None
@@ -72,6 +75,8 @@ def test_breaks_the_naive_twin(attack: Attack[Any, Any, Any], rows: Rows) -> Non
         if attack.name in LAW_ONLY:
             assert row.sampled is None
             continue
+        no_runs = f"{name} declares that it takes no runs here: add {attack.name} to LAW_ONLY in {__file__}"
+        assert row.sampled is not None, no_runs
         assert sampled(row).advantage[0] <= (exact(row).advantage or 0) <= sampled(row).advantage[1]
 
 
@@ -94,6 +99,18 @@ def test_fails_on_the_exact_twins_and_on_the_fixes(attack: Attack[Any, Any, Any]
         assert resists, f"{file_of(attack)}: {name} must resist {attack.name}, an exact member or a fix"
         assert exact(row).within == 0 if attack.channel is None else (exact(row).within or 0) < 2**-60
         assert row.sampled is None or row.sampled.verdict is not Verdict.VIOLATED
+
+
+def test_rows_are_made_for_those_attacks_alone_that_the_chosen_tests_are_about() -> None:
+    def chosen(*fixtures: str, **parameters: object) -> SimpleNamespace:
+        return SimpleNamespace(fixturenames=fixtures, callspec=SimpleNamespace(params=parameters))
+
+    one, other = attacks()[:2]
+    about = [chosen("report", attack=one), chosen("report", attack=other), chosen("tmp_path", name="anything")]
+    assert attacks_read(about) == {one.name, other.name}
+    of_all = [chosen("report", name=one.name), SimpleNamespace(fixturenames=("report",))]
+    for reader in of_all:
+        assert attacks_read([*about, reader]) == {attack.name for attack in attacks()}
 
 
 def test_every_sample_fits_its_law(report: Report) -> None:

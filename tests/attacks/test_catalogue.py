@@ -10,7 +10,7 @@ import pytest
 from subnormal.attacks import catalogue
 from subnormal.attacks.catalogue import at_epsilon, attack, attacks, chosen, constructors
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.constructor import Constructor, split
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from tests.support.paths import ROOT
 from tests.support.processes import run
@@ -56,7 +56,9 @@ def test_a_constructor_can_be_called_by_its_options(file: str) -> None:
 def test_a_name_builds_its_attack(name: str) -> None:
     """With options that are not the defaults, too: nothing of a name is lost on the way."""
     made = attack(name)
-    assert made.name == name, f"the name that the attack has is {made.name!r}, the catalogue's is {name!r}"
+    build = constructors()[split(name)[0]].build
+    differs = f"{build.__module__}: {build.__name__} names its attack {made.name!r}, and its Constructor says {name!r}"
+    assert made.name == name, f"{differs}: compare the names, and the defaults in `named` with those of the arguments"
     assert attack(name) is made
     again = catalogue._built(name, {})
     assert (again.parameters, again.breaks, again.family) == (made.parameters, made.breaks, made.family)

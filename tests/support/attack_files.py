@@ -9,5 +9,7 @@ from subnormal.attacks.core.constructor import split
 
 def file_of(attack: Attack[Any, Any, Any]) -> str:
     """Return the file of the attack's constructor, from the top of the checkout."""
-    module = constructors()[split(attack.name)[0]].build.__module__
+    base = split(attack.name)[0]
+    assert base in constructors(), f"an attack has the name {attack.name!r}, and no Constructor has the name {base!r}"
+    module = constructors()[base].build.__module__
     return f"{module.removeprefix('subnormal.').replace('.', '/')}.py"
