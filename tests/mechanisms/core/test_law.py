@@ -49,6 +49,11 @@ def test_what_is_not_a_distribution_is_refused(ends: list[int], low: list[int], 
         Law(range(2), ends, low, high, 8, Fraction(rest))
 
 
+def test_a_law_whose_mass_is_missing_says_how_much_there_is() -> None:
+    with pytest.raises(ValueError, match="low sums to 6 and high to 6 over all atoms, .* over the denominator 8"):
+        exact_law(range(2), [2], [3], 8)
+
+
 def test_integers_beyond_64_bits_are_kept() -> None:
     huge = 10**40
     law = exact_law(range(3), [1, 3], [huge, 1], huge + 2)
