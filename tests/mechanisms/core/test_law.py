@@ -50,7 +50,7 @@ def test_what_is_not_a_distribution_is_refused(ends: list[int], low: list[int], 
 
 
 def test_a_law_whose_mass_is_missing_says_how_much_there_is() -> None:
-    with pytest.raises(ValueError, match="low sums to 6 and high to 6 over all atoms, .* over the denominator 8"):
+    with pytest.raises(ValueError, match=r"low sums to 6 and high to 6 over all atoms, .* over the denominator 8"):
         exact_law(range(2), [2], [3], 8)
 
 
