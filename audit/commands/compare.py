@@ -57,8 +57,8 @@ def compare(old: Path, new: Path, form: str) -> None:
         click.echo(to_markdown(found))
     else:
         print_table(_table(found))
-    if told := context(before, after):
-        click.echo(f"the reports differ in {told}", err=True)
+    if difference := context(before, after):
+        click.echo(f"the reports differ in {difference}", err=True)
     sys.exit(1)
 
 

@@ -114,12 +114,12 @@ def _compared(subject: Subject, runs: int, delta: float) -> list[Panel]:
         done()
         growth = epsilon_lines(subject, delta, runs)
         done()
-    told = f"{subject.name}: {runs:,} runs"
+    title = f"{subject.name}: {runs:,} runs"
     some = curve[:: (POINTS - 1) // (LINES - 1)]
-    print_table(_table(f"δ(ε), {told}", "ε", some))
+    print_table(_table(f"δ(ε), {title}", "ε", some))
     print_table(_table(f"ε(δ) at δ = {given(delta)}, {subject.name}", "runs", growth))
     return [
-        chart(curve, told, Axis("ε (nats)", 0.0, curve[-1].at or 1.0), f"δ of {runs:,} runs"),
+        chart(curve, title, Axis("ε (nats)", 0.0, curve[-1].at or 1.0), f"δ of {runs:,} runs"),
         chart(growth, subject.name, Axis("runs r", 1, max(2, runs), logarithmic=True), f"ε at δ = {given(delta)}"),
     ]
 

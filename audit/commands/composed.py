@@ -69,11 +69,11 @@ def composed(
             one = closed_forms.gaussian(gaussian, count=count)
             return Subject(f"Gaussian noise, σ = {text.given(gaussian)}", (one,), 0.5 / gaussian / gaussian)
         if laplace is not None:
-            told = f"Laplace noise, scale {text.given(laplace)}" + (
+            label = f"Laplace noise, scale {text.given(laplace)}" + (
                 f", within ±{text.given(truncation)}" if truncation is not None else ""
             )
             rho = 0.5 / laplace / laplace if truncation is None else None
-            return Subject(told, (closed_forms.laplace(laplace, truncation=truncation, count=count),), rho)
+            return Subject(label, (closed_forms.laplace(laplace, truncation=truncation, count=count),), rho)
         if response is not None:
             one = closed_forms.randomized_response(response, count=count)
             return Subject(f"randomized response, ε = {text.given(response)}", (one,), response**2 / 2)

@@ -28,9 +28,9 @@ def _show(family: Any) -> None:
     click.secho(f"family {family.name}", bold=True)
     click.echo("  mechanisms")
     for mechanism in members(family):
-        told = "exact" if mechanism.exact else package(mechanism)
-        told = f"outcomes of {mechanism.variant_of}" if mechanism.variant_of else told
-        click.echo(f"    {mechanism.name}{f' ({told})' if told else ''}")
+        note = "exact" if mechanism.exact else package(mechanism)
+        note = f"outcomes of {mechanism.variant_of}" if mechanism.variant_of else note
+        click.echo(f"    {mechanism.name}{f' ({note})' if note else ''}")
     if missing := absent(family):
         click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
     click.echo("  attacks")

@@ -41,8 +41,8 @@ def to_junit(report: Report) -> str:
 
 
 def _properties(report: Report) -> dict[str, str]:
-    told = {name: str(getattr(report, name)) for name in ("version", "seed", "runs", "alpha", "alpha_per_row")}
-    return told | {f"environment.{name}": value for name, value in report.environment.items()}
+    properties = {name: str(getattr(report, name)) for name in ("version", "seed", "runs", "alpha", "alpha_per_row")}
+    return properties | {f"environment.{name}": value for name, value in report.environment.items()}
 
 
 def _case(title: str, row: Row) -> Element:
@@ -50,17 +50,20 @@ def _case(title: str, row: Row) -> Element:
     case = Element("testcase", classname=printable(title.replace(".", "·")), name=printable(row.mechanism), time="0")
     verdict, body = row.verdict, printable("\n".join(_told(row)))
     if row.error is not None:
-        kind, told = "error", row.error
+        kind, message = "error", row.error
     elif verdict is Verdict.VIOLATED:
-        found = " ".join(sentences.decides(row))
-        kind, told = "failure", f"claimed {_claimed(row)}; known by {sentences.known(row)}. {finding(row)}. {found}"
+        explanation = " ".join(sentences.decides(row))
+        kind, message = (
+            "failure",
+            f"claimed {_claimed(row)}; known by {sentences.known(row)}. {finding(row)}. {explanation}",
+        )
     elif verdict in SKIPPED:
-        kind, told = "skipped", " ".join(sentences.decides(row))
+        kind, message = "skipped", " ".join(sentences.decides(row))
     else:
         SubElement(case, "system-out").text = body
         return case
-    kept = SubElement(case, kind, type=_type(row), message=printable(" ".join(told.split())))
-    kept.text = body
+    element = SubElement(case, kind, type=_type(row), message=printable(" ".join(message.split())))
+    element.text = body
     return case
 
 
@@ -78,7 +81,7 @@ def _told(row: Row) -> list[str]:
     lines += [str(finding(row))] if row.error is None else []
     lines += [f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items()]
     lines += sentences.says(row) if row.error is None else [f"error: {row.error}"]
-    return [*lines, *(f"warning: {told}" for told in row.warnings)]
+    return [*lines, *(f"warning: {warning}" for warning in row.warnings)]
 
 
 def _claimed(row: Row) -> str:

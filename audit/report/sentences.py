@@ -92,18 +92,18 @@ def says(row: Row, among: Collection[str] | None = None) -> list[str]:
     if row.error is not None:
         return [f"The row has an error, so there is no verdict on this claim: {row.error}"]
     shown = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
-    told = [sentence for kind, evidence in shown.items() for sentence in _says(kind, evidence, row)]
+    paragraphs = [sentence for kind, evidence in shown.items() for sentence in _says(kind, evidence, row)]
     if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:
-        told.append(
+        paragraphs.append(
             "The law and the runs contradict each other: either this is a false alarm, whose probability is stated, or "
             "the law is not that of the code that ran."
         )
-    if told and row.channel is not None and row.timing is None:  # the clock's rows say so themselves
-        told.append(
+    if paragraphs and row.channel is not None and row.timing is None:  # the clock's rows say so themselves
+        paragraphs.append(
             f"This verdict is about the pair (outcome, {row.channel}), as if the claim had been made for it. A claim "
             f"about outcomes alone says nothing about {row.channel}, and is not violated by it."
         )
-    return told or ["There are no runs and no law, so there is no verdict on this claim."]
+    return paragraphs or ["There are no runs and no law, so there is no verdict on this claim."]
 
 
 def _says(kind: str, evidence: Any, row: Row) -> Iterator[str]:
