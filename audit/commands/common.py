@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
     from rich.table import Table
 
+    from subnormal.audit.engine.row_state import RowState
     from subnormal.audit.engine.scheduler import AuditProgress
-    from subnormal.audit.engine.standing import Standing
 
 
 PROGRESS_INTERVAL = 10.0  # seconds between two lines on progress where there is no terminal
@@ -125,7 +125,7 @@ def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
                 return
             spoke = now
             done, rows = progress.runs_done, f"{progress.rows_done} of {progress.rows} rows"
-            speed = pace(done - progress.runs_kept, progress.runs - done, now - begun)
+            speed = pace(done - progress.runs_restored, progress.runs - done, now - begun)
             if bar.disable:
                 click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(progress.at)))), err=True)
                 return
@@ -148,19 +148,19 @@ def pace(done: int, left: int, seconds: float) -> str:
     return f"{done / seconds:,.0f} runs/s, {timedelta(seconds=int(left * seconds / done))} left"
 
 
-def bound(standing: Standing | None) -> str:
+def bound(state: RowState | None) -> str:
     """Return the current result of a row: the loss that its runs prove, or the e-value against its claim."""
     from subnormal.audit.evidence import batches
     from subnormal.audit.statistics import binomial
 
-    if standing is None or standing.tally is None or standing.prepared is None or not standing.tally.counted:
+    if state is None or state.tally is None or state.prepared is None or not state.tally.counted:
         return ""
-    where = f"{standing.crossing.attack.name}, {standing.crossing.mechanism.name}"
-    if not isinstance(standing.tally, batches.Sums):
-        e_value = math.exp(min(700.0, standing.tally.evidence.log_e_value))
-        return f"e-value {short(e_value, 3)} of {short(1 / standing.plan.alpha, 3)}: {where}"
-    claim, runs, counts = standing.prepared.claim, standing.tally.counted, standing.tally.counts
-    tail = binomial.parts(standing.plan.alpha, len(counts[0].cells))[0] / 4
+    where = f"{state.crossing.attack.name}, {state.crossing.mechanism.name}"
+    if not isinstance(state.tally, batches.Sums):
+        e_value = math.exp(min(700.0, state.tally.evidence.log_e_value))
+        return f"e-value {short(e_value, 3)} of {short(1 / state.plan.alpha, 3)}: {where}"
+    claim, runs, counts = state.prepared.claim, state.tally.counted, state.tally.counts
+    tail = binomial.parts(state.plan.alpha, len(counts[0].cells))[0] / 4
     event_in, event_out = (binomial.clopper_pearson(world.event, runs, tail) for world in counts)
     proved = binomial.epsilon_lower(event_in, event_out, claim.delta)
     return f"ε ≥ {short(proved, 3)} of {short(claim.epsilon, 3)}: {where}"

@@ -1,11 +1,11 @@
-"""The life of one row, from top to bottom: it is begun, its batches are counted, and it is finished.
+"""The three steps of a row: it is begun, its batches are counted, and it is finished.
 
-begin: the worlds and their claim, the event (learned where the attack names none), the laws, the cells;
-count: runs of both worlds in batches, by any free worker;
-finish: what the counts show, and the row.
+begin: the worlds and their claim, the event (learned if the attack names none), the laws, the bins;
+count: runs of both worlds in batches, on any worker;
+finish: the evidence of the counts, and the row.
 
-Each of the three is a pure function of its arguments for a member whose randomness is seeded, so that it does not
-matter who takes it. `standing` hands them out; laws, cells, counts and verdicts are made in `evidence`.
+Each step is a pure function of its arguments for a member whose randomness is seeded, so any worker may take it.
+`row_state` hands out the steps; `evidence` computes laws, bins, counts and verdicts.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Tally = Sums | Looks
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a row is examined. runs: of each world in all, judging or not; 0 for none. alpha: the row's own share.
+    """The options of one row. runs: of each world in all, those for learning included; 0: no runs. alpha: its share.
 
-    until_decided: stop as soon as the claim is refuted, by an e-process. seconds: what a row that the clock decides may
-    take; then runs are measurements of both worlds.
+    until_decided: stop as soon as the claim is refuted, by an e-process. seconds: the time of a timing row, whose runs
+    are measurements of both worlds.
     """
 
     seed: int
@@ -49,41 +49,41 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """What is known of a row, and fixed, before the runs that judge it."""
+class Preparation:
+    """The parts of a row that are fixed before the runs that judge it."""
 
     event: Event | None
     claim: Claim
     exact: ExactEvidence | None
     exhaustive: ExactEvidence | None
-    sketch: Sketch | None  # the cells, with what the laws say of them; None: there is no law, and nothing to count
-    spent: int  # of the plan's runs: those that the event was learned on, and those that fixed the cells
+    sketch: Sketch | None  # the bins and the laws' masses in them; None: there is neither a law nor runs
+    spent: int  # of the plan's runs: those that the event was learned on, and those that fixed the bins
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """The cells that runs are counted in; none where only the event counts."""
+        """The edges of the bins; empty if only the event is counted."""
         return np.empty(0) if self.sketch is None else self.sketch.edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Begun:
-    """A row after its first batches. row: where that was all. seconds: what a run of both worlds took."""
+class RowStart:
+    """A row after its first batches. row: if these were all. seconds: for one run of both worlds."""
 
     row: Row | None = None
-    prepared: Prepared | None = None
+    prepared: Preparation | None = None
     tally: Tally | None = None
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """What counting some batches has brought. failed: the number of the batch behind them, and why, where one failed.
+class SpanCounts:
+    """The counts of a span of batches. failed: the number of the next batch and its error, if it failed.
 
-    In words, because not every exception finds its way back from another process.
+    The error is text, because not every exception can be sent from another process.
     """
 
     span: Sequence[Batch]
-    counted: Any  # as the row's tally adds it; nothing where the first one failed
+    counted: Any  # in the form that the row's tally adds; empty if the first batch failed
     seconds: float
     failed: tuple[int, str] | None = None
 
@@ -97,52 +97,51 @@ def examine(
     until_decided: bool = False,
     seconds: float = timing.SECONDS,
 ) -> Row:
-    """Return the row of one crossing, all of it made here (see `Plan`). What goes wrong becomes the row's error.
+    """Return the row of one crossing, examined in this process (see `Plan`). An exception becomes the row's error.
 
-    runs is a wish: the member's own bound may be less, and 0 means that nothing is sampled.
+    runs: at most; the member's own limit may be less, and 0 means no sampling.
     """
     try:
         plan = Plan(seed, planned_runs(crossing, runs), alpha, until_decided, seconds)
     except Exception as error:
-        return failed(crossing, error)
+        return error_row(crossing, error)
     row = begin(crossing, plan, first=plan.runs).row
-    assert row is not None  # all runs are its first
+    assert row is not None  # its first batches are all of them
     return row
 
 
-def begin(crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None, *, first: int | None = None) -> Begun:
-    """Prepare a row, and count its first batches, or take those stored; finish it where that is all.
+def begin(
+    crossing: Crossing, plan: Plan, stored: dict[str, Any] | None = None, *, first: int | None = None
+) -> RowStart:
+    """Prepare a row, and count its first batches or restore stored counts; finish it if these are all.
 
-    stored: the JSON of the row's tally in an earlier run of the same audit. first: about how many runs; None: a batch.
+    stored: the JSON of the row's tally in an interrupted audit. first: about how many runs to count; None: one batch.
     """
     try:
         if crossing.attack.channel == "time":
-            return Begun(_timed(crossing, plan))
+            return RowStart(_timing_row(crossing, plan))
         prepared = prepare(crossing, plan)
         tally, seconds = _tally(crossing, plan, prepared), 0.0
         if tally is None:
-            return Begun(finish(crossing, plan, prepared, tally), prepared)
+            return RowStart(finish(crossing, plan, prepared, tally), prepared)
         if stored is not None:
             tally.restore(stored)
         for batch in () if stored is not None else tally.todo():
-            found = count(crossing, plan, prepared.event, prepared.edges, [batch])
-            if found.failed is not None:
-                return Begun(failed(crossing, found.failed[1]))
-            tally.add(found.span, found.counted)
-            seconds += found.seconds
+            result = count(crossing, plan, prepared.event, prepared.edges, [batch])
+            if result.failed is not None:
+                return RowStart(error_row(crossing, result.failed[1]))
+            tally.add(result.span, result.counted)
+            seconds += result.seconds
             if tally.complete or tally.counted >= (first or batches.BATCH):
                 break
         row = finish(crossing, plan, prepared, tally) if tally.complete else None
-        return Begun(row, prepared, tally, seconds / max(1, tally.counted))
+        return RowStart(row, prepared, tally, seconds / max(1, tally.counted))
     except Exception as error:
-        return Begun(failed(crossing, error))
+        return RowStart(error_row(crossing, error))
 
 
-def prepare(crossing: Crossing, plan: Plan) -> Prepared:
-    """Fix the event and the cells of a row, and compare its laws.
-
-    Raises ValueError where that leaves none of the runs to judge by.
-    """
+def prepare(crossing: Crossing, plan: Plan) -> Preparation:
+    """Fix the event and the bins of a row, and compare its laws. Raises ValueError if no runs are left to judge."""
     mechanism = crossing.seen
     worlds, claim = crossing.claimed()
     attack, learned_on = crossing.attack, _learned_on(crossing, plan)
@@ -156,13 +155,13 @@ def prepare(crossing: Crossing, plan: Plan) -> Prepared:
     proved = None if laws is None else exact.compare(*laws, claim, attack.event)
     walked = None if mechanism.depth is None else exhaustive.both_laws(mechanism, attack, worlds)
     followed = None if walked is None else exact.compare(*walked, claim, attack.event)
-    cells = whole is not None or pilot
-    sketch = sampled.sketch(mechanism, attack, worlds, claim, whole, plan.seed, pilot) if cells else None
-    return Prepared(attack.event, claim, proved, followed, sketch, learned_on + pilot)
+    has_bins = whole is not None or pilot
+    sketch = sampled.sketch(mechanism, attack, worlds, claim, whole, plan.seed, pilot) if has_bins else None
+    return Preparation(attack.event, claim, proved, followed, sketch, learned_on + pilot)
 
 
 def _learned_on(crossing: Crossing, plan: Plan) -> int:
-    """Return how many runs of each world the row's event is learned on; none where the attack names one."""
+    """Return the number of runs of each world to learn the event on; 0 if the attack names an event."""
     if crossing.attack.event is not None or not plan.runs:
         return 0
     share, most = event_search.LEARNING_SHARE, event_search.RUNS_MAX
@@ -171,7 +170,7 @@ def _learned_on(crossing: Crossing, plan: Plan) -> int:
     return min(most, max(2, int(share * plan.runs)))
 
 
-def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
+def _tally(crossing: Crossing, plan: Plan, prepared: Preparation) -> Tally | None:
     if not plan.runs:
         return None
     if plan.until_decided:
@@ -182,8 +181,8 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Prepared) -> Tally | None:
 
 def count(
     crossing: Crossing, plan: Plan, event: Event | None, edges: NDArray[np.float64], span: Sequence[Batch]
-) -> Found:
-    """Return the counts of these batches, up to the first that fails. edges: of the cells."""
+) -> SpanCounts:
+    """Return the counts of these batches, up to the first that fails. edges: of the bins."""
     mechanism, attack = crossing.seen, dataclasses.replace(crossing.attack, event=event)
     counted: list[Any] = []
     started, failed_at = time.perf_counter(), None
@@ -196,27 +195,31 @@ def count(
         except Exception as error:
             failed_at = batch[0], error_text(error)
             break
-    found = counted if plan.until_decided else batches.total(counted)
-    return Found(span[: len(counted)], found, time.perf_counter() - started, failed_at)
+    total = counted if plan.until_decided else batches.total(counted)
+    return SpanCounts(span[: len(counted)], total, time.perf_counter() - started, failed_at)
 
 
-def finish(crossing: Crossing, plan: Plan, prepared: Prepared, tally: Tally | None) -> Row:
-    """Return the row: what is known from its laws, and what its counts show."""
+def finish(crossing: Crossing, plan: Plan, prepared: Preparation, tally: Tally | None) -> Row:
+    """Return the row, with the evidence of its laws and of its counts."""
     try:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        found: dict[str, Any] = {"exact": prepared.exact, "exhaustive": prepared.exhaustive, "sketch": prepared.sketch}
+        evidence: dict[str, Any] = {
+            "exact": prepared.exact,
+            "exhaustive": prepared.exhaustive,
+            "sketch": prepared.sketch,
+        }
         if isinstance(tally, Looks):
-            found["sequential"] = tally.evidence
+            evidence["sequential"] = tally.evidence
         elif tally is not None and prepared.sketch is not None:
             seed = sampled.row_seed(plan.seed, attack, crossing.seen)
-            found["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
-            found["sketch"] = sampled.sketched(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
-        return _row(crossing, attack, prepared.claim, **found)
+            evidence["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
+            evidence["sketch"] = sampled.sketched(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
+        return _row(crossing, attack, prepared.claim, **evidence)
     except Exception as error:
-        return failed(crossing, error)
+        return error_row(crossing, error)
 
 
-def _timed(crossing: Crossing, plan: Plan) -> Row:
+def _timing_row(crossing: Crossing, plan: Plan) -> Row:
     attack, (_, claim) = crossing.attack, crossing.claimed()
     runs = max(plan.runs, timing.LEAST)
     times = timing.observe(crossing.seen, attack, seed=plan.seed, measurements=runs, seconds=plan.seconds)
@@ -224,8 +227,8 @@ def _timed(crossing: Crossing, plan: Plan) -> Row:
     return _row(crossing, attack, claim, timing=shown, sketch=timing.sketch(times))
 
 
-def failed(crossing: Crossing, error: BaseException | str) -> Row:
-    """Return the row of a crossing in which something went wrong; the other rows do not notice."""
+def error_row(crossing: Crossing, error: BaseException | str) -> Row:
+    """Return the row of a crossing with an error and no evidence."""
     return _row(crossing, crossing.attack, None, error=error if isinstance(error, str) else error_text(error))
 
 

@@ -1,8 +1,8 @@
 """Schedules the tasks of all rows of a report on an executor.
 
-The module `standing` says which task a row needs next, and adds the result to the row. Counts are sums, and sums do not
-depend on their order: the report is the same for any assignment of tasks to workers, for any number of workers, and if
-some of them die. A sequential test looks at its batches in their order.
+The module `row_state` says which task a row needs next, and adds the result to the row. Counts are sums, and sums do
+not depend on their order: the report is the same for any assignment of tasks to workers, for any number of workers, and
+if some of them die. A sequential test looks at its batches in their order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from subnormal.audit.engine.fingerprint import environment
 from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.engine.process_pool import Executor, Here
 from subnormal.audit.engine.row import Plan
-from subnormal.audit.engine.standing import KINDS, Standing, Task
+from subnormal.audit.engine.row_state import KINDS, RowState, Task
 from subnormal.audit.evidence import timing
 from subnormal.audit.model import Report
 from subnormal.mechanisms.families import is_member
@@ -41,8 +41,8 @@ class AuditProgress:
     rows_done: int
     runs: int
     runs_done: int
-    runs_kept: int
-    at: Standing | None
+    runs_restored: int
+    at: RowState | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +70,34 @@ def examine_all(
     rows come last, one at a time, in this process. report_progress is called about ten times a second. The report
     depends neither on the executor nor on the counts restored from the store.
     """
-    standing = planned(crossings, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided)
+    states = planned(crossings, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided)
     for place, stored in ({} if store is None else store.stored).items():
-        standing[place].stored = stored
-    counted = [one for one in standing if one.crossing.attack.channel != "time"]
-    if executor is not None or len(counted) < 2:
-        _count_all(counted, standing, executor or Here(), store, report_progress)
+        states[place].stored = stored
+    counted_rows = [one for one in states if one.crossing.attack.channel != "time"]
+    if executor is not None or len(counted_rows) < 2:
+        _count_all(counted_rows, states, executor or Here(), store, report_progress)
     else:
         with process_pool.local() as processes:
-            _count_all(counted, standing, processes, store, report_progress)
-    clocked = [one for one in standing if one.crossing.attack.channel == "time"]
-    seconds = timing.SECONDS / max(1, sum(_parts(one.crossing) for one in clocked))
-    for one in clocked:  # last, while nothing else runs
+            _count_all(counted_rows, states, processes, store, report_progress)
+    timing_rows = [one for one in states if one.crossing.attack.channel == "time"]
+    seconds = timing.SECONDS / max(1, sum(_parts(one.crossing) for one in timing_rows))
+    for one in timing_rows:  # last, while nothing else runs
         interrupts.check()
         one.examine_here(seconds * _parts(one.crossing))
-        report_progress(_progress(standing, one))
-    share = standing[0].plan.alpha if standing else alpha
-    made = tuple(one.row for one in standing if one.row is not None)
+        report_progress(_progress(states, one))
+    share = states[0].plan.alpha if states else alpha
+    made = tuple(one.row for one in states if one.row is not None)
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), made)
 
 
 def planned(
     crossings: Sequence[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool
-) -> list[Standing]:
+) -> list[RowState]:
     """Return the state of each row before it begins, with its runs and its share of α."""
     runs_by_row = [_planned_runs(crossing, runs) for crossing in crossings]
     share = alpha / max(1, sum(runs > 0 for runs in runs_by_row))
     return [
-        Standing(crossing, Plan(seed, runs, share, until_decided), _portable(crossing))
+        RowState(crossing, Plan(seed, runs, share, until_decided), _portable(crossing))
         for crossing, runs in zip(crossings, runs_by_row, strict=True)
     ]
 
@@ -124,22 +124,22 @@ def _parts(crossing: Crossing) -> int:
 
 
 def _count_all(
-    counted: Sequence[Standing],
-    standing: Sequence[Standing],
+    counted_rows: Sequence[RowState],
+    states: Sequence[RowState],
     executor: Executor,
     store: CountStore | None,
     report_progress: Callable[[AuditProgress], None],
 ) -> None:
     """Finish the rows, with their tasks on the executor."""
-    here, outstanding = Here(), dict[Future[Any], tuple[Standing, Task, int]]()
-    again: list[tuple[Standing, Task, int]] = []  # tasks whose workers died
+    here, outstanding = Here(), dict[Future[Any], tuple[RowState, Task, int]]()
+    again: list[tuple[RowState, Task, int]] = []  # tasks whose workers died
     begun = spoke = saved = time.monotonic()
     at = None
     try:
-        while any(one.row is None for one in counted):
+        while any(one.row is None for one in counted_rows):
             interrupts.check()
             while len(outstanding) < executor.window:
-                given = again.pop() if again else _next_task(counted, 2 * executor.window)
+                given = again.pop() if again else _next_task(counted_rows, 2 * executor.window)
                 if given is None:
                     break
                 one, (function, arguments), _ = given
@@ -147,35 +147,35 @@ def _count_all(
                 outstanding[where.submit(function, *arguments)] = given
             for future in wait(outstanding, REPORT_INTERVAL, FIRST_COMPLETED).done:
                 given = outstanding.pop(future)
-                if _taken(given[0], given[2], future):
+                if _add_result(given[0], given[2], future):
                     again.append((*given[:2], given[2] + 1))
                 at = given[0]
             now = time.monotonic()
             if now - spoke >= REPORT_INTERVAL:
                 spoke = now
-                report_progress(_progress(standing, at))
+                report_progress(_progress(states, at))
             if store is not None and now - saved >= SAVE_INTERVAL:
-                store.save(_kept(standing))
+                store.save(_stored_counts(states))
                 saved = time.monotonic()
-        report_progress(_progress(standing, at))
+        report_progress(_progress(states, at))
         if store is not None and time.monotonic() - begun >= SAVE_INTERVAL:
-            store.save(_kept(standing))  # the timing rows and the page still take time
+            store.save(_stored_counts(states))  # the timing rows and the page still take time
     except BaseException:
         if store is not None:
-            store.save(_kept(standing))
+            store.save(_stored_counts(states))
         raise
 
 
-def _next_task(counted: Sequence[Standing], parts: int) -> tuple[Standing, Task, int] | None:
+def _next_task(counted_rows: Sequence[RowState], parts: int) -> tuple[RowState, Task, int] | None:
     """Return the next task: finish a row, begin one, or count batches of the first row that has some left."""
     for kind in KINDS:
-        for one in counted:
+        for one in counted_rows:
             if (task := one.next_task(kind, parts)) is not None:
                 return one, task, 0
     return None
 
 
-def _taken(one: Standing, deaths: int, future: Future[Any]) -> bool:
+def _add_result(one: RowState, deaths: int, future: Future[Any]) -> bool:
     """Add the result of a task to its row. Return whether the task must be repeated, because its worker died."""
     error = future.exception()
     if isinstance(error, ClusterError):  # no task can be done
@@ -195,21 +195,21 @@ def _taken(one: Standing, deaths: int, future: Future[Any]) -> bool:
     if error is not None:
         one.fail(error)
     else:
-        one.take(future.result())
+        one.add_result(future.result())
     return False
 
 
-def _kept(standing: Sequence[Standing]) -> dict[int, Any]:
+def _stored_counts(states: Sequence[RowState]) -> dict[int, Any]:
     """Return the counts of reproducible rows as JSON, by their place."""
-    counts = ((place, one.to_json()) for place, one in enumerate(standing))
+    counts = ((place, one.to_json()) for place, one in enumerate(states))
     return {place: found for place, found in counts if found is not None}
 
 
-def _progress(standing: Sequence[Standing], at: Standing | None) -> AuditProgress:
-    done = sum(one.row is not None for one in standing)
-    runs, runs_done = sum(one.plan.runs for one in standing), sum(one.counted for one in standing)
-    kept = sum(one.kept for one in standing)
-    return AuditProgress(len(standing), done, runs, runs_done, kept, at)
+def _progress(states: Sequence[RowState], at: RowState | None) -> AuditProgress:
+    done = sum(one.row is not None for one in states)
+    runs, runs_done = sum(one.plan.runs for one in states), sum(one.counted for one in states)
+    runs_restored = sum(one.runs_restored for one in states)
+    return AuditProgress(len(states), done, runs, runs_done, runs_restored, at)
 
 
 def _portable(crossing: Crossing) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
+from subnormal.audit.engine.row_state import RowState
 from subnormal.audit.engine.scheduler import AuditProgress, examine_all
-from subnormal.audit.engine.standing import Standing
 from subnormal.audit.model import Report, Row
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor, with_warnings
 from subnormal.audit.targets.stated_claim import SEARCH, StatedClaim, search_attacks
@@ -32,7 +32,7 @@ class TargetProgress:
     report: Callable[[AuditProgress], None]
     rows_done: int = 0
     runs_done: int = 0  # of both worlds
-    at: Standing | None = None
+    at: RowState | None = None
 
     def add_runs(self, runs: int) -> None:
         """Add the runs of a request."""

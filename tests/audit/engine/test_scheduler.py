@@ -23,8 +23,8 @@ from subnormal.audit.engine import row as engine_row
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.row import Plan
+from subnormal.audit.engine.row_state import RowState
 from subnormal.audit.engine.scheduler import DEATHS_MAX, AuditProgress, CountStore, examine_all
-from subnormal.audit.engine.standing import Standing
 from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import Sums
 from subnormal.audit.evidence.sequential import Looks
@@ -150,7 +150,7 @@ def test_what_was_kept_is_not_counted_again() -> None:
     report(going_on, store=CountStore(kept, whole.append), report_progress=heard.append)
     assert sum(map(len, done.values())) + sum(map(len, going_on.spans)) == 3 * BATCHES + UNNAMED_BATCHES
     sizes = [200] * (BATCHES - 1) + [193]
-    assert heard[-1].runs_kept == sum(sizes[number] for numbers in done.values() for number in numbers)
+    assert heard[-1].runs_restored == sum(sizes[number] for numbers in done.values() for number in numbers)
 
 
 def test_what_was_kept_stays_kept_until_its_row_begins_again() -> None:
@@ -251,28 +251,28 @@ def test_of_batches_that_fail_the_first_is_the_error_whoever_comes_first(runs: i
 def test_a_failure_behind_the_decision_is_none() -> None:
     """Batches are handed out before it is known whether they are needed."""
     crossing, plan = MET[0], Plan(3, 2_193, 0.05, True)
-    one = Standing(crossing, plan, True)
-    one.take_begun(engine_row.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
+    one = RowState(crossing, plan, True)
+    one.add_start(engine_row.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
     assert isinstance(one.tally, Looks)
     (first, size), (second, _), (third, _) = list(one.tally.todo())[:3]
-    one.take_found(engine_row.Found([], None, 0.0, (third, "late")))
-    one.take_found(engine_row.Found([], None, 0.0, (second, "early")))
+    one.add_counts(engine_row.SpanCounts([], None, 0.0, (third, "late")))
+    one.add_counts(engine_row.SpanCounts([], None, 0.0, (second, "early")))
     assert one.row is None
     assert one.span(1) == []
-    one.take_found(engine_row.Found([], None, 0.0, (third, "late again")))
-    one.take_found(engine_row.Found([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
+    one.add_counts(engine_row.SpanCounts([], None, 0.0, (third, "late again")))
+    one.add_counts(engine_row.SpanCounts([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
     assert one.row is not None
     assert one.row.error == "early"
 
 
 def test_a_decided_row_does_not_hear_of_failures() -> None:
     plan = Plan(3, 2_193, 0.05, True)
-    one = Standing(MET[0], plan, True)
+    one = RowState(MET[0], plan, True)
     begun = engine_row.begin(MET[0], plan)
     assert isinstance(begun.tally, Looks)
     assert begun.tally.complete
-    one.take_begun(dataclasses.replace(begun, row=None))
-    one.take_found(engine_row.Found([], None, 0.0, (len(begun.tally.pairs), "behind")))
+    one.add_start(dataclasses.replace(begun, row=None))
+    one.add_counts(engine_row.SpanCounts([], None, 0.0, (len(begun.tally.pairs), "behind")))
     assert one.row is None
 
 
