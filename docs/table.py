@@ -1,8 +1,12 @@
 """Write docs/table.svg, the picture of a report's table: `make table`."""
 
+import io
 from pathlib import Path
 
+from rich.console import Console
+
 import subnormal
+from subnormal.audit.model import Report
 from subnormal.audit.report import terminal
 
 ATTACKS = (
@@ -14,5 +18,14 @@ ATTACKS = (
     "singleton-key",
 )
 
+
+def to_svg(report: Report) -> str:
+    """Return a picture of what a terminal shows."""
+    console = Console(record=True, width=terminal.WIDTH, file=io.StringIO())
+    for line in terminal.lines(report):
+        console.print(line)
+    return console.export_svg(title="python -m audit run")
+
+
 if __name__ == "__main__":
-    Path(__file__).with_name("table.svg").write_text(terminal.to_svg(subnormal.run(ATTACKS)))
+    Path(__file__).with_name("table.svg").write_text(to_svg(subnormal.run(ATTACKS)))

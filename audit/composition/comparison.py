@@ -82,14 +82,14 @@ class Line:
     others: dict[str, float]
 
 
-def delta_lines(subject: Subject, runs: int, points: int = POINTS) -> list[Line]:
+def delta_lines(subject: Subject, runs: int) -> list[Line]:
     """Return δ at evenly spaced ε, from 0 until δ is negligible, at most to the largest loss of all runs."""
     certain = max(one.one.infinite for one in subject.directions)
     end = subject.epsilon(runs, max(LEAST_DRAWN, min(0.5, 2 * runs * certain)))[1]
     reach = runs * subject.largest_loss()
     return [
         Line(at, *subject.delta(runs, at), subject.other_deltas(runs, at))
-        for at in np.linspace(0.0, min(end, reach), points).tolist()
+        for at in np.linspace(0.0, min(end, reach), POINTS).tolist()
     ]
 
 

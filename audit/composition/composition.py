@@ -140,11 +140,6 @@ class Composition:
     one: Buckets
     runs: int = 1
 
-    @property
-    def factor(self) -> float:
-        """The factor of the buckets of one run."""
-        return math.exp(self.one.width)
-
     def compose(self, runs: int) -> Composition:
         """Return `runs` times as many runs. Raises ValueError where runs is not an integer from 1 to 2^30 in all."""
         if not isinstance(runs, int) or not 1 <= self.runs * runs <= RUNS_MAX:

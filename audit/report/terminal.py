@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -174,13 +173,3 @@ def _broken(rows: Sequence[Row]) -> Iterator[str]:
     parts = [f"{proved} of {len(violated)} violations are proved, in integers"] if proved else []
     parts += [f"{len(runs)} rest on runs, at {sentences.percent(min(runs))} each"] if runs else []
     yield f"{'; '.join(parts)}."
-
-
-def to_svg(report: Report) -> str:
-    """Return a picture of what a terminal shows."""
-    from rich.console import Console
-
-    console = Console(record=True, width=WIDTH, file=io.StringIO())
-    for line in lines(report):
-        console.print(line)
-    return console.export_svg(title="python -m audit run")

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console
 
+from docs import table
 from subnormal.audit.__main__ import main
 from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import sentences, terminal
@@ -157,7 +158,7 @@ def test_warnings_are_said(report: Report) -> None:
 
 
 def test_a_picture_shows_the_same_rows(report: Report) -> None:
-    picture = terminal.to_svg(report)
+    picture = table.to_svg(report)
     assert picture.count("VIOLATED") == sum("VIOLATED" in line for line in printed(report))
 
 
