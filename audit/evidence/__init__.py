@@ -1,1 +1,1 @@
-"""Evidence from laws, from all strings of bits, from runs and from times."""
+"""Evidence from laws, from all bit strings, from runs and from times."""

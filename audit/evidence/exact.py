@@ -1,4 +1,4 @@
-"""Two laws -> evidence. In integers throughout: no float before the last line, and no tolerance but `WITHIN`."""
+"""Evidence from two laws, in integers and rationals. Only the result has floats, and `WITHIN` is the only tolerance."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
 from subnormal.mechanisms.privacy import Claim
 
-WITHIN = 1e-12  # an upper bound this far above the claimed δ still counts as HOLDS (an exact base-2 law needs 0)
-PRECISION = 128  # bits of e^ε to begin with
-WITHIN_SHARE = 0.01  # and no further than this part of a positive δ
+WITHIN = 1e-12  # largest excess of the upper bound over the claimed δ for HOLDS (0 for an exact base-2 law)
+PRECISION = 128  # bits of the first enclosure of e^ε
+WITHIN_SHARE = 0.01  # and at most this share of a positive δ
 
 Described = Law[Any] | Product[Any]
 
@@ -32,7 +32,7 @@ Described = Law[Any] | Product[Any]
 def both_laws(
     mechanism: Mechanism[Any, Any, Any], attack: Attack[Any, Any, Any], worlds: tuple[Any, Any]
 ) -> tuple[Described, Described] | None:
-    """Return the member's laws in both worlds, or None where it has none for them."""
+    """Return the member's laws in both worlds, or None if it has no law for them."""
     if mechanism.law is None:
         return None
     try:
@@ -42,7 +42,7 @@ def both_laws(
 
 
 def whole(laws: tuple[Described, Described] | None) -> tuple[Law[Any], Law[Any]] | None:
-    """Return the laws of whole outcomes: products with all their keys multiplied out; None where that is too large."""
+    """Return the laws of whole outcomes, with products multiplied out over all keys; None if that is too large."""
     if laws is None:
         return None
     try:
@@ -55,41 +55,41 @@ def whole(laws: tuple[Described, Described] | None) -> tuple[Law[Any], Law[Any]]
 def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | None = None) -> ExactEvidence:
     """Return what two laws prove about a claim on this pair of worlds, in both directions.
 
-    Of two products only the keys that differ are multiplied out, and those that the event looks at.
-    The event's own verdict is apart from the pair's: the worst pair may break a claim that this event never leaves.
+    Two products are multiplied out only over the keys that differ and those that the event depends on.
+    The event has its own verdict: another event may violate a claim that this event satisfies.
 
     VIOLATED when Σ(l_out − e^ε·u_in)₊ > δ for certified bounds l ≤ P ≤ u, or the same with the worlds exchanged;
     HOLDS when the certified upper bound Σ(u_out − e^ε·l_in)₊ + rest exceeds δ by at most `WITHIN`; else UNRESOLVED.
-    Mass that may be anywhere is weighed once in both bounds (see `Direction`), not once for each atom.
-    Raises ValueError where both worlds refuse in every run: code that fails whatever its data would hold any claim.
+    Mass of unknown location is counted once in both bounds (see `Direction`), not once for each atom.
+    Raises ValueError if both worlds refuse in every run, because code that always fails would satisfy any claim.
     """
     law_in, law_out = multiplied(law_in, law_out, event)
     if _refuses(law_in) and _refuses(law_out):
         raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {law_in.atoms[0].error}")
     both = directions(law_in, law_out)
-    proved, within = _weighed(claim, partial(at_least, both), partial(at_most, both))
-    verdict, attained = _verdict(proved, within, claim), _attained(law_in, law_out)
-    if attained is not None and verdict is not Verdict.VIOLATED:  # what bounds convict, exponents do not acquit
-        if attained <= Fraction(claim.epsilon):
+    proved, within = _bounds_at_epsilon(claim, partial(at_least, both), partial(at_most, both))
+    verdict, largest = _verdict(proved, within, claim), _largest_loss(law_in, law_out)
+    if largest is not None and verdict is not Verdict.VIOLATED:  # a violation proved by the bounds stands
+        if largest <= Fraction(claim.epsilon):
             verdict, within = Verdict.HOLDS, Ratio(0, 1)
         elif claim.delta == 0:
             verdict = Verdict.VIOLATED
     event_in, event_out = (None, None) if event is None else (_probability(law, event) for law in (law_in, law_out))
     return ExactEvidence(
         verdict=verdict,
-        epsilon=max(direction.loss() for direction in both) if attained is None else float_up(attained),
+        epsilon=max(direction.loss() for direction in both) if largest is None else float_up(largest),
         delta=float(proved),
         within=None if verdict is Verdict.VIOLATED else float(within),
         advantage=None if event_in is None or event_out is None else _advantage(event_in, event_out),
         total_variation=float(at_least(both, Fraction(1))),
         event_in=_floats(event_in),
         event_out=_floats(event_out),
-        event_verdict=_of_event(verdict, event_in, event_out, claim),
+        event_verdict=_event_verdict(verdict, event_in, event_out, claim),
     )
 
 
 def multiplied(law_in: Described, law_out: Described, event: Event | None = None) -> tuple[Law[Any], Law[Any]]:
-    """Return two laws as they are, and of two products those of the keys that differ, or that the event looks at.
+    """Return two laws unchanged, and two products as laws over the keys that differ or that the event depends on.
 
     Raises TypeError for a law and a product.
     """
@@ -109,14 +109,14 @@ def _refuses(law: Law[Any]) -> bool:
     return all(isinstance(atom, Refused) for atom in law.atoms) and len(law.atoms) > 0
 
 
-def _weighed(
+def _bounds_at_epsilon(
     claim: Claim, at_least: Callable[[Fraction], Ratio], at_most: Callable[[Fraction], Ratio]
 ) -> tuple[Ratio, Ratio]:
-    """Return what bounds, functions of a factor, prove at e^ε: from below, and from above less the claimed δ.
+    """Return the lower bound at e^ε, and the excess of the upper bound over δ; both bounds are functions of a factor.
 
-    The enclosure of e^ε is narrowed as long as that may decide, so that bounds which meet always do. It ends: bounds
-    are piecewise linear in the factor, in rationals, and e^ε is transcendental unless ε is 0 (Lindemann). So where a
-    bound is δ at e^ε, it is δ around it, and no narrower enclosure is asked for.
+    The enclosure of e^ε is narrowed while that may decide the claim, so that equal bounds always decide it. The loop
+    ends: bounds are piecewise linear in the factor, with rational coefficients, and e^ε is transcendental unless ε is 0
+    (Lindemann). If a bound equals δ at e^ε, it therefore equals δ in a neighbourhood, where the loop stops.
     """
     claimed, precision = Fraction(claim.delta), PRECISION
     while True:
@@ -129,22 +129,24 @@ def _weighed(
 
 
 def _verdict(proved: Ratio, within: Ratio, claim: Claim) -> Verdict:
-    """Return what a certified lower bound, and the upper bound's excess, say of a claimed δ."""
+    """Return the verdict on δ from a certified lower bound and the upper bound's excess over δ."""
     if proved > Fraction(claim.delta):
         return Verdict.VIOLATED
     near = within <= Fraction(WITHIN) and (claim.delta == 0 or within <= Fraction(WITHIN_SHARE) * Fraction(claim.delta))
     return Verdict.HOLDS if near else Verdict.UNRESOLVED
 
 
-def _of_event(of_pair: Verdict, event_in: _Bounded | None, event_out: _Bounded | None, claim: Claim) -> Verdict | None:
+def _event_verdict(
+    pair_verdict: Verdict, event_in: _ProbabilityBounds | None, event_out: _ProbabilityBounds | None, claim: Claim
+) -> Verdict | None:
     """Return whether p > e^ε·q + δ for the event or its complement, in either direction."""
     if event_in is None or event_out is None:
         return None
-    if of_pair is Verdict.HOLDS:
-        return Verdict.HOLDS  # of every event
+    if pair_verdict is Verdict.HOLDS:
+        return Verdict.HOLDS  # for every event
     complements = [(high.complement(), low.complement()) for low, high in (event_in, event_out)]
     pairs = [pair for one, other in ((event_in, event_out), complements) for pair in ((one, other), (other, one))]
-    proved, within = _weighed(
+    proved, within = _bounds_at_epsilon(
         claim,
         lambda factor: max(one[0].above(other[1].times(factor)) for one, other in pairs),
         lambda factor: max(one[1].above(other[0].times(factor)) for one, other in pairs),
@@ -152,10 +154,10 @@ def _of_event(of_pair: Verdict, event_in: _Bounded | None, event_out: _Bounded |
     return _verdict(proved, within, claim)
 
 
-def _attained(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
-    """Return the largest loss exactly, where all probabilities are constants times powers of the same e^−rate.
+def _largest_loss(law_in: Law[Any], law_out: Law[Any]) -> Fraction | None:
+    """Return the exact largest loss if all probabilities are constants times powers of one e^−rate, else None.
 
-    The constants cancel, so a loss is a difference of exponents times the rate: a rational, compared with no rounding.
+    The constants cancel, so a loss is a difference of exponents times the rate, which is rational.
     """
     one, other = law_in.powers, law_out.powers
     if law_in.rest or law_out.rest:
@@ -176,21 +178,21 @@ def curve(
     return hockey_stick_bounds.curve(*multiplied(law_in, law_out), epsilons)
 
 
-_Bounded = tuple[Ratio, Ratio]  # a probability
+_ProbabilityBounds = tuple[Ratio, Ratio]
 
 
-def _probability(law: Law[Any], event: Event) -> _Bounded:
+def _probability(law: Law[Any], event: Event) -> _ProbabilityBounds:
     members = event(law.atoms)
     low, high = law.measure(members)
-    others = law.measure(~members)[0]  # at least, so that the event has at most what is left of 1
+    others = law.measure(~members)[0]  # a lower bound, so the event has at most the rest of 1
     return Ratio(low, law.denominator), min(
         Ratio(high, law.denominator).plus(law.rest), Ratio(law.denominator - others, law.denominator)
     )
 
 
-def _advantage(event_in: _Bounded, event_out: _Bounded) -> float:
+def _advantage(event_in: _ProbabilityBounds, event_out: _ProbabilityBounds) -> float:
     return float(max(event_in[0].above(event_out[1]), event_out[0].above(event_in[1])))
 
 
-def _floats(bounds: _Bounded | None) -> Interval | None:
+def _floats(bounds: _ProbabilityBounds | None) -> Interval | None:
     return None if bounds is None else (float(bounds[0]), float(bounds[1]))

@@ -1,4 +1,4 @@
-"""Every string of random bits -> the law that the code itself has. Works on any callable that takes a BitSource."""
+"""The exact law of any callable that takes a BitSource, from all strings of random bits."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ T = TypeVar("T", bound=Hashable)
 def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
     """Return the law of the sampler's outcome over all strings of `depth` random bits.
 
-    The sampler returns something hashable. It is run once for every string that it reads to the end of a draw. Strings
-    that `depth` bits do not decide may end in any outcome, a known one or not: their mass is the law's `rest`, and part
-    of the upper bound of every atom. word_bits is the size of its words, smaller so that a walk is
-    affordable. An exception is an outcome, `Refused`, unless only a mistake in the code raises it (NameError,
-    AttributeError). Raises ValueError where two runs on the same bits are seen to differ: randomness of its own.
+    The sampler returns a hashable value. It is called once for every string that decides a draw. Strings that `depth`
+    bits do not decide may lead to any outcome: their mass is the law's `rest`, and part of the upper bound of every
+    atom. word_bits: the size of the sampler's words; smaller words make the walk shorter. An exception is an outcome,
+    `Refused`, except for NameError and AttributeError, which are mistakes in the code. Raises ValueError if two calls
+    with the same bits differ, because the sampler then has its own randomness.
 
     >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
     (Fraction(1, 2), Fraction(1, 2))
     """
-    atoms, masses, cut_off = _weighed(_walk(sampler, depth, word_bits), depth)
+    atoms, masses, cut_off = _string_counts(_walk(sampler, depth, word_bits), depth)
     high = [mass + cut_off for mass in masses] if cut_off else masses
     return Law(atoms, range(1, len(atoms) + 1), masses, high, 1 << depth, Fraction(cut_off, 1 << depth))
 
@@ -37,7 +37,7 @@ def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> L
 def both_laws(
     mechanism: Mechanism[Any, Any, Any], attack: Attack[Any, Any, Any], worlds: tuple[Any, Any]
 ) -> tuple[Law[Any], Law[Any]] | None:
-    """Return the laws of single draws in both worlds, walked to the member's own depth; None where it names none."""
+    """Return the laws of single draws in both worlds, walked to the member's own depth; None if it has none."""
     depth = None if mechanism.depth is None else mechanism.depth(worlds[0], attack.parameters)
     if depth is None:
         return None
@@ -52,33 +52,33 @@ def _draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits:
 def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[int]:
     """Return the law of the number of bits that the sampler consumes, over all strings of `depth` random bits.
 
-    Exact: strings that `depth` bits do not decide, the law's `rest`, consume more than any that they do.
+    Exact: strings that `depth` bits do not decide are the law's `rest`, and consume more bits than `depth`.
 
     >>> tries = bits_consumed(lambda bits: bits.take(1) or bits.take(2), depth=3)
     >>> tries.probability(3)
     (Fraction(1, 2), Fraction(1, 2))
     """
     leaves = ((consumed, consumed) for _, consumed in _walk(sampler, depth, word_bits))
-    atoms, masses, longer = _weighed(leaves, depth)
+    atoms, masses, longer = _string_counts(leaves, depth)
     return Law(atoms, range(1, len(atoms) + 1), masses, masses, 1 << depth, Fraction(longer, 1 << depth))
 
 
 def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> Iterator[tuple[Any, int]]:
     """Yield (outcome, bits consumed) for every leaf of the sampler's decision tree, in the order of the strings.
 
-    Each run gets the string of the last leaf's successor, padded with zeros, and how much of it is read names the leaf.
+    Each call gets the successor of the last leaf's string, padded with zeros. The bits that it reads are the next leaf.
     """
     if depth < 0:
         raise ValueError(f"depth must not be negative, got {depth}")
     prefix = ""
     while True:
         string = prefix.ljust(depth, "0")
-        ran = _run(sampler, string, word_bits)
-        if not prefix and not _alike(ran, _run(sampler, string, word_bits)):
+        call = _call(sampler, string, word_bits)
+        if not prefix and not _alike(call, _call(sampler, string, word_bits)):
             raise ValueError("the sampler is not a function of its bits: two runs on the same ones differ")
-        if not ran.exhausted:
-            yield ran.outcome, ran.consumed
-        leaf = string[: ran.consumed]  # where it ran out, no longer string of this prefix is decided
+        if not call.exhausted:
+            yield call.outcome, call.consumed
+        leaf = string[: call.consumed]  # if the bits ran out, `depth` bits decide no string with this prefix
         if len(leaf) < len(prefix):
             raise ValueError(f"the sampler is not a function of its bits: it read {prefix!r} once and {leaf!r} later")
         if "0" not in leaf:
@@ -86,22 +86,22 @@ def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> It
         prefix = leaf[: leaf.rindex("0")] + "1"
 
 
-class _Run(NamedTuple):
+class _Call(NamedTuple):
     outcome: Any
     consumed: int
     exhausted: bool
 
 
-def _alike(one: _Run, other: _Run) -> bool:
+def _alike(one: _Call, other: _Call) -> bool:
     if (one.consumed, one.exhausted) != (other.consumed, other.exhausted):
         return False
     try:
-        return identity(one.outcome) == identity(other.outcome)  # NaN is like itself
-    except TypeError:  # a sampler that takes the bits alone may return anything
+        return identity(one.outcome) == identity(other.outcome)  # NaN equals itself
+    except TypeError:  # a sampler may return values of any type
         return one.outcome is other.outcome or bool(one.outcome == other.outcome)
 
 
-def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _Run:
+def _call(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _Call:
     bits = scripted_bits(string, word_bits)
     try:
         outcome = sampler(bits)
@@ -109,13 +109,13 @@ def _run(sampler: Callable[[BitSource], Any], string: str, word_bits: int) -> _R
         outcome = None
     except (NameError, AttributeError):
         raise
-    except Exception as error:  # an exception is an outcome too
+    except Exception as error:  # an exception is an outcome
         outcome = Refused(f"{type(error).__name__}: {error}")
-    return _Run(outcome, bits.consumed, bits.exhausted)
+    return _Call(outcome, bits.consumed, bits.exhausted)
 
 
-def _weighed(leaves: Iterator[tuple[T, int]], depth: int) -> tuple[list[T], list[int], int]:
-    """Return the outcomes, how many strings of `depth` bits end in each, and how many are not decided."""
+def _string_counts(leaves: Iterator[tuple[T, int]], depth: int) -> tuple[list[T], list[int], int]:
+    """Return the outcomes, the number of strings of `depth` bits that lead to each, and the number not decided."""
     weights: Counter[Hashable] = Counter()
     atoms: dict[Hashable, T] = {}
     for atom, consumed in leaves:

@@ -1,4 +1,4 @@
-"""Two laws -> certified bounds on the hockey-stick divergence of one world against the other. In integers."""
+"""Certified bounds on the hockey-stick divergence between two laws, in integers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from subnormal.mechanisms.core.law import ABSENT, Law, integers
 from subnormal.mechanisms.core.law_alignment import pair
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_ratio
 
-CURVE_BITS = 256  # of the masses that a curve is computed from
+CURVE_BITS = 256  # of the masses for a curve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """A non-negative rational that is never reduced: a gcd of million-bit integers costs more than all the rest."""
+    """A non-negative rational that is never reduced, because a gcd of million-bit integers is too slow."""
 
     numerator: int
     denominator: int
@@ -51,7 +51,7 @@ class Ratio:
         return Ratio(numerator, self.denominator * other.denominator)
 
     def above(self, other: Ratio | Fraction) -> Ratio:
-        """Return the difference, or 0 where it is negative."""
+        """Return the difference, or 0 if it is negative."""
         if other.numerator == 0:
             return self
         difference = self.numerator * other.denominator - other.numerator * self.denominator
@@ -62,25 +62,25 @@ class Ratio:
         return Ratio(self.numerator * factor.numerator, self.denominator * factor.denominator)
 
     def complement(self) -> Ratio:
-        """Return 1 less it."""
+        """Return 1 minus the ratio."""
         return Ratio(self.denominator - self.numerator, self.denominator)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Direction:
-    """One world P against the other Q, over a common denominator: bounds for the atoms that both laws name, grouped.
+    """Bounds for one world P against the other Q, over a common denominator, for groups of atoms of both laws.
 
-    What the lower bounds l leave open in a world is one mass s = 1 − Σl, wherever it lies. So, for a factor f ≥ 1:
+    The lower bounds l of a world leave one mass open, s = 1 − Σl, whose location is unknown. For a factor f ≥ 1:
 
-    - Of the atoms S with l_P > f·l_Q, P has at least l_P(S), and Q at most l_Q(S) + s_Q:
+    - On the atoms S with l_P > f·l_Q, P has at least l_P(S), and Q at most l_Q(S) + s_Q:
       Σ(P − f·Q)₊ ≥ P(S) − f·Q(S) ≥ Σ(l_P − f·l_Q)₊ − f·s_Q.
-    - (x + e)₊ ≤ x₊ + e for e ≥ 0, so P's open mass adds to Σ(l_P − f·l_Q)₊ what it weighs, and Q's adds nothing:
+    - (x + e)₊ ≤ x₊ + e for e ≥ 0, so P's open mass adds at most s_P to Σ(l_P − f·l_Q)₊, and Q's adds nothing:
       Σ(P − f·Q)₊ ≤ Σ(l_P − f·l_Q)₊ + s_P.
 
-    Where the open mass may lie anywhere, as after a walk over strings that was cut off, both are attained: Q's falls on
-    S while P's falls where f·Q exceeds P, which has room for it since Σ(P − f·Q) = 1 − f ≤ 0; or both fall outside all
-    atoms, apart. Where each atom's own upper bound u says more, so do the sums over atoms of (l_P − f·u_Q)₊, and of
-    (u_P − f·l_Q)₊ with the rest. Either way of counting is sound: the bounds are the better of both.
+    If the open mass may lie anywhere, as after a walk over strings that was cut off, both bounds are attained: the
+    first if Q's open mass lies on S and P's where f·Q exceeds P, which has room for it since Σ(P − f·Q) = 1 − f ≤ 0;
+    the second if both lie outside all atoms, on different outcomes. With an upper bound u for each atom, the sums over
+    atoms of (l_P − f·u_Q)₊, and of (u_P − f·l_Q)₊ plus the rest, are bounds as well. The better one of both is used.
     """
 
     count: NDArray[Any]
@@ -89,15 +89,15 @@ class Direction:
     other_low: NDArray[Any]
     other_high: NDArray[Any]
     denominator: int
-    alone_low: int  # mass of the atoms that only this law names
+    alone_low: int  # the mass of atoms of this law only
     alone_high: int
     rest: Fraction
     other_rest: Fraction
-    left: int  # what the lower bounds of this law leave open: 1 less all of them
-    other_left: int
+    open_mass: int  # the open mass: 1 minus the lower bounds of this law
+    other_open_mass: int
 
     def narrow(self) -> Direction:
-        """Return the same over 2^CURVE_BITS, rounded outwards where that is shorter: a long curve stays affordable."""
+        """Return the same bounds over 2^CURVE_BITS, rounded outwards, if that is shorter, for long curves."""
         if self.denominator.bit_length() <= CURVE_BITS:
             return self
         down = {
@@ -109,29 +109,30 @@ class Direction:
         }
         atoms = int(self.count.sum()) + 1  # each lower bound is rounded down by less than one unit
         left = {
-            name: -((-getattr(self, name) << CURVE_BITS) // self.denominator) + atoms for name in ("left", "other_left")
+            name: -((-getattr(self, name) << CURVE_BITS) // self.denominator) + atoms
+            for name in ("open_mass", "other_open_mass")
         }
         return replace(self, **down, **up, **left, denominator=1 << CURVE_BITS)
 
     def at_least(self, factor: Fraction) -> Ratio:
         """Return a lower bound on the hockey-stick divergence Σ(P − factor·Q)₊."""
-        # On the atoms that Q's law does not name, Q has at most its rest, and has that only once.
+        # On all atoms that are not in Q's law, Q has at most its rest in total.
         alone = Ratio(self.alone_low, self.denominator)
         by_atoms = self._excess(self.low, self.other_high, factor).plus(alone.above(factor * self.other_rest))
         if self.other_high is self.other_low:
             return by_atoms
         at_once = self._excess(self.low, self.other_low, factor).plus(alone)
-        anywhere = Ratio(factor.numerator * self.other_left, factor.denominator * self.denominator)
+        anywhere = Ratio(factor.numerator * self.other_open_mass, factor.denominator * self.denominator)
         return max(by_atoms, at_once.above(anywhere))
 
     def at_most(self, factor: Fraction) -> Ratio:
-        """Return an upper bound on it."""
+        """Return an upper bound on the hockey-stick divergence."""
         by_atoms = self._excess(self.high, self.other_low, factor).plus(Ratio(self.alone_high, self.denominator))
         by_atoms = by_atoms.plus(self.rest)
         if self.high is self.low:
             return by_atoms
         at_once = self._excess(self.low, self.other_low, factor)
-        return min(by_atoms, at_once.plus(Ratio(self.alone_low + self.left, self.denominator)))
+        return min(by_atoms, at_once.plus(Ratio(self.alone_low + self.open_mass, self.denominator)))
 
     def _excess(self, mass: NDArray[Any], other: NDArray[Any], factor: Fraction) -> Ratio:
         difference = mass * factor.denominator - other * factor.numerator
@@ -140,8 +141,7 @@ class Direction:
         return Ratio(total, self.denominator * factor.denominator)
 
     def loss(self) -> float:
-        """Return the largest ln(P/Q) of an atom or of atoms at once, of the lower bound over the upper: ∞ where only Q
-        is impossible.
+        """Return the largest ln(P/Q) of an atom or a set of atoms, with P's lower and Q's upper bound; ∞ if Q is 0.
 
         The logarithms have an absolute error below 2^−160, so the largest of them is that of the largest ratio.
         """
@@ -154,13 +154,14 @@ class Direction:
     def _at_once(self) -> tuple[int, int]:
         """Return (P, Q) of the atoms S at which l_P(S)/(l_Q(S) + s_Q) is largest, over the denominator.
 
-        S = {l_P > f·l_Q} at the largest f that any such set proves: from a smaller f, each set proves a larger one.
+        S = {l_P > f·l_Q} for the largest f that such a set proves. The loop starts at f = 1, and each set proves a
+        larger f.
         """
         best = 1, 1
         while True:
             chosen = self.low * best[1] > self.other_low * best[0]
             mass = int(np.dot(self.count[chosen], self.low[chosen])) + self.alone_low
-            other = int(np.dot(self.count[chosen], self.other_low[chosen])) + self.other_left
+            other = int(np.dot(self.count[chosen], self.other_low[chosen])) + self.other_open_mass
             if mass * best[1] <= other * best[0]:
                 return best
             best = mass, other
@@ -177,7 +178,7 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
     bounds_out = _gather(law_out, paired.block_out, scale_out)
 
     def direction(
-        own: _Bounds, other: _Bounds, alone: NDArray[np.bool_], rest: Fraction, rest_other: Fraction
+        own: _BlockBounds, other: _BlockBounds, alone: NDArray[np.bool_], rest: Fraction, rest_other: Fraction
     ) -> Direction:
         alone_low, alone_high = (int(np.dot(count[alone], bound[alone])) for bound in own)
         low, other_low = own[0][~alone], other[0][~alone]
@@ -192,8 +193,8 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
             alone_high=alone_high,
             rest=rest,
             other_rest=rest_other,
-            left=denominator - int(np.dot(count, own[0])),
-            other_left=denominator - int(np.dot(count, other[0])),
+            open_mass=denominator - int(np.dot(count, own[0])),
+            other_open_mass=denominator - int(np.dot(count, other[0])),
         )
 
     return (
@@ -208,7 +209,7 @@ def at_least(both: Sequence[Direction], factor: Fraction) -> Ratio:
 
 
 def at_most(both: Sequence[Direction], factor: Fraction) -> Ratio:
-    """Return an upper bound on it."""
+    """Return an upper bound on the hockey-stick divergence, the larger of the two directions."""
     return max(direction.at_most(factor) for direction in both)
 
 
@@ -223,10 +224,10 @@ def curve(
     return np.array(lower), np.minimum(np.array(upper), 1.0)
 
 
-_Bounds = tuple[NDArray[Any], NDArray[Any]]
+_BlockBounds = tuple[NDArray[Any], NDArray[Any]]
 
 
-def _gather(law: Law[Any], blocks: NDArray[np.int64], scale: int) -> _Bounds:
+def _gather(law: Law[Any], blocks: NDArray[np.int64], scale: int) -> _BlockBounds:
     """Return lower and upper bounds of the blocks, 0 for ABSENT, times the scale, as Python integers."""
 
     def gathered(bounds: Sequence[int] | NDArray[Any]) -> NDArray[Any]:

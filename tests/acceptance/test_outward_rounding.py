@@ -280,7 +280,7 @@ def test_masses_are_narrowed_outwards() -> None:
         for name, sign in (("low", 1), ("other_low", 1), ("high", -1), ("other_high", -1)):
             for short, long in zip(getattr(narrow, name), getattr(wide, name), strict=True):
                 assert sign * Fraction(int(short), narrow.denominator) <= sign * Fraction(int(long), wide.denominator)
-        assert narrow.left >= narrow.denominator - int(np.dot(narrow.count, narrow.low)) - narrow.alone_low > 0
+        assert narrow.open_mass >= narrow.denominator - int(np.dot(narrow.count, narrow.low)) - narrow.alone_low > 0
         alone = Fraction(wide.alone_low, wide.denominator)
         assert (
             Fraction(narrow.alone_low, narrow.denominator) <= alone <= Fraction(narrow.alone_high, narrow.denominator)
