@@ -40,13 +40,13 @@ def paths(outcomes: Outcomes) -> tuple[Path, ...]:
         return ((),)
     if isinstance(outcomes, np.ndarray):
         return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))[:PATHS_MAX]
-    found: dict[Path, None] = {(): None}
+    distinct: dict[Path, None] = {(): None}
     for outcome in {identity(outcome): outcome for outcome in outcomes if isinstance(outcome, tuple)}.values():
         for path in sorted(_within(outcome), key=repr):
-            found.setdefault(path)
-        if len(found) > PATHS_MAX:
+            distinct.setdefault(path)
+        if len(distinct) > PATHS_MAX:
             break
-    return tuple(sorted(found, key=repr))[:PATHS_MAX]
+    return tuple(sorted(distinct, key=repr))[:PATHS_MAX]
 
 
 def _within(outcome: Any) -> list[Path]:

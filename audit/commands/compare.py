@@ -48,15 +48,15 @@ def compare(old: Path, new: Path, form: str) -> None:
 
     before, after = _read(old, "OLD"), _read(new, "NEW")
     try:
-        found = differences(before, after)
+        changes = differences(before, after)
     except RecursionError:
         raise click.UsageError(f"{old} or {new} is nested too deeply") from None
-    if not found:
+    if not changes:
         return
     if form == "markdown":
-        click.echo(to_markdown(found))
+        click.echo(to_markdown(changes))
     else:
-        print_table(_table(found))
+        print_table(_table(changes))
     if difference := context(before, after):
         click.echo(f"the reports differ in {difference}", err=True)
     sys.exit(1)
@@ -73,7 +73,7 @@ def _read(path: Path, argument: str) -> Json:
         raise click.BadParameter(f"{path} {error}", param_hint=argument) from None
 
 
-def _table(found: Sequence[Difference]) -> Table:
+def _table(changes: Sequence[Difference]) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -83,7 +83,7 @@ def _table(found: Sequence[Difference]) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in ("attack", "mechanism", "what", "old", "new"):
         made.add_column(title, overflow="fold")  # whole, however narrow the terminal
-    for one in found:
+    for one in changes:
         cells = (Text(cell, STYLES.get(cell.partition(":")[0], "")) for cell in (one.old, one.new))
         made.add_row(Text(one.row), Text(one.mechanism), Text(one.what), *cells)
     return made

@@ -96,10 +96,10 @@ def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
     worlds, mechanism = attack(attacks[0]), member(name)
     if worlds.family != mechanism.family:
         raise click.UsageError(f"{name} is of the family {mechanism.family}, {worlds.name} of {worlds.family}")
-    found = both_directions(f"{name} under {worlds.name}", mechanism, worlds, count)
-    if found is None:
+    subject = both_directions(f"{name} under {worlds.name}", mechanism, worlds, count)
+    if subject is None:
         raise click.UsageError(f"{name} has no exact law for the worlds of {worlds.name}")
-    return found
+    return subject
 
 
 def recorded(path: Path, alpha: float | None, count: int) -> Subject:

@@ -121,14 +121,14 @@ def select_attacks(attacks: Sequence[AnyAttack], stated: StatedClaim, named: boo
         raise click.UsageError(f"a --target needs --family, one of {', '.join(families)}")
     skipped: list[str] = []
     try:
-        found = attacks_for_claim(attacks, stated, None if named else skipped.append)
+        selected = attacks_for_claim(attacks, stated, None if named else skipped.append)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if not found:
+    if not selected:
         raise click.UsageError(f"no attack fits the claim; {skipped[0]}")
     for reason in skipped:
         _print_left_out(reason)
-    return found
+    return selected
 
 
 def _print_left_out(reason: str) -> None:

@@ -190,10 +190,10 @@ def _tilt(self: Composition, cost: Callable[[float, float], float]) -> float:
     from scipy.optimize import minimize_scalar
 
     spread = max(1e-12, float(np.ptp(self.one.losses)))
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda log: cost(math.exp(log), log_moment(self.one, math.exp(log))),
         bounds=(math.log(1e-3 / (spread * self.runs)), math.log(EXPONENT_MAX / spread)),
         method="bounded",
         options={"xatol": 0.5 / TILTS},
     )
-    return float(2.0 ** (round(TILTS * float(found.x) / math.log(2)) / TILTS))
+    return float(2.0 ** (round(TILTS * float(optimum.x) / math.log(2)) / TILTS))

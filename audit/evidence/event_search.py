@@ -1,11 +1,11 @@
-"""Finding the event when an attack names none: learned on runs that judge nothing.
+"""Learns an event for an attack that names none, on training runs that do not judge.
 
-Half of the training runs proposes events, the other half chooses among them; a verdict needs fresh runs, so
-the choice costs nothing of α, however many events were tried. Proposed are: outcomes that are frequent, sets of
-outcomes seen in one world only or more often there, bounds on every feature of every part of the outcome (its bits
-among them, since that is where floats leak), and bounds on the score of a logistic regression over those features.
-After Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a
-target probability.
+One half of the training runs proposes events, and the other half chooses among them. The verdict needs fresh runs, so
+the choice uses none of α, for any number of proposals. The proposals are: frequent outcomes; sets of outcomes that
+occur only in one world, or more often in it; bounds on every feature of every part of the outcome (the features include
+its bits, where floats leak); and bounds on the score of a logistic regression over these features. After Bichsel,
+Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target
+probability.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from subnormal.mechanisms.core.outcome_identity import identity, patterns
 from subnormal.mechanisms.privacy import Claim
 
 LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
-RUNS_MAX = 1 << 18  # of each world: more would teach little, and are held in memory
-TAIL = 1e-3  # of the intervals that rank events: the best of many is not the luckiest
-MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: the share of one world that bounds are to hold
-SINGLE_VALUES = 64  # distinct values of a feature up to which each of them is a bound, and an event
-FREQUENT = 16  # atoms proposed
-SEEN_MAX = 1 << 18  # outcomes of a set
-PLAIN = 0.2  # nats (or one standard error) by which a regression must beat an event that can be read at a glance
-REGRESSION_LEAST = 1024  # runs below which there is no regression
+RUNS_MAX = 1 << 18  # of each world: more runs teach little, and all are held in memory
+TAIL = 1e-3  # of the intervals that rank events: small, so that the best of many events is not chosen by chance
+MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares of one world between the bounds
+SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
+FREQUENT = 16  # outcomes proposed
+SET_MAX = 1 << 18  # outcomes of a proposed set
+REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
+REGRESSION_LEAST = 1024  # fewer runs have no regression
 
 Worlds = tuple[Outcomes, Outcomes]
 
@@ -50,10 +50,9 @@ def with_event(
     label: str = "learn",
     regress: bool = True,
 ) -> Attack[Any, Any, Any]:
-    """Return the attack with an event: its own where it names one, else one learned on `runs` runs of each world,
-    at most `RUNS_MAX`.
+    """Return the attack with its own event, or with one learned on `runs` runs of each world, at most `RUNS_MAX`.
 
-    Those runs judge nothing: they come from streams of their own, named by the label.
+    These runs do not judge: they use separate streams of random bits, named by the label.
     Raises ValueError for fewer than 2 runs.
     """
     if attack.event is not None:
@@ -72,10 +71,10 @@ def with_event(
 
 
 def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Event:
-    """Return the event that speaks loudest against the claim, of those learned on the first half of the outcomes.
+    """Return the strongest event against the claim, of those proposed by the first half of the outcomes.
 
-    Loudest on the second half: see `strength`; a regression must be louder by a margin. Where the outcomes offer
-    nothing to look for, an event that never happens.
+    The second half measures the strength (see `strength`). A regression must be stronger by a margin. Without any
+    proposal, the result is an event that never happens.
     """
     half = min(len(world) for world in outcomes) // 2
     training, validation = ((outcomes[0][cut], outcomes[1][cut]) for cut in (slice(None, half), slice(half, None)))
@@ -85,7 +84,9 @@ def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Event:
     counts = [_counts(proposed, world) for world in validation]
     over, errors = strength(counts[0], counts[1], (len(validation[0]), len(validation[1])), claim)
     composite = np.array([isinstance(event, Learned) and len(event.terms) > 1 for event in proposed])
-    over = np.where(composite & (over > 0), np.maximum(over - PLAIN, 1e-6), over)  # more than nothing all the same
+    over = np.where(
+        composite & (over > 0), np.maximum(over - REGRESSION_MARGIN, 1e-6), over
+    )  # still above every event without a proof
     errors = errors - composite
     return proposed[max(range(len(proposed)), key=lambda place: (over[place], errors[place]))]
 
@@ -106,10 +107,10 @@ def _counts(events: list[Learned | OneOf], outcomes: Outcomes) -> NDArray[np.int
 def strength(
     first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how loudly the counts of events speak against a claim, to compare by, each of shape (events,).
+    """Return the strength of events against a claim, as two keys for sorting, each of shape (events,).
 
-    First by how much the lower bound on ε exceeds the claimed one, or 0; among those where it does not, by how many
-    standard errors the shares lie beyond what the claim allows.
+    The first is the excess of the lower bound on ε over the claimed ε, or 0. The second, for events without an excess,
+    is the number of standard errors by which the shares exceed the claim.
     """
     ends = [binomial.clopper_pearson_all(world, size, TAIL) for world, size in zip((first, second), runs, strict=True)]
     (low_in, high_in), (low_out, high_out) = ((low.tolist(), high.tolist()) for low, high in ends)
@@ -120,7 +121,7 @@ def strength(
 
 
 def proposals(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Iterator[Learned | OneOf]:
-    """Give the events worth a look: the best two of each feature, atoms, sets of atoms, and the regression's."""
+    """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, and those of the regression."""
     columns = columns_of(outcomes[0]), columns_of(outcomes[1])
     places = list(dict.fromkeys((*paths(outcomes[0]), *paths(outcomes[1]))))
     for path in places:
@@ -136,10 +137,10 @@ def proposals(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Iterat
 
 
 def bounds(terms: tuple[Term, ...], values: tuple[Column, Column], claim: Claim) -> Iterator[Learned]:
-    """Give the half-line of a score that tells the worlds apart best, and, where values are few, the best single value.
+    """Yield the half-line of a score that distinguishes the worlds best, and, if values are few, the best single value.
 
-    values: the score of each outcome of the two worlds. A half-line begins at a quantile of one of the worlds that is
-    one of the target masses, or at any value where they are few.
+    values: the score of each outcome of the two worlds. A half-line begins at the quantile of a target mass in one of
+    the worlds, or, if values are few, at any value.
     """
     runs = len(values[0]), len(values[1])
     ordered = [np.sort(world[~np.isnan(world)]) for world in values]
@@ -152,9 +153,11 @@ def bounds(terms: tuple[Term, ...], values: tuple[Column, Column], claim: Claim)
         np.concatenate([until - before, until, len(world) - before])
         for world, until, before in zip(ordered, up_to, below, strict=True)
     ]
-    single, lower, upper = _promise(counts[0], counts[1], runs, claim).reshape(3, len(cuts))
-    if masses[0] is None:  # first, because the simpler of two equally telling events is kept
-        value = float(cuts[::-1][int(single[::-1].argmax())])  # of equal ones the last: a refusal, not every number
+    single, lower, upper = _approximate_strength(counts[0], counts[1], runs, claim).reshape(3, len(cuts))
+    if masses[0] is None:  # first, because the first of two equally strong events is chosen
+        value = float(
+            cuts[::-1][int(single[::-1].argmax())]
+        )  # the last of equal ones: a refusal rather than all numbers
         yield Learned(terms, value, value)
     if lower.max() >= upper.max():
         best = int(lower.argmax())
@@ -165,7 +168,7 @@ def bounds(terms: tuple[Term, ...], values: tuple[Column, Column], claim: Claim)
 
 
 def _cuts(ordered: list[Column]) -> tuple[Column, list[float | None]]:
-    """Return where half-lines may begin, and the mass that each was chosen for (None: it is one of few values)."""
+    """Return the ends of half-lines, and the target mass of each (None: one of few values)."""
     few = _few_values(ordered)
     if few is not None:
         return few, [None] * len(few)
@@ -175,7 +178,7 @@ def _cuts(ordered: list[Column]) -> tuple[Column, list[float | None]]:
 
 
 def _few_values(ordered: list[Column]) -> Column | None:
-    """Return the distinct values of both worlds where they are at most `SINGLE_VALUES`."""
+    """Return the distinct values of both worlds, or None if a world has more than `SINGLE_VALUES`."""
     both: list[Column] = []
     for world in ordered:
         distinct = world[np.append(True, world[1:] != world[:-1])] if len(world) else world
@@ -185,13 +188,13 @@ def _few_values(ordered: list[Column]) -> Column | None:
     return np.unique(np.concatenate(both))
 
 
-def _promise(
+def _approximate_strength(
     first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
 ) -> NDArray[np.float64]:
-    """Return an approximation of `strength` for many events at once: to propose by, not to choose by.
+    """Return an approximation of `strength` for many events, which only ranks proposals.
 
     The lower bound on ε is the log ratio less three standard errors, in either direction, of the event or of its
-    complement; it comes before all events that only have standard errors to show.
+    complement. Events with such a bound rank before events that have only standard errors.
     """
     bound = np.full(len(first), -np.inf)
     one, other, size = first / runs[0], second / runs[1], min(runs)
@@ -199,12 +202,12 @@ def _promise(
         gain, cost = np.maximum(size * (share - claim.delta) + 0.5, 0.25), size * rest + 0.5
         bound = np.maximum(bound, np.log(gain / cost) - 3 * np.sqrt((size * share + 0.5) / gain**2 + 1 / cost))
     beyond = binomial.standard_errors_beyond(first, second, runs, claim)
-    promise: NDArray[np.float64] = np.where(bound > claim.epsilon, size + bound, beyond)  # fewer errors than runs
-    return promise
+    approximation: NDArray[np.float64] = np.where(bound > claim.epsilon, size + bound, beyond)  # fewer errors than runs
+    return approximation
 
 
 def _of_atoms(outcomes: Worlds) -> Iterator[OneOf]:
-    """Give the most telling outcomes one by one, and the sets of those likelier in a world, and seen in it alone."""
+    """Yield the strongest single outcomes, and the sets of outcomes more frequent in a world, or seen only in it."""
     named: dict[Hashable, Any] = {}
     first, second = (_tally(world, named) for world in outcomes)
     apart = sorted(named, key=lambda one: (-abs(first[one] - second[one]), repr(named[one])))
@@ -215,20 +218,20 @@ def _of_atoms(outcomes: Worlds) -> Iterator[OneOf]:
         alone = [named[one] for one in here if one not in there]
         likelier = [named[one] for one, count in here.items() if count > there[one]]
         for chosen in (alone, likelier):
-            if 1 < len(chosen) <= SEEN_MAX:
+            if 1 < len(chosen) <= SET_MAX:
                 yield OneOf(tuple(chosen), by_type=True)
 
 
 def _tally(outcomes: Outcomes, named: dict[Hashable, Any]) -> Counter[Hashable]:
-    """Count outcomes by their identity, and note in `named` whose it is."""
+    """Return the counts of outcomes by their identity, and add each identity's outcome to `named`."""
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
         _, first, counts = np.unique(patterns(outcomes), return_index=True, return_counts=True)
         distinct = outcomes[first].tolist()
         keys = list(map(identity, distinct))
-        found = Counter(dict(zip(keys, counts.tolist(), strict=True)))
+        tally = Counter(dict(zip(keys, counts.tolist(), strict=True)))
     else:
         distinct = rows(outcomes)
         keys = list(map(identity, distinct))
-        found = Counter(keys)
+        tally = Counter(keys)
     named.update(zip(keys, distinct, strict=True))
-    return found
+    return tally

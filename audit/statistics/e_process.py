@@ -1,26 +1,26 @@
 """An e-process that tests a claim and may be inspected after any run.
 
-The bet. X_t and Y_t are the t-th outcomes in the two worlds, and S is an event. Wealth begins at 1 and becomes
+*The bet.* X_t and Y_t are the t-th outcomes in the two worlds, and S is an event. Wealth begins at 1 and becomes
 
     W_t = W_{t−1}·(1 + λ_t·(1{X_t ∈ S} − e^ε·1{Y_t ∈ S} − δ)),    0 ≤ λ_t < 1/(e^ε + δ),
 
 where λ_t and S are predictable: functions of the runs before t (and of randomness independent of the runs from t on).
 
-Why it is fair. Let the claim hold, and let the t-th outcomes be drawn by P and Q whatever came before. The least factor
+*Fairness.* Let the claim hold, and let P and Q be the laws of the t-th outcomes given the past. The least factor
 is 1 − λ_t(e^ε + δ) > 0, so wealth stays positive. Given the runs before t, λ_t and S are fixed, so by linearity
 
     E[factor | before t] = 1 + λ_t·(P(S) − e^ε·Q(S) − δ) ≤ 1,
 
-because (ε, δ)-privacy says P(S) ≤ e^ε·Q(S) + δ of every S. It does not matter how X_t depends on Y_t. So W is a
+because (ε, δ)-privacy means P(S) ≤ e^ε·Q(S) + δ for every S. X_t and Y_t may depend on each other. So W is a
 non-negative supermartingale with E[W_t] ≤ 1 for every t, and by Ville's inequality the probability that it ever
-reaches 1/α is at most α, whenever one looks. The privacy of the pair has four such bets: S and its complement,
-each in both directions. The mean of supermartingales with the same past is one, so that the mean of their wealths,
-W̄_t, is the e-value shown, and the claim is VIOLATED when W̄_t ≥ 1/α. No share of α is spent on having four.
+reaches 1/α is at most α, for any number of inspections. The claim on the pair has four such bets: S and its complement,
+each in both directions. The mean of supermartingales with the same past is a supermartingale. The mean of the
+four wealths, W̄_t, is therefore the e-value, and the claim is VIOLATED when W̄_t ≥ 1/α. Four bets do not divide α.
 
-How λ is chosen. It changes at the ends of batches only, and is what would have grown wealth fastest on the runs of
-earlier batches (half a run added to each of the four combinations of 1{X ∈ S}, 1{Y ∈ S}). So within a batch the product
-depends on the counts of these combinations alone, and batches may be run by any number of workers: they are counted in
-their order. Source: Waudby-Smith, Ramdas 2024 (JRSS-B) for betting; Grünwald, de Heide, Koolen 2024 for e-processes.
+*The choice of λ.* λ changes only at the ends of batches. It maximizes the growth of wealth on the runs of earlier
+batches (half a run is added to each of the four combinations of 1{X ∈ S}, 1{Y ∈ S}). Within a batch the product then
+depends only on the counts of these combinations, so any number of workers may run batches, which are added in order.
+Source: Waudby-Smith, Ramdas 2024 (JRSS-B) for betting; Grünwald, de Heide, Koolen 2024 for e-processes.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from fractions import Fraction
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
 from subnormal.mechanisms.privacy import Claim
 
-EPSILON_MAX = 700.0  # beyond it e^ε is no float, and no run could tell
+EPSILON_MAX = 700.0  # beyond it e^ε is no float, and no run could refute the claim
 
 Bets = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """How often the event happened in both worlds, in the first (in) only, in the second (out) only, in neither."""
+    """The numbers of pairs of runs with the event in both worlds, in the first only, in the second only, in none."""
 
     both: int
     only_in: int
@@ -56,7 +56,7 @@ class PairCounts:
 
     @property
     def runs(self) -> int:
-        """Runs of each world."""
+        """The runs of each world."""
         return self.both + self.only_in + self.only_out + self.neither
 
     def of_bets(self) -> tuple[Bets, Bets, Bets, Bets]:
@@ -72,7 +72,7 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where the four bets stand at the end of a batch. bets: each λ in the batch to come, fixed by those before."""
+    """The four bets at the end of a batch. bets: the λ of each for the next batch, fixed by the earlier ones."""
 
     claim: Claim
     seen: PairCounts = PairCounts(0, 0, 0, 0)
@@ -87,16 +87,16 @@ class State:
 
 
 def update(state: State, counts: PairCounts) -> State:
-    """Return the state after one more batch: wealth by the bets fixed before it, then the bets for the next."""
+    """Return the state after one more batch: its wealth from the bets fixed before it, and the bets for the next."""
     factors, seen = _factors(state.claim), state.seen + counts
-    grown = [_growth(bet, found, factors) for bet, found in zip(state.bets, counts.of_bets(), strict=True)]
+    grown = [_growth(bet, batch, factors) for bet, batch in zip(state.bets, counts.of_bets(), strict=True)]
     first, second, third, fourth = (before + gain for before, gain in zip(state.log_wealth, grown, strict=True))
-    one, two, three, four = (_best_bet(found, factors) for found in seen.of_bets())
+    one, two, three, four = (_best_bet(total, factors) for total in seen.of_bets())
     return State(state.claim, seen, (first, second, third, fourth), (one, two, three, four))
 
 
 def _factors(claim: Claim) -> Bets | None:
-    """Return 1{X ∈ S} − e^ε·1{Y ∈ S} − δ of the four combinations, e^ε rounded up: against accusing."""
+    """Return 1{X ∈ S} − e^ε·1{Y ∈ S} − δ of the four combinations, e^ε rounded up, which favours the claim."""
     if claim.epsilon > EPSILON_MAX:
         return None
     ratio = float_up(exp_bounds(Fraction(claim.epsilon))[1])
@@ -110,7 +110,7 @@ def _growth(bet: float, counts: Bets, factors: Bets | None) -> float:
 
 
 def _best_bet(counts: Bets, factors: Bets | None) -> float:
-    """Return the λ at which counts, half a run added to each, would have grown the most: a concave problem."""
+    """Return the λ that maximizes the growth on the counts, with half a run added to each: a concave problem."""
     if factors is None:
         return 0.0
     smoothed = [count + 0.5 for count in counts]
@@ -128,7 +128,7 @@ def _best_bet(counts: Bets, factors: Bets | None) -> float:
 
 
 def reachable(betting: int, claim: Claim) -> float:
-    """Return the largest ln W̄ that so many runs with bets can show: a perfect distinguisher's, with λ at its end.
+    """Return the largest ln W̄ that so many runs with bets can show: a perfect distinguisher's, with the largest λ.
 
     An event in every run of one world and in none of the other grows two of four bets.
     """

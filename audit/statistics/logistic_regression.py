@@ -11,13 +11,13 @@ from subnormal.attacks.core.events import Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Columns
 from subnormal.attacks.core.outcome_paths import Path
 
-RUNS = 1 << 14  # of each world, that the weights are fitted to
-PATHS = 4  # parts of an outcome that are looked at
+RUNS = 1 << 14  # of each world, for the fit of the weights
+PATHS = 4  # largest number of parts of an outcome that are used
 
 
 def terms(columns: tuple[Columns, Columns], places: list[Path]) -> tuple[Term, ...]:
     """Return the terms of a logistic regression of the world on the features: standardized, clipped, and ridged."""
-    found, measured = [], []
+    chosen, measured = [], []
     for path in places[:PATHS]:
         for feature in FEATURES:
             values = np.concatenate([world(path, feature)[:RUNS] for world in columns])
@@ -29,15 +29,15 @@ def terms(columns: tuple[Columns, Columns], places: list[Path]) -> tuple[Term, .
             spread = float(np.clip(known, low, high).std()) if high > low else 0.0
             if 0 < spread < np.inf and feature != "kind":
                 term = Term(feature, path, 1 / spread, float(low), float(high), 0.0)
-                found.append(term)
+                chosen.append(term)
                 measured.append(np.nan_to_num(np.clip(values, low, high) / spread, nan=0.0))
-    if not found:
+    if not chosen:
         return ()
     table = np.stack(measured, axis=1)
     sizes = [len(world(places[0], "kind")[:RUNS]) for world in columns]
     weights = _weights(table, np.repeat([1.0, -1.0], sizes))
     return tuple(
-        dataclasses.replace(term, weight=term.weight * weight) for term, weight in zip(found, weights, strict=True)
+        dataclasses.replace(term, weight=term.weight * weight) for term, weight in zip(chosen, weights, strict=True)
     )
 
 
@@ -53,5 +53,5 @@ def _weights(table: NDArray[np.float64], side: NDArray[np.float64]) -> list[floa
         slope = -(side * expit(-margin)) @ centred / len(side) + 2e-4 * weights
         return float(np.logaddexp(0, -margin).mean() + 1e-4 * weights @ weights), slope
 
-    found = minimize(loss, np.zeros(centred.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 50})
-    return [float(weight) for weight in found.x]
+    optimum = minimize(loss, np.zeros(centred.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 50})
+    return [float(weight) for weight in optimum.x]

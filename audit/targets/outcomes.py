@@ -74,9 +74,9 @@ def _sorted(parts: _Parts) -> tuple[Hashable, ...]:
 def _from_other_type(released: Any) -> Hashable:
     if not isinstance(released, type):
         for method in ("items", "tolist", "to_numpy", "__array__"):  # only the items of a series hold its index
-            found = getattr(released, method, None)
-            if callable(found):
-                made = _converted(released, (lambda: np.asarray(released)) if method == "__array__" else found)
+            conversion = getattr(released, method, None)
+            if callable(conversion):
+                made = _converted(released, (lambda: np.asarray(released)) if method == "__array__" else conversion)
                 if type(made) is type(released):  # numpy's long doubles
                     break
                 return as_outcome(tuple(made) if method == "items" else made)

@@ -218,18 +218,18 @@ def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = import_module(name)
+        function: Any = import_module(name)
         for part in attribute.split("."):
-            found = getattr(found, part)
+            function = getattr(function, part)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # panics of Rust and SystemExit are not Exceptions
         raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
-    if not callable(found):
+    if not callable(function):
         raise TargetError(f"{text!r} is not callable")
-    if (problem := mismatch(found)) is not None:
+    if (problem := mismatch(function)) is not None:
         raise TargetError(f"{text!r} is called with (data, parameters, runs): {problem}")
-    return cast("Callable[..., Any]", found)
+    return cast("Callable[..., Any]", function)
 
 
 def mechanism(
