@@ -104,8 +104,11 @@ def decoded(value: object) -> Any:
         if not parts or any(isinstance(part, tuple | Refused) for part in parts):
             raise TargetError(f"answered with the outcome {quoted(value)}, which is not a list of numbers")
         return parts
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise TargetError(f"answered with the outcome {quoted(value)}")
+    if isinstance(value, bool):
+        raise TargetError(f"answered with the outcome {quoted(value)}, which is no number: write 1 or 0")
+    if not isinstance(value, int | float | str):
+        told = f"neither a number, a list or an object of numbers, nor a text that begins with {REFUSAL!r}"
+        raise TargetError(f"answered with the outcome {quoted(value)}, which is {told}")
     if isinstance(value, str):
         return _from_string(value)
     if isinstance(value, int) and -_EXACT <= value <= _EXACT:

@@ -52,17 +52,22 @@ Outcomes: TypeAlias = Sequence[Any] | NDArray[Any]  # many outcomes: an array of
 class Mechanism(Generic[D, P, O]):
     """One member of a family: how it samples, what it promises, and the law that its code has.
 
-    sample(data, parameters, bits, n) returns n outcomes at once. law(data, parameters), where there is one, is the
-    distribution of exactly that code; it raises NoLawError for data whose law is too large to write down.
-    runs(data, parameters), where given, is the largest number of runs worth asking (a number, never the clock; 0: this
-    pair is decided by its law alone). depth(data, parameters), where given, is the number of random bits that one draw
-    takes at the most, where a walk over every string of them is affordable. package: the distribution whose code this
-    is, where it is not ours; the member is left out where it is not installed. takes(data, parameters), where given:
-    whether the mechanism is made for such data at all. trace_law(data, parameters), where given, is the law of the
-    pairs (outcome, Trace) of single draws: what it leaves to its rest are longer draws, with no fewer tries, bits or
-    steps than the least of those that it names for the same outcome, if any of them can happen. trace_claim, where
-    given, what it promises for these pairs. variant_of names the member whose outcomes it has to the last bit, so that
-    an attack on outcomes would tell the same of both: it meets the attacks that name it, and no others.
+    sample(data, parameters, bits, n): n outcomes at once: an array of shape (n,), one of shape (n, k) where each is a
+    tuple of k numbers (a law names it as a tuple), or a list where they differ in kind or length.
+    law(data, parameters), where there is one: the distribution of exactly that code; it raises NoLawError for data
+    whose law is too large to write down.
+    runs(data, parameters), where given: the largest number of runs worth asking (a number, never the clock; 0: this
+    pair is decided by its law alone).
+    depth(data, parameters), where given: the number of random bits that one draw takes at the most, where a walk over
+    every string of them is affordable.
+    package: the distribution whose code this is, where it is not ours; the member is left out where it is not
+    installed.
+    takes(data, parameters), where given: whether the mechanism is made for such data at all.
+    trace_law(data, parameters), where given: the law of the pairs (outcome, Trace) of single draws. What it leaves to
+    its rest are longer draws, with no fewer tries, bits or steps than the least of those that it names for the same
+    outcome, if any of them can happen. trace_claim, where given: what it promises for these pairs.
+    variant_of: the member whose outcomes it has to the last bit, so that an attack on outcomes would tell the same of
+    both: it meets the attacks that name it, and no others.
     """
 
     name: str
@@ -113,13 +118,14 @@ class Family(Generic[D, P, O]):
     public parameter, the sensitivity.
     claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises. A mechanism under audit
     that states nothing else is held to it.
-    outcome(value): an outcome from JSON. Raises ValueError where it is none of the family's.
+    outcome(value): an outcome from JSON. Raises ValueError where it is none of the family's; a target's row shows the
+    message behind "answered with another family's outcome: ".
     search(epsilon, delta, sensitivity, domain): public parameters for a claim, of whose ε, δ and Δ None says nothing,
     and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of them the
     claim covers, `adjacent` says. Raises ValueError where there are no parameters for the claim.
     to_json(data): the data as `json` can write them.
     check_outcome(parameters, data, outcome): raises ValueError where an outcome of the family cannot be one for these
-    data: an index beyond their end, too few numbers.
+    data: an index beyond their end, too few numbers. The message follows "answered with ", as "the index 4: …" does.
     outcome_size(parameters, data): how many numbers an outcome has at the most.
     with_sensitivity(parameters, sensitivity): the parameters for another sensitivity; raises ValueError where there are
     none. None: there is no sensitivity, as any data are adjacent.

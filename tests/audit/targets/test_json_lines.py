@@ -70,6 +70,22 @@ def test_what_is_no_outcome_is_refused(given: Any) -> None:
         json_lines.decoded(given)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([1, True], "answered with the outcome true, which is no number: write 1 or 0"),
+        (
+            None,
+            "answered with the outcome null, which is neither a number, a list or an object of numbers, "
+            "nor a text that begins with 'error:'",
+        ),
+    ],
+)
+def test_what_is_no_outcome_is_told_with_what_would_be_one(given: Any, told: str) -> None:
+    with pytest.raises(TargetError, match=f"^{told}$"):
+        json_lines.decoded(given)
+
+
 @pytest.mark.parametrize("given", ["0x1p+1024", 10**400])
 def test_what_no_float_holds_is_not_finite(given: Any) -> None:
     with pytest.raises(TargetError, match="not finite"):
