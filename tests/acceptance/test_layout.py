@@ -24,6 +24,13 @@ def test_no_folder_is_crowded() -> None:
     assert {str(folder): files for folder, files in folders.items() if files > FILES_MAX} == {}
 
 
+def test_every_folder_is_a_package() -> None:
+    """Without an __init__.py a folder can be imported, but the import contracts do not see it."""
+    folders = {path.parent for path in SOURCES}
+    missing = [str(folder.relative_to(ROOT)) for folder in folders if not (folder / "__init__.py").is_file()]
+    assert not missing, f"these folders have no __init__.py: {missing}"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_code_imports_itself_by_one_name(path: Path) -> None:
     names = set()

@@ -13,17 +13,12 @@ from subnormal.attacks.catalogue import attack, attacks
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.engine.pairs import crossings
 from subnormal.mechanisms import families
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import Family, Mechanism
 from subnormal.mechanisms.families import FAMILIES, absent, family, installed, is_member, member, members, package
 from tests.support.paths import ROOT
 from tests.support.processes import run
 
-OURS_ALONE = {
-    "sparse-vector",
-    "private-selection",
-    "partitions",
-    "randomized-response",
-}  # families without a library's member
+WITH_LIBRARIES = {of.name for of in FAMILIES if any(".libraries." in reference for reference in of.members)}
 LIBRARIES = {"opendp", "diffprivlib", "python-dp"}
 
 
@@ -49,11 +44,25 @@ def test_names_are_unique_and_a_package_is_a_library() -> None:
         assert not foreign or (one.law is None and not one.exact and one.runs is not None)
 
 
+@pytest.mark.usefixtures("_everything_installed")
+@pytest.mark.parametrize("of", FAMILIES, ids=lambda of: of.name)
+def test_members_know_the_family_that_lists_them(of: Family[Any, Any, Any]) -> None:
+    others = {one.name: one.family for one in members(of) if one.family != of.name}
+    assert not others, f"{of.name} lists members that name another family: {others}"
+
+
+@pytest.mark.parametrize("of", FAMILIES, ids=lambda of: of.name)
+@pytest.mark.parametrize("document", ["docs/mechanisms.md", "docs/protocol.md"])
+def test_a_family_has_a_row_in_each_table_of_families(document: str, of: Family[Any, Any, Any]) -> None:
+    cells = [line.split("|")[1] for line in (ROOT / document).read_text().splitlines() if line.startswith("|")]
+    assert any(f"`{of.name}`" in cell for cell in cells), f"{document}: no table has a row for the family {of.name!r}"
+
+
 @pytest.mark.usefixtures("_nothing_installed")
 def test_members_of_packages_that_are_not_installed_are_left_out() -> None:
     for of in FAMILIES:
         assert not any(one.package for one in members(of))
-        assert bool(absent(of)) == (of.name not in OURS_ALONE)
+        assert bool(absent(of)) == (of.name in WITH_LIBRARIES)
         assert len(absent(of)) + len(members(of)) == len(of.members)
     with pytest.raises(
         LookupError, match=r"'opendp-laplace' needs opendp; in a checkout, pip install '.\[libraries\]'"
@@ -76,7 +85,7 @@ def test_without_libraries_nothing_of_them_is_run() -> None:
 def test_the_list_says_how_to_get_the_others() -> None:
     told = CliRunner().invoke(list_command).output
     assert "not installed: opendp-noisy-max, diffprivlib-exponential\n" in told
-    assert told.count("pip install '.[libraries]'") == len(FAMILIES) - len(OURS_ALONE)
+    assert told.count("pip install '.[libraries]'") == len(WITH_LIBRARIES) > 0
 
 
 @pytest.mark.usefixtures("_everything_installed")
