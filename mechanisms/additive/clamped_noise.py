@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.mechanisms.additive.family import Data, exact_values, require_number, side_by_side
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import NoLawError, Trace
+from subnormal.mechanisms.core.mechanism import NoLawError, Outcomes, Trace
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, reach, to_steps
+from subnormal.mechanisms.privacy import Claim, with_failures
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE, WORD
 
 LAW_ATOMS_MAX = 1 << 16
+
+ScaleOf = Callable[[Any, int], Any]  # from a member's parameters, and how many coordinates, to its noise's scale
 
 
 class Noise(Protocol):
@@ -26,7 +31,12 @@ class Noise(Protocol):
 
 
 def clamped(noise: Noise, bits: BitSource, n: int, grid: int, center: int, low: int, high: int) -> NDArray[Any]:
-    """Return n times center + noise, clamped, all given in steps of the grid; shape (n,), in the units of the value."""
+    """Return n times center + noise, clamped, all given in steps of the grid; shape (n,), in the units of the value.
+
+    Raises ValueError for a negative n.
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
     released = np.empty(n, dtype=np.int64 if grid >= 0 else np.float64)
     for start in range(0, n, DRAWS_AT_ONCE):  # a part at a time, so that it stays in the cache
         steps = noise.draw(bits, min(DRAWS_AT_ONCE, n - start))
@@ -68,9 +78,47 @@ def require_few_atoms(low: int, high: int, grid: int) -> None:
         )
 
 
+def sample_of_each(sample: Callable[..., NDArray[Any]], scale_of: ScaleOf) -> Callable[..., Outcomes]:
+    """Return a member's `sample`, by that of one number: it adds noise of its own to each number that is released.
+
+    scale_of(parameters, coordinates) keeps the budget for so many numbers, each rounded to the grid.
+    """
+
+    def sample_member(data: Data, parameters: Any, bits: BitSource, n: int) -> Outcomes:
+        values = exact_values(data, parameters.query)
+        scale = scale_of(parameters, len(values))
+        drawn = [sample(value, scale, bits, n, **parameters.grid_and_bounds()) for value in values]
+        return side_by_side(drawn, data, parameters.query)
+
+    return sample_member
+
+
+def law_of_one(law: Callable[..., Law[Any]], scale_of: ScaleOf) -> Callable[..., Law[Any]]:
+    """Return a member's `law`, or its `trace_law`, by that of one number: NoLawError for a vector's coordinates."""
+
+    def law_member(data: Data, parameters: Any) -> Law[Any]:
+        require_number(data, parameters.query)
+        value = exact_values(data, parameters.query)[0]
+        return law(value, scale_of(parameters, 1), **parameters.grid_and_bounds())
+
+    return law_member
+
+
+def claim_with_failures(
+    claim: Callable[..., Claim], failure_of: Callable[[Any, int], Fraction]
+) -> Callable[[Any, Data, Data], Claim]:
+    """Return the claim less what failures cost: failure_of(parameters, coordinates) bounds that of one coordinate."""
+
+    def claim_member(parameters: Any, data_in: Data, data_out: Data) -> Claim:
+        coordinates = len(exact_values(data_in, parameters.query))
+        return with_failures(claim(parameters, data_in, data_out), coordinates * failure_of(parameters, coordinates))
+
+    return claim_member
+
+
 def trace_law(
-    noise: discrete_laplace.Laplace | discrete_gaussian.Gaussian,
     value: float | Fraction,
+    noise: discrete_laplace.Laplace | discrete_gaussian.Gaussian,
     *,
     grid: int = 0,
     lower: float | Fraction,

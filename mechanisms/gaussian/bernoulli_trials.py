@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid
-from subnormal.mechanisms.additive.family import Data, GaussianParameters, exact_values, gaussian_claim, side_by_side
+from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid, sample_of_each
+from subnormal.mechanisms.additive.family import Data, GaussianParameters, exact_values, gaussian_claim
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
 from subnormal.mechanisms.gaussian.exact import member_sigma, variance_of
 from subnormal.mechanisms.samplers.bernoulli import RUNS, bernoulli_exp, count_trials
@@ -78,16 +78,7 @@ def sample(
     >>> sample(3, 10.0, bits, 1).tolist(), bits.tries, bits.steps
     ([12], 1, 10)
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
     return clamped(GaussianTrials(variance_of(sigma, grid)), bits, n, grid, *on_grid(value, grid, lower, upper))
-
-
-def _sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-    values = exact_values(data, parameters.query)
-    sigma = member_sigma(parameters, len(values))
-    drawn = [sample(value, sigma, bits, n, **parameters.grid_and_bounds()) for value in values]
-    return side_by_side(drawn, data, parameters.query)
 
 
 def _runs(data: Data, parameters: GaussianParameters) -> int:
@@ -98,7 +89,7 @@ def _runs(data: Data, parameters: GaussianParameters) -> int:
 TEXTBOOK: Mechanism[Data, GaussianParameters, Any] = Mechanism(
     "gaussian-textbook",
     "gaussian",
-    _sample_member,
+    sample_of_each(sample, member_sigma),
     gaussian_claim,
     gaussian_exact.EXACT.law,
     runs=_runs,

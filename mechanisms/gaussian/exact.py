@@ -20,21 +20,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid, require_few_atoms, trace_law
-from subnormal.mechanisms.additive.family import (
-    Data,
-    GaussianParameters,
-    exact_values,
-    gaussian_claim,
-    require_number,
-    side_by_side,
+from subnormal.mechanisms.additive.clamped_noise import (
+    claim_with_failures,
+    clamped,
+    law_of_one,
+    on_grid,
+    require_few_atoms,
+    sample_of_each,
+    trace_law,
 )
+from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, l2_steps_squared
 from subnormal.mechanisms.numerics.mpfr import rational
-from subnormal.mechanisms.privacy import Claim, Zcdp, require_positive, with_failures
+from subnormal.mechanisms.privacy import Zcdp, require_positive
 from subnormal.mechanisms.samplers import discrete_gaussian
 
 LAW_STEPS_MAX = 1 << 17  # weights that a law adds up
@@ -62,8 +63,6 @@ def sample(
     >>> sample(3, 10.0, seeded_bits(1), 5).tolist()
     [-9, -13, 12, 7, -1]
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
     center, low, high = on_grid(value, grid, lower, upper, rounding)
     return clamped(discrete_gaussian.gaussian(variance_of(sigma, grid)), bits, n, grid, center, low, high)
 
@@ -148,42 +147,21 @@ def _root_up(value: Fraction) -> Fraction:
     return Fraction(root if root * root == scaled else root + 1, 2**ROOT_BITS)
 
 
-def _sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-    values = exact_values(data, parameters.query)
-    sigma = member_sigma(parameters, len(values))
-    drawn = [sample(value, sigma, bits, n, **parameters.grid_and_bounds()) for value in values]
-    return side_by_side(drawn, data, parameters.query)
-
-
-def _law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
-    require_number(data, parameters.query)
-    value = exact_values(data, parameters.query)[0]
-    return law(value, member_sigma(parameters), **parameters.grid_and_bounds())
-
-
-def _noise(parameters: GaussianParameters, coordinates: int = 1) -> discrete_gaussian.Gaussian:
+def _noise(parameters: GaussianParameters, coordinates: int) -> discrete_gaussian.Gaussian:
     return discrete_gaussian.gaussian(variance_of(member_sigma(parameters, coordinates), parameters.grid))
 
 
-def _trace_law_member(data: Data, parameters: GaussianParameters) -> Law[Any]:
-    require_number(data, parameters.query)
-    value = exact_values(data, parameters.query)[0]
-    return trace_law(_noise(parameters), value, **parameters.grid_and_bounds())
-
-
-def _trace_claim_member(parameters: GaussianParameters, data_in: Data, data_out: Data) -> Claim:
-    coordinates = len(exact_values(data_in, parameters.query))
-    promised = gaussian_claim(parameters, data_in, data_out)
-    return with_failures(promised, coordinates * _noise(parameters, coordinates).undecided())
+def _undecided(parameters: GaussianParameters, coordinates: int) -> Fraction:
+    return _noise(parameters, coordinates).undecided()
 
 
 EXACT: Mechanism[Data, GaussianParameters, Any] = Mechanism(
     "gaussian-exact",
     "gaussian",
-    _sample_member,
+    sample_of_each(sample, member_sigma),
     gaussian_claim,
-    _law_member,
+    law_of_one(law, member_sigma),
     exact=True,
-    trace_law=_trace_law_member,
-    trace_claim=_trace_claim_member,
+    trace_law=law_of_one(trace_law, _noise),
+    trace_claim=claim_with_failures(gaussian_claim, _undecided),
 )

@@ -17,14 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.family import (
-    Data,
-    LaplaceParameters,
-    exact_values,
-    laplace_claim,
-    require_number,
-    side_by_side,
-)
+from subnormal.mechanisms.additive.clamped_noise import claim_with_failures, law_of_one, sample_of_each
+from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
@@ -35,7 +29,7 @@ from subnormal.mechanisms.exponential.base2 import FLOAT_LIMIT
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.numerics.grid import from_steps, l1_steps, to_steps
 from subnormal.mechanisms.numerics.mpfr import rational
-from subnormal.mechanisms.privacy import Claim, Eta, noise_eta, with_failures
+from subnormal.mechanisms.privacy import Eta, noise_eta
 from subnormal.mechanisms.samplers.trace_laws import TraceLaw, one_word
 
 OUTCOMES_MAX = 1 << 24
@@ -146,36 +140,24 @@ def member_eta(parameters: LaplaceParameters, coordinates: int = 1) -> Eta:
     return noise_eta(parameters.epsilon, apart)
 
 
-def _sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> NDArray[Any]:
-    values = exact_values(data, parameters.query)
-    eta = member_eta(parameters, len(values))
-    drawn = [sample(value, eta, bits, n, **parameters.grid_and_bounds()) for value in values]
-    return side_by_side(drawn, data, parameters.query)
-
-
-def _law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
-    require_number(data, parameters.query)
-    value = exact_values(data, parameters.query)[0]
-    return law(value, member_eta(parameters), **parameters.grid_and_bounds())
+_law_member = law_of_one(law, member_eta)
 
 
 def _trace_law_member(data: Data, parameters: LaplaceParameters) -> TraceLaw:
     return one_word(_law_member(data, parameters))
 
 
-def _trace_claim_member(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
-    coordinates = len(exact_values(data_in, parameters.query))
-    straddled = Fraction(_range(**parameters.grid_and_bounds()).count - 1, 1 << 64)
-    return with_failures(laplace_claim(parameters, data_in, data_out), coordinates * straddled)
+def _straddled(parameters: LaplaceParameters, coordinates: int) -> Fraction:
+    return Fraction(_range(**parameters.grid_and_bounds()).count - 1, 1 << 64)
 
 
 BASE2: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     "laplace-base2",
     "laplace",
-    _sample_member,
+    sample_of_each(sample, member_eta),
     laplace_claim,
     _law_member,
     exact=True,
     trace_law=_trace_law_member,
-    trace_claim=_trace_claim_member,
+    trace_claim=claim_with_failures(laplace_claim, _straddled),
 )

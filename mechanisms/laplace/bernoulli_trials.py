@@ -14,24 +14,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid, require_few_atoms
-from subnormal.mechanisms.additive.family import (
-    Data,
-    LaplaceParameters,
-    exact_values,
-    laplace_claim,
-    require_number,
-    side_by_side,
-)
+from subnormal.mechanisms.additive.clamped_noise import clamped, law_of_one, on_grid, require_few_atoms, sample_of_each
+from subnormal.mechanisms.additive.family import Data, LaplaceParameters, exact_values, laplace_claim
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Trace
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace.exact import member_eta
 from subnormal.mechanisms.numerics.grid import from_steps, l1_steps
@@ -96,8 +90,6 @@ def sample(
     >>> sample(3, Eta.from_epsilon(0.1), bits, 1).tolist(), bits.steps
     ([0], 4)
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
     return clamped(LaplaceTrials(eta), bits, n, grid, *on_grid(value, grid, lower, upper))
 
 
@@ -141,17 +133,9 @@ def _magnitudes(center: int, low: int, high: int, last: int) -> Counter[tuple[in
     return Counter((min(max(center + z, low), high), abs(z)) for z in range(-last, last + 1))
 
 
-def _sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-    values = exact_values(data, parameters.query)
-    eta = member_eta(parameters, len(values))
-    drawn = [sample(value, eta, bits, n, **parameters.grid_and_bounds()) for value in values]
-    return side_by_side(drawn, data, parameters.query)
-
-
 def _trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[tuple[Any, Trace]]:
-    require_number(data, parameters.query)
-    value, apart = exact_values(data, parameters.query)[0], l1_steps(parameters.sensitivity, parameters.grid)
-    return trace_law(value, member_eta(parameters), apart=apart, **parameters.grid_and_bounds())
+    apart = l1_steps(parameters.sensitivity, parameters.grid)
+    return law_of_one(partial(trace_law, apart=apart), member_eta)(data, parameters)
 
 
 def runs(data: Data, parameters: LaplaceParameters) -> int:
@@ -163,7 +147,7 @@ def runs(data: Data, parameters: LaplaceParameters) -> int:
 TEXTBOOK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     "laplace-textbook",
     "laplace",
-    _sample_member,
+    sample_of_each(sample, member_eta),
     laplace_claim,
     laplace_exact.BASE2.law,
     runs=runs,

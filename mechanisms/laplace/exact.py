@@ -21,21 +21,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid, require_few_atoms, trace_law
-from subnormal.mechanisms.additive.family import (
-    Data,
-    LaplaceParameters,
-    exact_values,
-    laplace_claim,
-    require_number,
-    side_by_side,
+from subnormal.mechanisms.additive.clamped_noise import (
+    claim_with_failures,
+    clamped,
+    law_of_one,
+    on_grid,
+    require_few_atoms,
+    sample_of_each,
+    trace_law,
 )
+from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, Powers, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, l1_steps
 from subnormal.mechanisms.numerics.mpfr import float_up, rational
-from subnormal.mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive, with_failures
+from subnormal.mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive
 from subnormal.mechanisms.samplers import discrete_laplace
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate
@@ -76,8 +77,6 @@ def sample(
     >>> sample(3, 10.0, seeded_bits(1), 5).tolist()
     [-12, -19, 13, 7, 0]
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
     center, low, high = on_grid(value, grid, lower, upper, rounding)
     return clamped(discrete_laplace.laplace(rate_of(scale, grid)), bits, n, grid, center, low, high)
 
@@ -154,45 +153,26 @@ def _base_e_law(atoms: Any, powers: Powers, precision: int) -> Law[Any]:
     return Law(atoms, range(1, len(atoms) + 1), low, high, one, Fraction(0), powers)
 
 
-_Member = Mechanism[Data, LaplaceParameters, Any]
-
-
-def _member(name: str, scale_of: Callable[[LaplaceParameters, int], Eta | Fraction]) -> _Member:
+def _member(
+    name: str, scale_of: Callable[[LaplaceParameters, int], Eta | Fraction]
+) -> Mechanism[Data, LaplaceParameters, Any]:
     """scale_of(parameters, coordinates) keeps the budget for inputs that are rounded to the grid."""
-
-    def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-        values = exact_values(data, parameters.query)
-        scale = scale_of(parameters, len(values))
-        drawn = [sample(value, scale, bits, n, **parameters.grid_and_bounds()) for value in values]
-        return side_by_side(drawn, data, parameters.query)
-
-    def law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
-        require_number(data, parameters.query)
-        value = exact_values(data, parameters.query)[0]
-        return law(value, scale_of(parameters, 1), **parameters.grid_and_bounds())
 
     def noise_of(parameters: LaplaceParameters, coordinates: int) -> discrete_laplace.Laplace:
         return discrete_laplace.laplace(rate_of(scale_of(parameters, coordinates), parameters.grid))
 
-    def trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
-        require_number(data, parameters.query)
-        value = exact_values(data, parameters.query)[0]
-        return trace_law(noise_of(parameters, 1), value, **parameters.grid_and_bounds())
-
-    def trace_claim_member(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
-        coordinates = len(exact_values(data_in, parameters.query))
-        promised = laplace_claim(parameters, data_in, data_out)
-        return with_failures(promised, coordinates * noise_of(parameters, coordinates).undecided())
+    def undecided(parameters: LaplaceParameters, coordinates: int) -> Fraction:
+        return noise_of(parameters, coordinates).undecided()
 
     return Mechanism(
         name,
         "laplace",
-        sample_member,
+        sample_of_each(sample, scale_of),
         laplace_claim,
-        law_member,
+        law_of_one(law, scale_of),
         exact=True,
-        trace_law=trace_law_member,
-        trace_claim=trace_claim_member,
+        trace_law=law_of_one(trace_law, noise_of),
+        trace_claim=claim_with_failures(laplace_claim, undecided),
     )
 
 

@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.clamped_noise import clamped, on_grid, require_few_atoms
-from subnormal.mechanisms.additive.family import (
-    Data,
-    LaplaceParameters,
-    exact_values,
-    laplace_claim,
-    require_number,
-    side_by_side,
+from subnormal.mechanisms.additive.clamped_noise import (
+    claim_with_failures,
+    clamped,
+    law_of_one,
+    on_grid,
+    require_few_atoms,
+    sample_of_each,
 )
+from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law, image
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Trace
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace.bernoulli_trials import TRIALS_MAX, Number, ratio, runs, trials_for
 from subnormal.mechanisms.laplace.exact import LAW_BITS_MAX, member_eta
@@ -87,8 +87,6 @@ def sample(
     >>> sample(3, Eta(15, 4), bits, 5).tolist(), bits.consumed == 5 * 2 * trials_for(Eta(15, 4)) * 4
     ([5, 5, 0, 15, 21], True)
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
     trials = trials_for(eta)
     if trials > TRIALS_MAX:
         raise ValueError(f"eta = {eta} takes {trials} trials, more than {TRIALS_MAX}: choose a coarser grid")
@@ -141,23 +139,11 @@ def _masses(eta: Eta, outcomes: int) -> list[int]:
     return masses
 
 
-def _sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-    values = exact_values(data, parameters.query)
-    eta = member_eta(parameters, len(values))
-    drawn = [sample(value, eta, bits, n, **parameters.grid_and_bounds()) for value in values]
-    return side_by_side(drawn, data, parameters.query)
+def _failure(parameters: LaplaceParameters, coordinates: int) -> Fraction:
+    return failure(member_eta(parameters, coordinates))
 
 
-def _claim_member(parameters: LaplaceParameters, data_in: Data, data_out: Data) -> Claim:
-    coordinates = len(exact_values(data_in, parameters.query))
-    promised = laplace_claim(parameters, data_in, data_out)
-    return with_failures(promised, coordinates * failure(member_eta(parameters, coordinates)))
-
-
-def _law_member(data: Data, parameters: LaplaceParameters) -> Law[Any]:
-    require_number(data, parameters.query)
-    value = exact_values(data, parameters.query)[0]
-    return law(value, member_eta(parameters), **parameters.grid_and_bounds())
+_law_member = law_of_one(law, member_eta)
 
 
 def _trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[tuple[Any, Trace]]:
@@ -169,8 +155,8 @@ def _trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[tuple[An
 FIXED_WORK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     "laplace-fixed-work",
     "laplace",
-    _sample_member,
-    _claim_member,
+    sample_of_each(sample, member_eta),
+    claim_with_failures(laplace_claim, _failure),
     _law_member,
     runs=runs,
     trace_law=_trace_law_member,

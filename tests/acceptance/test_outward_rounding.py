@@ -198,14 +198,14 @@ def test_members_pay_for_every_coordinate(monkeypatch: pytest.MonkeyPatch) -> No
     seen: list[Any] = []
 
     def spied(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(value: Any, scale: Any, *rest: Any, **options: Any) -> Any:
+        def call(scale: Any, grid: int) -> Any:
             seen.append(scale)
-            return real(value, scale, *rest, **options)
+            return real(scale, grid)
 
         return call
 
-    monkeypatch.setattr(laplace_exact, "sample", spied(laplace_exact.sample))
-    monkeypatch.setattr(gaussian_exact, "sample", spied(gaussian_exact.sample))
+    monkeypatch.setattr(laplace_exact, "rate_of", spied(laplace_exact.rate_of))
+    monkeypatch.setattr(gaussian_exact, "variance_of", spied(gaussian_exact.variance_of))
     data = np.zeros(3)
     member("laplace-exact-base-e").sample(data, LaplaceParameters(epsilon=1.0), seeded_bits(1), 1)
     member("laplace-exact").sample(data, LaplaceParameters(epsilon=1.0), seeded_bits(1), 1)

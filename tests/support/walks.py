@@ -1,10 +1,12 @@
 """A member's law against every string of bits through its sampler, and two laws against each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact, exhaustive
@@ -13,6 +15,8 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Trace
 from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.laplace import exact as laplace_exact
+from subnormal.mechanisms.privacy import Eta
 
 
 def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
@@ -20,6 +24,16 @@ def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bi
     if isinstance(drawn, np.ndarray):  # a vector is an outcome as a tuple
         return tuple(drawn.tolist())
     return drawn.item() if isinstance(drawn, np.generic) else drawn
+
+
+@contextmanager
+def laplace_members_at(eta: Eta) -> Iterator[pytest.MonkeyPatch]:
+    """Let every Laplace member in base 2 draw at this rate, whatever its ε is."""
+    laplace_exact.member_eta.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(laplace_exact, "noise_eta", lambda *_: eta)
+        yield patch
+    laplace_exact.member_eta.cache_clear()
 
 
 def traces(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[Any]:

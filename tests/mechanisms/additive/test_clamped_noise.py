@@ -65,7 +65,7 @@ def test_the_promise_for_pairs_adds_what_the_rest_costs(name: str, parameters: A
 def test_words_are_counted_for_each_outcome() -> None:
     """q = 1/2: clamped to −1, 0, 1 each has a third, but for the words that hold a boundary."""
     noise = discrete_laplace.laplace(Eta(1, 1))
-    law = clamped_noise.trace_law(noise, 0, lower=-1, upper=1)
+    law = clamped_noise.trace_law(0, noise, lower=-1, upper=1)
     assert law.atoms == [(value, Trace(0, 64, 1)) for value in (-1, 0, 1)]
     third = 2**64 // 3  # both boundaries beside 0 lie inside a word; further out they end in rounded bounds
     assert law.probability((0, Trace(0, 64, 1)))[0] == Fraction(third - 1, 2**64)
@@ -76,6 +76,6 @@ def test_words_are_counted_for_each_outcome() -> None:
 
 def test_noise_in_parts_has_no_law_of_traces() -> None:
     with pytest.raises(NoLawError, match="drawn in parts"):
-        clamped_noise.trace_law(discrete_laplace.laplace(Fraction(1, 300)), 0, lower=-9, upper=9)
+        clamped_noise.trace_law(0, discrete_laplace.laplace(Fraction(1, 300)), lower=-9, upper=9)
     with pytest.raises(NoLawError, match="drawn in parts"):
-        clamped_noise.trace_law(discrete_gaussian.gaussian(Fraction(10**6)), 0, lower=-9, upper=9)
+        clamped_noise.trace_law(0, discrete_gaussian.gaussian(Fraction(10**6)), lower=-9, upper=9)

@@ -20,7 +20,7 @@ from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_t
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers import bernoulli
-from tests.support.walks import one_draw, traces
+from tests.support.walks import laplace_members_at, one_draw, traces
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -34,8 +34,7 @@ def check_law(mechanism: AnyMechanism) -> None:
     assert mechanism.law is not None
     for eta in RATES:
         for data in (0, 0.75, -3):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(laplace_bernoulli_trials, "member_eta", lambda *_, eta=eta: eta)
+            with laplace_members_at(eta):
                 walked = exhaustive.law(partial(one_draw, mechanism, data, PARAMETERS), DEPTH)
             law = laplace_exact.law(data, eta, **PARAMETERS.grid_and_bounds())
             assert walked.rest < Fraction(1, 4)

@@ -18,7 +18,7 @@ from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_t
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace import fixed_work
 from subnormal.mechanisms.privacy import Claim, Eta
-from tests.support.walks import one_draw, traces
+from tests.support.walks import laplace_members_at, one_draw, traces
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -30,9 +30,8 @@ def check_law(mechanism: AnyMechanism) -> None:
     """Every string of all trials: nothing is left over, and the laws are equal."""
     assert mechanism.law is not None
     for eta, failure_bits in SMALL:
-        with pytest.MonkeyPatch.context() as patch:
+        with laplace_members_at(eta) as patch:
             patch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)
-            patch.setattr(fixed_work, "member_eta", lambda *_, eta=eta: eta)
             depth = 2 * laplace_bernoulli_trials.trials_for(eta) * eta.y
             assert depth <= 12
             for data in (0, 0.75, -3):
@@ -49,11 +48,11 @@ def test_the_law_is_that_of_the_code() -> None:
 @pytest.mark.parametrize(("eta", "failure_bits"), SMALL)
 def test_there_is_only_one_trace(eta: Eta, failure_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)
-    monkeypatch.setattr(fixed_work, "member_eta", lambda *_: eta)
     mechanism, trials = member("laplace-fixed-work"), laplace_bernoulli_trials.trials_for(eta)
     assert mechanism.trace_law is not None
-    walked = traces(partial(one_draw, mechanism, 0.5, PARAMETERS), 2 * trials * eta.y)
-    law = mechanism.trace_law(0.5, PARAMETERS)
+    with laplace_members_at(eta):
+        walked = traces(partial(one_draw, mechanism, 0.5, PARAMETERS), 2 * trials * eta.y)
+        law = mechanism.trace_law(0.5, PARAMETERS)
     pairs: Sequence[Any] = walked.atoms
     assert {trace for _, trace in pairs} == {Trace(0, 2 * trials * eta.y, 2 * trials)}
     for atom in {*walked.atoms, *law.atoms}:
