@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, LaplaceParameters, of_coordinates
-from subnormal.mechanisms.core.mechanism import Outcomes, Refused
+from subnormal.mechanisms.core.mechanism import Outcomes, Refused, size_of_data
 from subnormal.mechanisms.core.validation import Utilities
 from subnormal.mechanisms.exponential.family import ExponentialParameters
 
@@ -75,6 +75,9 @@ def released_at_once(
     return flat.reshape(n, len(numbers)) if of_coordinates(data, "value") else flat
 
 
-def up_to(runs: int) -> Callable[[Data, Additive], int]:
-    """Return `Mechanism.runs` for a member that draws that many numbers in about half a second."""
-    return lambda data, parameters: max(1, runs // np.size(data))
+def up_to(runs: int, least: int = 1) -> Callable[[Any, Any], int]:
+    """Return `Mechanism.runs` for a member that draws that many numbers in about half a second.
+
+    Data of fewer than `least` numbers take as long as that many.
+    """
+    return lambda data, parameters: max(1, runs // max(least, size_of_data(parameters, data)))

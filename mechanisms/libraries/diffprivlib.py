@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,9 @@ def _takes_records(data: Data, parameters: LaplaceParameters) -> bool:
     return high - low == Fraction(parameters.sensitivity)
 
 
+_member: partial[Mechanism[Any, Any, Any]] = partial(Mechanism, seeded=False, package=PACKAGE)
+
+
 def _additive(
     name: str,
     family: str,
@@ -111,7 +114,7 @@ def _additive(
     takes: Callable[[Data, Any], bool] = takes_numbers,
 ) -> Mechanism[Data, Any, Any]:
     promised: Any = laplace_claim if family == "laplace" else gaussian_claim
-    return Mechanism(name, family, sample, promised, seeded=False, runs=runs, package=PACKAGE, takes=takes)
+    return _member(name, family, sample, promised, runs=runs, takes=takes)
 
 
 LAPLACE = _additive("diffprivlib-laplace", "laplace", _noise("Laplace", _laplace_options), up_to(40_000))
@@ -132,13 +135,6 @@ DISCRETE_GAUSSIAN = _additive(
     up_to(20_000),
     takes_integers,
 )
-EXPONENTIAL: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
-    "diffprivlib-exponential",
-    "exponential",
-    _exponential,
-    claim,
-    seeded=False,
-    runs=lambda data, parameters: max(1, 500_000 // max(len(data), 100)),
-    package=PACKAGE,
-    takes=takes_utilities,
+EXPONENTIAL = _member(
+    "diffprivlib-exponential", "exponential", _exponential, claim, runs=up_to(500_000, 100), takes=takes_utilities
 )

@@ -6,7 +6,7 @@ OpenDP draws it for each entry independently. Releases of a mapping are batched 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -33,7 +33,7 @@ from subnormal.mechanisms.libraries import (
 )
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
 from subnormal.mechanisms.threshold.parameters import Data as Mapping
-from subnormal.mechanisms.threshold.parameters import Released, ThresholdParameters
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 PACKAGE = "opendp"
 DRAWS = 200_000  # utilities that noisy max compares in half a second
@@ -136,57 +136,12 @@ def _allow_what_is_contributed() -> None:
     enable_features("contrib")
 
 
-def _selection_runs(data: Utilities, parameters: ExponentialParameters) -> int:
-    return max(1, DRAWS // max(len(data), 10))
+_member: partial[Mechanism[Any, Any, Any]] = partial(Mechanism, seeded=False, package=PACKAGE)
 
-
-LAPLACE: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
-    "opendp-laplace",
-    "laplace",
-    _laplace,
-    laplace_claim,
-    seeded=False,
-    runs=up_to(10_000),
-    package=PACKAGE,
-    takes=takes_numbers,
-)
-GEOMETRIC: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
-    "opendp-geometric",
-    "laplace",
-    _geometric,
-    laplace_claim,
-    seeded=False,
-    runs=up_to(20_000),
-    package=PACKAGE,
-    takes=takes_integers,
-)
-GAUSSIAN: Mechanism[Data, GaussianParameters, Any] = Mechanism(
-    "opendp-gaussian",
-    "gaussian",
-    _gaussian,
-    gaussian_claim,
-    seeded=False,
-    runs=up_to(5_000),
-    package=PACKAGE,
-    takes=takes_numbers,
-)
-NOISY_MAX: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
-    "opendp-noisy-max",
-    "exponential",
-    _noisy_max,
-    claim,
-    seeded=False,
-    runs=_selection_runs,
-    package=PACKAGE,
-    takes=takes_utilities,
-)
-THRESHOLD: Mechanism[Mapping, ThresholdParameters, Released] = Mechanism(
-    "opendp-threshold",
-    "threshold",
-    _threshold,
-    _threshold_claim,
-    seeded=False,
-    runs=lambda data, parameters: max(1, 20_000 // max(1, len(data))),
-    package=PACKAGE,
-    takes=_takes_mapping,
+LAPLACE = _member("opendp-laplace", "laplace", _laplace, laplace_claim, runs=up_to(10_000), takes=takes_numbers)
+GEOMETRIC = _member("opendp-geometric", "laplace", _geometric, laplace_claim, runs=up_to(20_000), takes=takes_integers)
+GAUSSIAN = _member("opendp-gaussian", "gaussian", _gaussian, gaussian_claim, runs=up_to(5_000), takes=takes_numbers)
+NOISY_MAX = _member("opendp-noisy-max", "exponential", _noisy_max, claim, runs=up_to(DRAWS, 10), takes=takes_utilities)
+THRESHOLD = _member(
+    "opendp-threshold", "threshold", _threshold, _threshold_claim, runs=up_to(20_000, 1), takes=_takes_mapping
 )

@@ -7,7 +7,7 @@ Source: Google Differential Privacy Team, "Secure Noise Generation", 2020.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -50,23 +50,9 @@ def _gaussian_mechanism(sigma: float) -> Any:
     return GaussianMechanism.create_from_standard_deviation(sigma)
 
 
-LAPLACE: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
-    "pydp-laplace",
-    "laplace",
-    _laplace,
-    laplace_claim,
-    seeded=False,
-    runs=up_to(80_000),
-    package=PACKAGE,
-    takes=takes_numbers,
+_member: partial[Mechanism[Any, Any, Any]] = partial(
+    Mechanism, seeded=False, package=PACKAGE, runs=up_to(80_000), takes=takes_numbers
 )
-GAUSSIAN: Mechanism[Data, GaussianParameters, Any] = Mechanism(
-    "pydp-gaussian",
-    "gaussian",
-    _gaussian,
-    gaussian_claim,
-    seeded=False,
-    runs=up_to(80_000),
-    package=PACKAGE,
-    takes=takes_numbers,
-)
+
+LAPLACE = _member("pydp-laplace", "laplace", _laplace, laplace_claim)
+GAUSSIAN = _member("pydp-gaussian", "gaussian", _gaussian, gaussian_claim)
