@@ -99,7 +99,8 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
     for exponent in range(-digits, -1):
         begin = Fraction(2) ** exponent
         h = begin * grid
-        alike = _product(_difference(tail(begin), tail(2 * begin)), _difference(tail(-h), tail(h)), _inverse(step))
+        floats, each = _difference(tail(begin), tail(2 * begin)), _difference(tail(-h), tail(h))
+        alike = floats[0] * each[0] / step[1], floats[1] * each[1] / step[0]
         too_much = _difference(tail(begin - h), tail(begin - h / 2))
         on_grid.append(_difference(alike, too_much))
     return 1 - sum((high for _, high in on_grid), Fraction(0)), 1 - sum((low for low, _ in on_grid), Fraction(0))
@@ -107,18 +108,6 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
 
 def _difference(one: ProbabilityBounds, other: ProbabilityBounds) -> ProbabilityBounds:
     return one[0] - other[1], one[1] - other[0]
-
-
-def _product(*factors: ProbabilityBounds) -> ProbabilityBounds:
-    """Return bounds on a product of positive factors."""
-    low = high = Fraction(1)
-    for factor in factors:
-        low, high = low * factor[0], high * factor[1]
-    return low, high
-
-
-def _inverse(bounds: ProbabilityBounds) -> ProbabilityBounds:
-    return 1 / bounds[1], 1 / bounds[0]
 
 
 CONSTRUCTORS = (

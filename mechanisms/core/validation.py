@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.core.distances import nowhere_beyond
 from subnormal.mechanisms.numerics.mpfr import rational
+from subnormal.mechanisms.privacy import Claim
 
 INT64 = 1 << 63
 
@@ -22,6 +23,19 @@ class Sensitive(Protocol):
     @property
     def sensitivity(self) -> float:
         """Δ."""
+
+
+class Budgeted(Protocol):
+    """Parameters of a family whose members all promise ε."""
+
+    @property
+    def epsilon(self) -> float:
+        """ε, in nats."""
+
+
+def epsilon_claim(parameters: Budgeted, data_in: Any, data_out: Any) -> Claim:
+    """Return the promise ε of every member of such a family, the false ones too."""
+    return Claim(parameters.epsilon)
 
 
 def as_utilities(utilities: ArrayLike) -> Utilities:
@@ -50,6 +64,18 @@ def as_integers(utilities: ArrayLike) -> Utilities:
     if vector.dtype.kind != "i":
         raise ValueError("utilities must be integers with an Eta, got floats; round them or pass a budget in nats")
     return vector
+
+
+def as_index(name: str, value: object) -> int:
+    """Return an outcome from JSON that is an index. Raises ValueError, with what it is the name of, for another."""
+    if not is_integer(value):
+        raise ValueError(f"{name}, got {value!r}")
+    return value
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Return whether this is an integer, which True is not."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def require_index(outcome: int, count: int) -> None:

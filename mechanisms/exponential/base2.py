@@ -7,10 +7,9 @@ largest number of outcomes. Inexact arithmetic raises InexactError; whether it d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
+from math import lcm, prod
 from typing import Literal, get_args
 
 import numpy as np
@@ -174,7 +173,7 @@ def law(
     chances = [Fraction(int(up[index]), 1 << rounding_precision) for index in fractional]
     total = [Fraction(0)] * len(vector)
     for choice in itertools.product((0, 1), repeat=len(fractional)):
-        chance = _product(p if ceil else 1 - p for p, ceil in zip(chances, choice, strict=True))
+        chance = prod((p if ceil else 1 - p for p, ceil in zip(chances, choice, strict=True)), start=Fraction(1))
         rounded = floors.copy()
         rounded[fractional] += np.array(choice, dtype=np.int64)
         masses = numerators(rounded, eta)
@@ -187,13 +186,6 @@ def law(
         [probability.numerator * (denominator // probability.denominator) for probability in total],
         denominator,
     )
-
-
-def _product(factors: Iterable[Fraction]) -> Fraction:
-    result = Fraction(1)
-    for factor in factors:
-        result *= factor
-    return result
 
 
 def _integer_law(utilities: NDArray[np.int64], eta: Eta) -> Law[int]:

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.core.validation import Utilities
+from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.base2 import Sampler, clamped, numerators, weights, working_precision
-from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits, claim
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.numerics.mpfr import InexactError, Real, cumulative, exact
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta
 from subnormal.mechanisms.samplers import normalized, trace_laws
@@ -129,7 +129,7 @@ def _member(name: str, sample: _Sample, law_of_traces: _TraceLaw, options: dict[
         name,
         "exponential",
         sample_member,
-        claim,
+        epsilon_claim,
         _law,
         exact=True,
         runs=_runs,

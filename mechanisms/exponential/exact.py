@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities
+from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.cumulative_cells import (
     CHUNK,
@@ -39,7 +39,7 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
     search_of,
     that_matter,
 )
-from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, clamped
+from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
 from subnormal.mechanisms.samplers.exact_comparison import ExactCells, weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Weighing, budget_rate, scale_of
@@ -199,7 +199,7 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
         name,
         "exponential",
         sample_member,
-        claim,
+        epsilon_claim,
         law_member,
         exact=True,
         trace_law=trace_law_member,
@@ -210,7 +210,7 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
 def _trace_claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
     """Return the promise for pairs (outcome, Trace): ε, and a δ for what takes more than a word in either world."""
     straddled = Fraction(parameters.limits.max_outcomes - 1, 1 << 64)
-    return with_failures(claim(parameters, data_in, data_out), straddled)
+    return with_failures(epsilon_claim(parameters, data_in, data_out), straddled)
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

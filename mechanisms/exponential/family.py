@@ -7,6 +7,7 @@ e^(−ε·u_i/(2Δ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, floor
 
 import numpy as np
@@ -15,8 +16,8 @@ from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, require_index
-from subnormal.mechanisms.privacy import Claim, require_positive
+from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, as_index, epsilon_claim, require_index
+from subnormal.mechanisms.privacy import require_positive
 
 WORDS = 1 << 20  # that members which draw one for every outcome take in half a second
 RUNS_MIN = 1_000
@@ -71,11 +72,6 @@ def runs_of_words(data: Utilities, parameters: ExponentialParameters) -> int:
     return runs if runs >= RUNS_MIN else 0
 
 
-def claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
-    """Return the promise of every member: ε for vectors at most Δ apart."""
-    return Claim(parameters.epsilon)
-
-
 def search(
     epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
 ) -> tuple[ExponentialParameters, tuple[Neighbours, ...]]:
@@ -86,18 +82,12 @@ def search(
     return ExponentialParameters(epsilon or 1.0, limits, allowed), input_patterns.of_vectors(domain, begin, step)
 
 
-def _outcome(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"an outcome of the family 'exponential' is an index, got {value!r}")
-    return value
-
-
 FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
     name="exponential",
     parameters=ExponentialParameters,
     adjacent=adjacent,
-    claim=claim,
-    outcome=_outcome,
+    claim=epsilon_claim,
+    outcome=partial(as_index, "an outcome of the family 'exponential' is an index"),
     search=search,
     check_outcome=lambda parameters, data, outcome: require_index(outcome, len(data)),
     outcome_size=lambda parameters, data: 1,

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
-from subnormal.mechanisms.core.validation import Utilities, as_utilities
-from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, runs_of_words
+from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
+from subnormal.mechanisms.exponential.family import ExponentialParameters, runs_of_words
 from subnormal.mechanisms.numerics.mpfr import power_bounds
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.float_uniforms import uniform_bits as default_uniform_bits
@@ -152,15 +152,9 @@ _ScaledArrays = tuple[Integers, Integers]
 @lru_cache(maxsize=1)
 def _noises(float_type: str, uniform_bits: int) -> Floats:
     """Return the noise of every uniform, ascending."""
-    parts = range(0, 1 << uniform_bits, PART)
-    noise: Floats = np.concatenate(
-        [
-            gumbel(
-                np.arange(start, min(start + PART, 1 << uniform_bits)), float_type=float_type, uniform_bits=uniform_bits
-            )
-            for start in parts
-        ]
-    )
+    count = 1 << uniform_bits
+    parts = (np.arange(start, min(start + PART, count)) for start in range(0, count, PART))
+    noise: Floats = np.concatenate([gumbel(part, float_type=float_type, uniform_bits=uniform_bits) for part in parts])
     noise.flags.writeable = False
     return noise
 
@@ -210,7 +204,9 @@ def _member(name: str, float_type: DTypeLike, has_law: bool) -> _Member:
         options: Any = {"sensitivity": parameters.sensitivity, "float_type": float_type}
         return law(data, parameters.epsilon, **options)
 
-    return Mechanism(name, "exponential", sample_member, claim, law_member if has_law else None, runs=runs_of_words)
+    return Mechanism(
+        name, "exponential", sample_member, epsilon_claim, law_member if has_law else None, runs=runs_of_words
+    )
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
-from subnormal.mechanisms.core.validation import Utilities, as_utilities
-from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
+from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
+from subnormal.mechanisms.exponential.family import ExponentialParameters
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, running_sums, uniform_bits
 
@@ -118,7 +118,7 @@ def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
         return {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
 
     depth = _walk_depth if np.dtype(float_type) == np.float16 else None
-    return Mechanism(name, "exponential", sample_member, claim, law_member, depth=depth)
+    return Mechanism(name, "exponential", sample_member, epsilon_claim, law_member, depth=depth)
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
-from subnormal.mechanisms.core.validation import Utilities, as_integers
+from subnormal.mechanisms.core.validation import Utilities, as_integers, epsilon_claim
 from subnormal.mechanisms.exponential import permute_and_flip_law
-from subnormal.mechanisms.exponential.family import ExponentialParameters, claim, clamped, runs_of_words
+from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped, runs_of_words
 from subnormal.mechanisms.privacy import Eta, selection_eta
 from subnormal.mechanisms.samplers.bernoulli import bernoulli
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
@@ -127,7 +127,7 @@ BASE2: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
     "permute-and-flip",
     "exponential",
     _sample_member,
-    claim,
+    epsilon_claim,
     _law_member,
     exact=True,
     runs=runs_of_words,

@@ -22,6 +22,7 @@ from subnormal.mechanisms.additive.float_sums import released
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
 
 Floats = NDArray[np.floating[Any]]
@@ -83,13 +84,12 @@ def first_reaching(
 
     below, reached: indices known to lie below it (or −1) and not below it (or 2^(b+1)). The search bisects.
     """
-    while ((reached - below) > 1).any():
-        middle = below + (reached - below) // 2  # below, where the search is over: then −1 is asked as 0, and not used
-        got = outputs(np.maximum(middle, 0), value, scale, float_type=float_type, uniform_bits=uniform_bits) >= target
-        searching = reached - below > 1
-        reached = np.where(searching & got, middle, reached)
-        below = np.where(searching & ~got, middle, below)
-    return reached
+
+    def reaches(index: NDArray[np.int64]) -> NDArray[np.bool_]:
+        index = np.maximum(index, 0)  # −1 is asked where the search is over
+        return outputs(index, value, scale, float_type=float_type, uniform_bits=uniform_bits) >= target
+
+    return least_holding(reaches, below, reached)
 
 
 def sample(

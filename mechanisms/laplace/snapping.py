@@ -34,6 +34,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Refused
 from subnormal.mechanisms.laplace.snapping_bounds import BINARY64, Floats, Snapping, loss_bound, scale_for
+from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.numerics.mpfr import above, nearest_logs
 
 LAW_OUTCOMES_MAX = 4096
@@ -108,19 +109,9 @@ def _boundaries(mechanism: Snapping, reached: Callable[[Floats], NDArray[np.bool
         return reached(np.array(nearest_logs(significands.tolist(), shifts, p), dtype=np.float64))
 
     leading = np.full(count, half, dtype=np.int64)
-    binades = _least(lambda middle: at(leading, middle), np.zeros(count, dtype=np.int64), cutoff) - 1
-    significands = _least(lambda middle: at(middle, binades), leading, 2 * half)
+    binades = least_holding(lambda middle: at(leading, middle), np.zeros(count, dtype=np.int64), cutoff) - 1
+    significands = least_holding(lambda middle: at(middle, binades), leading, 2 * half)
     return [one << binade for one, binade in zip(significands.tolist(), binades.tolist(), strict=True)]
-
-
-def _least(holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], low: NDArray[np.int64], end: int) -> Any:
-    """Return for each place the least integer > low at which the monotone predicate holds, or end. Shape (places,)."""
-    low, high = low.copy(), np.full(len(low), end, dtype=np.int64)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        reached = holds(middle)
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return high
 
 
 def _calibrated(parameters: LaplaceParameters, precision: int, coordinates: int) -> Snapping | Refused:

@@ -23,8 +23,8 @@ from subnormal.mechanisms.additive.family import (
 )
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.core.validation import Utilities
-from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
+from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
+from subnormal.mechanisms.exponential.family import ExponentialParameters
 from subnormal.mechanisms.libraries import (
     Additive,
     drawn,
@@ -136,5 +136,10 @@ DISCRETE_GAUSSIAN = _additive(
     takes_integers,
 )
 EXPONENTIAL = _member(
-    "diffprivlib-exponential", "exponential", _exponential, claim, runs=up_to(500_000, 100), takes=takes_utilities
+    "diffprivlib-exponential",
+    "exponential",
+    _exponential,
+    epsilon_claim,
+    runs=up_to(500_000, 100),
+    takes=takes_utilities,
 )

@@ -20,8 +20,8 @@ from subnormal.mechanisms.additive.family import (
 )
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.core.validation import Utilities
-from subnormal.mechanisms.exponential.family import ExponentialParameters, claim
+from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
+from subnormal.mechanisms.exponential.family import ExponentialParameters
 from subnormal.mechanisms.libraries import (
     HELD,
     drawn,
@@ -141,7 +141,9 @@ _member: partial[Mechanism[Any, Any, Any]] = partial(Mechanism, seeded=False, pa
 LAPLACE = _member("opendp-laplace", "laplace", _laplace, laplace_claim, runs=up_to(10_000), takes=takes_numbers)
 GEOMETRIC = _member("opendp-geometric", "laplace", _geometric, laplace_claim, runs=up_to(20_000), takes=takes_integers)
 GAUSSIAN = _member("opendp-gaussian", "gaussian", _gaussian, gaussian_claim, runs=up_to(5_000), takes=takes_numbers)
-NOISY_MAX = _member("opendp-noisy-max", "exponential", _noisy_max, claim, runs=up_to(DRAWS, 10), takes=takes_utilities)
+NOISY_MAX = _member(
+    "opendp-noisy-max", "exponential", _noisy_max, epsilon_claim, runs=up_to(DRAWS, 10), takes=takes_utilities
+)
 THRESHOLD = _member(
     "opendp-threshold", "threshold", _threshold, _threshold_claim, runs=up_to(20_000, 1), takes=_takes_mapping
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -107,7 +107,7 @@ def exp_bounds(exponent: Fraction, precision: int = 128) -> tuple[Fraction, Frac
     >>> low < high and abs(float(low) - 1.6487212707001282) < 1e-15
     True
     """
-    return _directed("exp", exponent, precision)
+    return _directed(gmpy2.exp, exponent, precision)
 
 
 def log_bounds(value: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:
@@ -117,17 +117,12 @@ def log_bounds(value: Fraction, precision: int = 128) -> tuple[Fraction, Fractio
     """
     if value <= 0:
         raise ValueError(f"value must be positive, got {value}")
-    return _directed("log", value, precision)
+    return _directed(gmpy2.log, value, precision)
 
 
 def power_bounds(base: Fraction, exponent: int, precision: int = 128) -> tuple[Fraction, Fraction]:
     """Return dyadic rationals low ≤ base^exponent ≤ high for base > 0, exponent ≥ 0, about `precision` bits apart."""
-    bounds = []
-    for direction in (gmpy2.RoundDown, gmpy2.RoundUp):
-        with gmpy2.context(precision=precision + 64, round=direction):
-            rounded = gmpy2.mpfr(gmpy2.mpq(base.numerator, base.denominator))
-            bounds.append(fraction(rounded**exponent))
-    return bounds[0], bounds[1]
+    return _directed(lambda rounded: rounded**exponent, base, precision + 64)
 
 
 def normal_tail_bounds(deviations: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:
@@ -149,12 +144,12 @@ def normal_tail_bounds(deviations: Fraction, precision: int = 128) -> tuple[Frac
     return bounds[0], bounds[1]
 
 
-def _directed(function: str, argument: Fraction, precision: int) -> tuple[Fraction, Fraction]:
+def _directed(function: Callable[[Real], Real], argument: Fraction, precision: int) -> tuple[Fraction, Fraction]:
     bounds = []
     for direction in (gmpy2.RoundDown, gmpy2.RoundUp):
         with gmpy2.context(precision=precision, round=direction):
             rounded = gmpy2.mpfr(gmpy2.mpq(argument.numerator, argument.denominator))
-            bounds.append(fraction(getattr(gmpy2, function)(rounded)))
+            bounds.append(fraction(function(rounded)))
     return bounds[0], bounds[1]
 
 

@@ -8,7 +8,6 @@ Source: Blocki, Datta, Bonneau, NDSS 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt
 
@@ -16,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
+from subnormal.mechanisms.numerics.bisection import least_holding
+from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.partitions.family import COUNT_MAX, Frequencies, as_bounds, as_frequencies
 from subnormal.mechanisms.partitions.weight_sums import total_bounds
-from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
+from subnormal.mechanisms.privacy import Claim, Eta, selection_claim, with_failures
 from subnormal.mechanisms.samplers import discrete_laplace
 
 CountBounds = tuple[Frequencies, Frequencies]  # lower and upper, each of shape (rows,)
@@ -95,17 +95,10 @@ def within_distance(data: ArrayLike, distance: int) -> CountBounds:
         above = np.searchsorted(-counts, -value, side="left")  # rows with a larger count
         return np.asarray(before[above] - before[here] - (above - here) * value <= distance)
 
-    return counts - _most(lowered, np.minimum(counts, distance)), counts + _most(lifted, np.full_like(counts, distance))
-
-
-def _most(holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], limit: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each row the largest integer from 0 to its limit that holds, by bisection: 0 does, and all below."""
-    low, high = np.zeros_like(limit), limit + 1
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        good = holds(middle)
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return low
+    none = np.zeros_like(counts)
+    down = least_holding(lambda by: ~lowered(by), none, np.minimum(counts, distance) + 1) - 1
+    up = least_holding(lambda by: ~lifted(by), none, none + distance + 1) - 1
+    return counts - down, counts + up
 
 
 def weight_outside(data: ArrayLike, eta: Eta, inner: CountBounds, outer: CountBounds, precision: int = 128) -> Fraction:
@@ -150,5 +143,4 @@ def negligible_claim(eta: Eta, beyond: Fraction) -> Claim:
     The release is within `beyond` of the pure one in total variation, in either world: P' ≤ P + β ≤ e^ε·Q + β ≤
     e^ε·(Q' + β) + β.
     """
-    pure = selection_claim(eta)
-    return Claim(pure.epsilon, min(1.0, float_up((1 + exp_bounds(Fraction(pure.epsilon))[1]) * beyond)))
+    return with_failures(selection_claim(eta), beyond)

@@ -25,13 +25,13 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.partitions.family import (
     Frequencies,
     PartitionParameters,
     as_frequencies,
     as_problem,
     atoms_between,
-    claim,
 )
 from subnormal.mechanisms.partitions.weight_sums import WeightSums, bounds, sums
 from subnormal.mechanisms.privacy import Eta, selection_eta
@@ -143,5 +143,5 @@ def _law(data: Frequencies, parameters: PartitionParameters) -> Law[tuple[int, .
 
 
 EXACT: Mechanism[Frequencies, PartitionParameters, Any] = Mechanism(
-    "partitions-exact", "partitions", _sample, claim, _law, exact=True
+    "partitions-exact", "partitions", _sample, epsilon_claim, _law, exact=True
 )

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours, placed
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
-from subnormal.mechanisms.privacy import Claim, require_positive
+from subnormal.mechanisms.core.validation import epsilon_claim
+from subnormal.mechanisms.privacy import require_positive
 
 COUNT_MAX = 1 << 40  # records of one value: distances then stay far from the end of 64 bits
 MOST = (12, 8, 6, 4)  # counts of a search
@@ -101,11 +102,6 @@ def adjacent(parameters: PartitionParameters, data_in: Frequencies, data_out: Fr
     return same and int(np.abs(one - other).sum()) <= parameters.sensitivity
 
 
-def claim(parameters: PartitionParameters, data_in: Frequencies, data_out: Frequencies) -> Claim:
-    """Return the promise of every member: ε."""
-    return Claim(parameters.epsilon)
-
-
 def partitions_between(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.int64]:
     """Return every list between the bounds, in ascending order, int64 of shape (lists, rows).
 
@@ -162,7 +158,7 @@ FAMILY: Family[Frequencies, PartitionParameters, Any] = Family(
     name="partitions",
     parameters=PartitionParameters,
     adjacent=adjacent,
-    claim=claim,
+    claim=epsilon_claim,
     outcome=_outcome,
     search=search,
     members=(

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
-from subnormal.mechanisms.partitions.family import Frequencies, PartitionParameters, as_problem, atoms_between, claim
+from subnormal.mechanisms.core.validation import epsilon_claim
+from subnormal.mechanisms.partitions.family import Frequencies, PartitionParameters, as_problem, atoms_between
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, running_sums, uniform_bits
 
@@ -142,7 +143,7 @@ def _member(name: str, float_type: DTypeLike) -> _Member:
     def law_member(data: Frequencies, parameters: PartitionParameters) -> Law[Any]:
         return law(data, parameters.epsilon, **options(parameters))
 
-    return Mechanism(name, "partitions", sample_member, claim, law_member)
+    return Mechanism(name, "partitions", sample_member, epsilon_claim, law_member)
 
 
 _Member = Mechanism[Frequencies, PartitionParameters, Any]

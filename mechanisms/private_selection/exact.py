@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.core.validation import as_integers
+from subnormal.mechanisms.core.validation import as_integers, epsilon_claim
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Eta, noise_eta
 from subnormal.mechanisms.private_selection import family as private_selection_family
-from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores, claim
+from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores
 
 
 def sample(
@@ -61,7 +61,7 @@ BASE2: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
     "private-selection-exact",
     "private-selection",
     _sample_member,
-    claim,
+    epsilon_claim,
     _law_member,
     exact=True,
 )

@@ -29,9 +29,9 @@ from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.law import Law, exact_law, integers
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
-from subnormal.mechanisms.core.validation import require_index
+from subnormal.mechanisms.core.validation import epsilon_claim, require_index
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds, plain
-from subnormal.mechanisms.privacy import Claim, require_positive
+from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.normalized import uniform_below
 
 STOP_UNITS = 1 << 64  # of γ: a word decides
@@ -137,9 +137,9 @@ def law(scores: Sequence[Law[Any]], *, stop: Fraction, steps: int) -> Law[Outcom
     denominators = {law.denominator for law in scores}
     assert len(denominators) == 1  # the candidates share their bounds and their noise
     atoms = [
-        (candidate, value, int(weight))
+        (candidate, value.item(), int(weight))
         for candidate, law in enumerate(scores)
-        for value, weight in zip(_values(law), np.repeat(integers(law.low), law.counts()).tolist(), strict=True)
+        for value, weight in zip(np.asarray(law.atoms), np.repeat(integers(law.low), law.counts()), strict=True)
     ]
     total = denominators.pop() * len(scores)
     if len(atoms) * (steps * total.bit_length()) ** 2 > LAW_WORK_MAX:
@@ -164,21 +164,12 @@ def law(scores: Sequence[Law[Any]], *, stop: Fraction, steps: int) -> Law[Outcom
     return exact_law(named, range(1, len(named) + 1), weights, (stop.denominator * total) ** steps)
 
 
-def _values(law: Law[Any]) -> list[Any]:
-    return list(np.asarray(law.atoms).tolist())
-
-
 def _evaluated(coefficients: list[int], at: int) -> int:
     """Return Σ_t coefficient_t·at^t, t from 1."""
     result = 0
     for coefficient in reversed(coefficients):
         result = result * at + coefficient
     return result * at
-
-
-def claim(parameters: PrivateSelectionParameters, data_in: Scores, data_out: Scores) -> Claim:
-    """Return the promise of every member: 3(ε₁ + ε₀) = ε."""
-    return Claim(parameters.epsilon)
 
 
 def adjacent(parameters: PrivateSelectionParameters, data_in: Scores, data_out: Scores) -> bool:
@@ -214,7 +205,7 @@ FAMILY: Family[Scores, PrivateSelectionParameters, Outcome] = Family(
     name="private-selection",
     parameters=PrivateSelectionParameters,
     adjacent=adjacent,
-    claim=claim,
+    claim=epsilon_claim,
     outcome=_outcome,
     search=search,
     check_outcome=lambda parameters, data, outcome: require_index(outcome[0], len(data)),

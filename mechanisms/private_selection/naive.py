@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.core.validation import as_integers
+from subnormal.mechanisms.core.validation import as_integers, epsilon_claim
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.private_selection import family as private_selection_family
-from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores, claim
+from subnormal.mechanisms.private_selection.family import Outcome, PrivateSelectionParameters, Scores
 
 
 def sample(scores: ArrayLike, scale: float, bits: BitSource, n: int, *, stop: Fraction, steps: int) -> NDArray[Any]:
@@ -55,6 +55,6 @@ FLOAT64: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
     "private-selection-naive",
     "private-selection",
     _sample_member,
-    claim,
+    epsilon_claim,
     _law_member,
 )

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, Powers
 from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.privacy import Eta, noise_eta
-from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters, claim, require_category
+from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters, require_category
 
 HALF = 0.5  # the sensitivity at which selection, whose rate is ε/(2Δ), spends the whole budget on one unit of utility
 
@@ -67,7 +68,7 @@ def _member(
     def law_member(data: int, parameters: RandomizedResponseParameters) -> Law[int]:
         return law(data, rate_of(parameters), categories=parameters.categories)
 
-    return Mechanism(name, "randomized-response", sample_member, claim, law_member, exact=True)
+    return Mechanism(name, "randomized-response", sample_member, epsilon_claim, law_member, exact=True)
 
 
 BASE2 = _member("randomized-response-exact", lambda parameters: noise_eta(parameters.epsilon))

@@ -14,12 +14,13 @@ Sources: Warner 1965 (JASA 60), for k = 2; Kairouz, Bonawitz, Ramage 2016 (ICML,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours, placed
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.core.validation import require_index
-from subnormal.mechanisms.privacy import Claim, require_positive
+from subnormal.mechanisms.core.validation import as_index, epsilon_claim, is_integer, require_index
+from subnormal.mechanisms.privacy import require_positive
 
 CATEGORIES = 4  # of a search: with two, no choice among the others is seen
 
@@ -38,7 +39,7 @@ class RandomizedResponseParameters:
 
 def require_categories(categories: int) -> None:
     """Raise ValueError unless this is an integer of at least 2."""
-    if not _is_integer(categories) or categories < 2:
+    if not is_integer(categories) or categories < 2:
         raise ValueError(f"categories must be an integer of at least 2, got {categories!r}")
 
 
@@ -54,11 +55,6 @@ def adjacent(parameters: RandomizedResponseParameters, data_in: int, data_out: i
     return all(_is_category(one, parameters.categories) for one in (data_in, data_out))
 
 
-def claim(parameters: RandomizedResponseParameters, data_in: int, data_out: int) -> Claim:
-    """Return the promise of every member: ε for any two categories."""
-    return Claim(parameters.epsilon)
-
-
 def search(
     epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
 ) -> tuple[RandomizedResponseParameters, tuple[Neighbours, ...]]:
@@ -71,26 +67,16 @@ def search(
     )
 
 
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _is_category(value: object, categories: int) -> bool:
-    return isinstance(value, int) and _is_integer(value) and 0 <= value < categories
-
-
-def _outcome(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"an outcome of the family 'randomized-response' is a category, got {value!r}")
-    return value
+    return is_integer(value) and 0 <= value < categories
 
 
 FAMILY: Family[int, RandomizedResponseParameters, int] = Family(
     name="randomized-response",
     parameters=RandomizedResponseParameters,
     adjacent=adjacent,
-    claim=claim,
-    outcome=_outcome,
+    claim=epsilon_claim,
+    outcome=partial(as_index, "an outcome of the family 'randomized-response' is a category"),
     search=search,
     check_outcome=lambda parameters, data, outcome: require_index(outcome, parameters.categories),
     with_sensitivity=None,

@@ -25,10 +25,11 @@ from numpy.typing import DTypeLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.validation import epsilon_claim
+from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.randomized_response.family import (
     RandomizedResponseParameters,
-    claim,
     require_categories,
     require_category,
 )
@@ -104,14 +105,9 @@ def words_of_others(categories: int, float_type: DTypeLike = np.float64) -> NDAr
 
     The choice is monotone in the uniform, so the first one of each category is found by bisection, through `others`.
     """
-    least = np.arange(categories, dtype=np.int64)
-    first = np.zeros(categories, dtype=np.int64)
-    end = np.full(categories, 1 << uniform_bits(float_type), dtype=np.int64)
-    while (open_ := np.flatnonzero(first < end)).size:
-        middle = (first[open_] + end[open_]) // 2
-        reached = others(middle, categories, float_type) >= least[open_]
-        end[open_] = np.where(reached, middle, end[open_])
-        first[open_] = np.where(reached, first[open_], middle + 1)
+    least, before = np.arange(categories, dtype=np.int64), np.full(categories, -1)
+    reached = np.full(categories, 1 << uniform_bits(float_type))
+    first = least_holding(lambda word: others(np.maximum(word, 0), categories, float_type) >= least, before, reached)
     counts = np.diff(first)
     counts.flags.writeable = False
     return counts
@@ -144,7 +140,7 @@ def _member(float_type: DTypeLike) -> Mechanism[int, RandomizedResponseParameter
         return 2 * width if (1 << width) + (lies << width) <= STRINGS_MAX else None
 
     name = f"randomized-response-naive-{np.dtype(float_type).name}"
-    return Mechanism(name, "randomized-response", sample_member, claim, law_member, depth=walk_depth)
+    return Mechanism(name, "randomized-response", sample_member, epsilon_claim, law_member, depth=walk_depth)
 
 
 FLOAT64 = _member(np.float64)

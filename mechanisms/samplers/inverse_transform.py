@@ -92,7 +92,7 @@ class Table:
         if n < 0:
             raise ValueError(f"n must not be negative, got {n}")
         if n == 1:  # without the guide, whose gaps would tell
-            return np.array([self._settle(bits, bits.take(bits.word_bits))], dtype=np.int64)
+            return np.array([settle(self.bounds, bits, bits.take(bits.word_bits))], dtype=np.int64)
         drawn = np.empty(n, dtype=np.int64)
         for start in range(0, n, DRAWS_AT_ONCE):
             part = drawn[start : start + DRAWS_AT_ONCE]
@@ -125,10 +125,7 @@ class Table:
             left = np.arange(len(part))
         bits.steps += len(part) - len(left)
         for at in left.tolist():
-            part[at] = self._settle(bits, int(words[at]))
-
-    def _settle(self, bits: BitSource, drawn: int) -> int:
-        return settle(self.bounds, bits, drawn)
+            part[at] = settle(self.bounds, bits, int(words[at]))
 
 
 def settle(bounds: Callable[[int], DistributionBounds], bits: BitSource, drawn: int) -> int:

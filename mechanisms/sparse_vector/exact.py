@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Claim, Eta, compose, noise_claim, noise_eta
 from subnormal.mechanisms.samplers import discrete_laplace
@@ -49,7 +50,6 @@ from subnormal.mechanisms.sparse_vector.family import (
     on_grid,
     outcomes,
 )
-from subnormal.mechanisms.sparse_vector.family import claim as member_claim
 from subnormal.mechanisms.sparse_vector.lazy_threshold import lazy_threshold
 
 
@@ -192,7 +192,7 @@ def _member(name: str, *, with_gap: bool = False, clamped: bool = True) -> _Memb
     def law_member(data: Queries, parameters: SparseVectorParameters) -> Law[Answers]:
         return _law(on_grid(data, parameters), setting_of(parameters), gaps(parameters))
 
-    return Mechanism(name, "sparse-vector", sample_member, member_claim, law_member, exact=clamped)
+    return Mechanism(name, "sparse-vector", sample_member, epsilon_claim, law_member, exact=clamped)
 
 
 _Member = Mechanism[Queries, SparseVectorParameters, Answers]

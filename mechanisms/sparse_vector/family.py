@@ -22,10 +22,10 @@ from subnormal.mechanisms.core import input_patterns
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.core.validation import adjacent
+from subnormal.mechanisms.core.validation import adjacent, epsilon_claim
 from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, l1_steps, reach, to_steps
 from subnormal.mechanisms.numerics.mpfr import plain, rational
-from subnormal.mechanisms.privacy import Claim, require_positive
+from subnormal.mechanisms.privacy import require_positive
 
 Queries: TypeAlias = NDArray[Any]  # int64 or float64, shape (queries,)
 Number: TypeAlias = int | float
@@ -70,7 +70,8 @@ class SparseVectorParameters:
             raise ValueError(f"positives must be a positive integer, got {self.positives!r}")
         if not isinstance(self.grid, int) or isinstance(self.grid, bool) or not GRID_MIN <= self.grid <= GRID_MAX:
             raise ValueError(f"grid must be an integer from {GRID_MIN} to {GRID_MAX}, got {self.grid!r}")
-        for name, value in (*((name, getattr(self, name)) for name in ("lower", "upper", "width")), *self._gaps()):
+        bounds = [(name, getattr(self, name)) for name in ("lower", "upper", "width")]
+        for name, value in (*bounds, *(("gaps", gap) for gap in self.gaps)):
             steps = Fraction(value) / Fraction(2) ** self.grid
             if steps.denominator != 1 or abs(steps) > reach(self.grid):
                 raise ValueError(f"{name} must be a multiple of 2^{self.grid}, {reach(self.grid)} at most, got {value}")
@@ -80,9 +81,6 @@ class SparseVectorParameters:
             raise ValueError(f"width must not be negative, got {self.width}")
         if any(one >= other for one, other in pairwise((0, *self.gaps))):
             raise ValueError(f"gaps must be positive and ascend, got {self.gaps}")
-
-    def _gaps(self) -> list[tuple[str, Number]]:
-        return [("gaps", gap) for gap in self.gaps]
 
     def steps(self, value: Number) -> int:
         """Return a multiple of 2^grid in steps."""
@@ -148,11 +146,6 @@ def outcomes(codes: NDArray[np.int64], positive: Callable[[int], Answers] = lamb
     return [kinds[run] for run in runs]
 
 
-def claim(parameters: SparseVectorParameters, data_in: Queries, data_out: Queries) -> Claim:
-    """Return the promise of every member, the false ones too: ε for queries that move by at most Δ."""
-    return Claim(parameters.epsilon)
-
-
 def search(
     epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
 ) -> tuple[SparseVectorParameters, tuple[Neighbours, ...]]:
@@ -188,7 +181,7 @@ FAMILY: Family[Queries, SparseVectorParameters, Answers] = Family(
     name="sparse-vector",
     parameters=SparseVectorParameters,
     adjacent=adjacent,  # equally many queries, and none moves by more than Δ
-    claim=claim,
+    claim=epsilon_claim,
     outcome=_outcome,
     search=search,
     outcome_size=lambda parameters, data: 2 * len(data),

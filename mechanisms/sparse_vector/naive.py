@@ -15,6 +15,7 @@ from subnormal.mechanisms.additive.family import as_fractions
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.sparse_vector.family import (
     BELOW,
@@ -22,7 +23,6 @@ from subnormal.mechanisms.sparse_vector.family import (
     Queries,
     SparseVectorParameters,
     answered,
-    claim,
     outcomes,
 )
 
@@ -85,5 +85,5 @@ def _floats(data: Queries) -> list[float]:
 
 
 FLOAT64: Mechanism[Queries, SparseVectorParameters, Answers] = Mechanism(
-    "sparse-vector-naive", "sparse-vector", sample, claim, law
+    "sparse-vector-naive", "sparse-vector", sample, epsilon_claim, law
 )

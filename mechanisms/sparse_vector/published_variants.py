@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import discrete_laplace
@@ -44,7 +45,6 @@ from subnormal.mechanisms.sparse_vector.family import (
     Queries,
     SparseVectorParameters,
     answered,
-    claim,
     on_grid,
     outcomes,
 )
@@ -198,7 +198,7 @@ def _member(name: str, variant: Variant) -> Mechanism[Queries, SparseVectorParam
     def law_member(data: Queries, parameters: SparseVectorParameters) -> Law[Answers]:
         return law(variant, data, parameters)
 
-    return Mechanism(f"sparse-vector-{name}", "sparse-vector", sample_member, claim, law_member)
+    return Mechanism(f"sparse-vector-{name}", "sparse-vector", sample_member, epsilon_claim, law_member)
 
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
