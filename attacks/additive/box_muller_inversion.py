@@ -57,12 +57,7 @@ class UnreachableByBoxMuller:
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object: it depends on numpy's logarithm, sine and cosine to the last bit."""
-        return {
-            "kind": "unreachable-by-box-muller",
-            "data": list(self.data),
-            "sigma": self.sigma,
-            "portable": False,
-        }
+        return {"kind": "unreachable-by-box-muller", "data": list(self.data), "sigma": self.sigma, "portable": False}
 
 
 def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:

@@ -152,9 +152,8 @@ def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.
 def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, float]:
     """Return the attack: in f = 1, out f = 0, sensitivity 1, looking for outputs reachable from 1.
 
-    In float64 the advantage
-    is about 0.8, in float32 0.669 at ε = 1 and 0.613 at ε = 0.01, where ε allows tanh(ε/2) and ideal noise gives
-    1 − e^(−ε/2).
+    In float64 the advantage is about 0.8, in float32 0.669 at ε = 1 and 0.613 at ε = 0.01, where ε allows tanh(ε/2) and
+    ideal noise gives 1 − e^(−ε/2).
 
     epsilon: nats. float_type: that of the member it breaks. Raises ValueError unless ε is positive and finite, and for
     a type that is not of floats.

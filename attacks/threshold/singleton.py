@@ -27,11 +27,7 @@ def released_value(key: str) -> Callable[[Outcomes], NDArray[np.float64]]:
 
 
 def singleton(
-    name: str,
-    parameters: ThresholdParameters,
-    breaks: tuple[str, ...],
-    source: str,
-    description: str,
+    name: str, parameters: ThresholdParameters, breaks: tuple[str, ...], source: str, description: str
 ) -> Attack[Data, ThresholdParameters, Released]:
     """Return the attack: one key with the value Δ_∞ that Alice alone holds, against no key, and whether it is released.
 

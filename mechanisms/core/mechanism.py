@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 D = TypeVar("D")  # data
 P = TypeVar("P")  # the family's frozen dataclass of parameters: public values only
+T = TypeVar("T")
 O = TypeVar("O", bound=Hashable)  # an outcome  # noqa: E741 - the letter is the field's
 
 
@@ -84,6 +85,21 @@ class Mechanism(Generic[D, P, O]):
     trace_law: Callable[[D, P], Law[tuple[O | Refused, Trace]]] | None = None
     trace_claim: Callable[[P, D, D], Claim] | None = None
     variant_of: str = ""
+
+
+def of_member(
+    function: Callable[..., T], arguments_of: Callable[[Any], tuple[Any, dict[str, Any]]]
+) -> Callable[..., T]:
+    """Return a member's `sample` or `law` from that of its module, whose data are followed by a rate of some kind.
+
+    arguments_of(parameters) returns the rate, and the options by name.
+    """
+
+    def adapted(data: Any, parameters: Any, *bits_and_n: Any) -> T:
+        rate, options = arguments_of(parameters)
+        return function(data, rate, *bits_and_n, **options)
+
+    return adapted
 
 
 def vector_as_list(data: Any) -> object:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
 from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.base2 import Sampler, clamped, numerators, weights, working_precision
@@ -119,21 +119,18 @@ _Member = Mechanism[Utilities, ExponentialParameters, int]
 
 
 def _member(name: str, sample: _Sample, law_of_traces: _TraceLaw, options: dict[str, Any], **fields: Any) -> _Member:
-    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> NDArray[np.int64]:
-        return sample(data, member_eta(parameters), bits, n, limits=parameters.limits, **options)
-
-    def trace_law_member(data: Utilities, parameters: ExponentialParameters) -> TraceLaw:
-        return law_of_traces(data, member_eta(parameters), limits=parameters.limits, **options)
+    def arguments(parameters: ExponentialParameters) -> tuple[Eta, dict[str, Any]]:
+        return member_eta(parameters), {"limits": parameters.limits, **options}
 
     return Mechanism(
         name,
         "exponential",
-        sample_member,
+        of_member(sample, arguments),
         epsilon_claim,
         _law,
         exact=True,
         runs=_runs,
-        trace_law=trace_law_member,
+        trace_law=of_member(law_of_traces, arguments),
         **fields,
     )
 
@@ -157,11 +154,7 @@ TEN_TRIES = _member(
     variant_of=BASE2.name,
 )
 BIT_BY_BIT = _member(
-    "exponential-base2-bit-by-bit",
-    base2.sample,
-    trace_law,
-    {"sampler": "bit-by-bit"},
-    variant_of=BASE2.name,
+    "exponential-base2-bit-by-bit", base2.sample, trace_law, {"sampler": "bit-by-bit"}, variant_of=BASE2.name
 )
 EARLY_STOP = _member(
     "exponential-base2-early-stop",
@@ -171,9 +164,5 @@ EARLY_STOP = _member(
     variant_of=BASE2.name,
 )
 ON_DEMAND = _member(
-    "exponential-base2-precision-on-demand",
-    sample_on_demand,
-    trace_law_on_demand,
-    {},
-    variant_of=BASE2.name,
+    "exponential-base2-precision-on-demand", sample_on_demand, trace_law_on_demand, {}, variant_of=BASE2.name
 )

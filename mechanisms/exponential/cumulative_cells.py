@@ -176,11 +176,7 @@ def _prefix_table(cells: Cells, size: int) -> NDArray[np.int64]:
 
 
 def judge_by_floats(
-    cells: Cells,
-    search: Search,
-    drawn: NDArray[np.uint64],
-    found: NDArray[np.int64],
-    known: int,
+    cells: Cells, search: Search, drawn: NDArray[np.uint64], found: NDArray[np.int64], known: int
 ) -> None:
     """Write to `found` what floats decide of draws of so many known bits: an outcome, `STRADDLES` or `DOUBTFUL`."""
     width, slack = cells.total / (1 << known), cells.slack

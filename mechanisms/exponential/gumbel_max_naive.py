@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters, runs_of_words
 from subnormal.mechanisms.numerics.mpfr import power_bounds
@@ -196,17 +196,11 @@ def _ratio_powers(ratios: list[Fraction], exponent: int) -> _ScaledArrays:
 
 
 def _member(name: str, float_type: DTypeLike, has_law: bool) -> _Member:
-    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
-        options: Any = {"sensitivity": parameters.sensitivity, "float_type": float_type}
-        return sample(data, parameters.epsilon, bits, n, **options)
+    def arguments(parameters: ExponentialParameters) -> tuple[float, dict[str, Any]]:
+        return parameters.epsilon, {"sensitivity": parameters.sensitivity, "float_type": float_type}
 
-    def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-        options: Any = {"sensitivity": parameters.sensitivity, "float_type": float_type}
-        return law(data, parameters.epsilon, **options)
-
-    return Mechanism(
-        name, "exponential", sample_member, epsilon_claim, law_member if has_law else None, runs=runs_of_words
-    )
+    own_law = of_member(law, arguments) if has_law else None
+    return Mechanism(name, "exponential", of_member(sample, arguments), epsilon_claim, own_law, runs=runs_of_words)
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused, of_member
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters
 from subnormal.mechanisms.privacy import require_positive
@@ -108,17 +108,14 @@ def _walk_depth(data: Utilities, parameters: ExponentialParameters) -> int | Non
 
 
 def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
-    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(data, parameters.epsilon, bits, n, **_options(parameters))
-
-    def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-        return law(data, parameters.epsilon, **_options(parameters))
-
-    def _options(parameters: ExponentialParameters) -> dict[str, Any]:
-        return {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
+    def arguments(parameters: ExponentialParameters) -> tuple[float, dict[str, Any]]:
+        options = {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
+        return parameters.epsilon, options
 
     depth = _walk_depth if np.dtype(float_type) == np.float16 else None
-    return Mechanism(name, "exponential", sample_member, epsilon_claim, law_member, depth=depth)
+    return Mechanism(
+        name, "exponential", of_member(sample, arguments), epsilon_claim, of_member(law, arguments), depth=depth
+    )
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

@@ -124,11 +124,5 @@ def _eta(parameters: ExponentialParameters) -> Eta:
 
 
 BASE2: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
-    "permute-and-flip",
-    "exponential",
-    _sample_member,
-    epsilon_claim,
-    _law_member,
-    exact=True,
-    runs=runs_of_words,
+    "permute-and-flip", "exponential", _sample_member, epsilon_claim, _law_member, exact=True, runs=runs_of_words
 )

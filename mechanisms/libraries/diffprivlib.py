@@ -120,11 +120,7 @@ def _additive(
 LAPLACE = _additive("diffprivlib-laplace", "laplace", _noise("Laplace", _laplace_options), up_to(40_000))
 SNAPPING = _additive("diffprivlib-snapping", "laplace", _noise("Snapping", _snapping_options), up_to(20_000))
 GEOMETRIC = _additive(
-    "diffprivlib-geometric",
-    "laplace",
-    _noise("Geometric", _geometric_options, np.int64),
-    up_to(40_000),
-    takes_integers,
+    "diffprivlib-geometric", "laplace", _noise("Geometric", _geometric_options, np.int64), up_to(40_000), takes_integers
 )
 SUM = _additive("diffprivlib-sum", "laplace", _sum, lambda data, parameters: 4_000, _takes_records)
 GAUSSIAN = _additive("diffprivlib-gaussian", "gaussian", _noise("GaussianAnalytic", _gaussian_options), up_to(30_000))

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.partitions.family import (
     Frequencies,
@@ -130,18 +130,16 @@ def bias(data: ArrayLike, eta: Eta, *, lower: ArrayLike, upper: ArrayLike) -> ND
     return np.array(expected) - as_frequencies(data)
 
 
-def _eta(parameters: PartitionParameters) -> Eta:
-    return selection_eta(parameters.epsilon, parameters.sensitivity)
-
-
-def _sample(data: Frequencies, parameters: PartitionParameters, bits: BitSource, n: int) -> Outcomes:
-    return sample(data, _eta(parameters), bits, n, lower=parameters.lower, upper=parameters.upper)
-
-
-def _law(data: Frequencies, parameters: PartitionParameters) -> Law[tuple[int, ...]]:
-    return law(data, _eta(parameters), lower=parameters.lower, upper=parameters.upper)
+def _arguments(parameters: PartitionParameters) -> tuple[Eta, dict[str, Any]]:
+    eta = selection_eta(parameters.epsilon, parameters.sensitivity)
+    return eta, {"lower": parameters.lower, "upper": parameters.upper}
 
 
 EXACT: Mechanism[Frequencies, PartitionParameters, Any] = Mechanism(
-    "partitions-exact", "partitions", _sample, epsilon_claim, _law, exact=True
+    "partitions-exact",
+    "partitions",
+    of_member(sample, _arguments),
+    epsilon_claim,
+    of_member(law, _arguments),
+    exact=True,
 )

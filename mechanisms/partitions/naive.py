@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.partitions.family import Frequencies, PartitionParameters, as_problem, atoms_between
 from subnormal.mechanisms.privacy import require_positive
@@ -133,17 +133,11 @@ def law(
 
 
 def _member(name: str, float_type: DTypeLike) -> _Member:
-    def options(parameters: PartitionParameters) -> dict[str, Any]:
+    def arguments(parameters: PartitionParameters) -> tuple[float, dict[str, Any]]:
         given = {"lower": parameters.lower, "upper": parameters.upper, "sensitivity": parameters.sensitivity}
-        return given | {"float_type": float_type}
+        return parameters.epsilon, given | {"float_type": float_type}
 
-    def sample_member(data: Frequencies, parameters: PartitionParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(data, parameters.epsilon, bits, n, **options(parameters))
-
-    def law_member(data: Frequencies, parameters: PartitionParameters) -> Law[Any]:
-        return law(data, parameters.epsilon, **options(parameters))
-
-    return Mechanism(name, "partitions", sample_member, epsilon_claim, law_member)
+    return Mechanism(name, "partitions", of_member(sample, arguments), epsilon_claim, of_member(law, arguments))
 
 
 _Member = Mechanism[Frequencies, PartitionParameters, Any]

@@ -6,13 +6,14 @@ The number of steps does not depend on the data. Leaks: as a draw of `laplace_ex
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import as_integers, epsilon_claim
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Eta, noise_eta
@@ -43,25 +44,17 @@ def law(scores: ArrayLike, eta: Eta, *, lower: int, upper: int, stop: Fraction, 
     return private_selection_family.law(laws, stop=stop, steps=steps)
 
 
-def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:
-    bounds = {"lower": parameters.lower, "upper": parameters.upper}
-    return sample(data, _eta(parameters), bits, n, **bounds, stop=Fraction(parameters.stop), steps=parameters.steps)
-
-
-def _law_member(data: Scores, parameters: PrivateSelectionParameters) -> Law[Outcome]:
-    bounds = {"lower": parameters.lower, "upper": parameters.upper}
-    return law(data, _eta(parameters), **bounds, stop=Fraction(parameters.stop), steps=parameters.steps)
-
-
-def _eta(parameters: PrivateSelectionParameters) -> Eta:
-    return noise_eta(parameters.score_epsilon, parameters.sensitivity)
+def _arguments(parameters: PrivateSelectionParameters) -> tuple[Eta, dict[str, Any]]:
+    options = {"lower": parameters.lower, "upper": parameters.upper}
+    eta = noise_eta(parameters.score_epsilon, parameters.sensitivity)
+    return eta, options | {"stop": Fraction(parameters.stop), "steps": parameters.steps}
 
 
 BASE2: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
     "private-selection-exact",
     "private-selection",
-    _sample_member,
+    of_member(sample, _arguments),
     epsilon_claim,
-    _law_member,
+    of_member(law, _arguments),
     exact=True,
 )

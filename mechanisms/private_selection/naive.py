@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import as_integers, epsilon_claim
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.private_selection import family as private_selection_family
@@ -39,22 +39,15 @@ def law(scores: ArrayLike, scale: float, *, stop: Fraction, steps: int) -> Law[O
     return private_selection_family.law(laws, stop=stop, steps=steps)
 
 
-def _sample_member(data: Scores, parameters: PrivateSelectionParameters, bits: BitSource, n: int) -> Outcomes:
-    return sample(data, _scale(parameters), bits, n, stop=Fraction(parameters.stop), steps=parameters.steps)
-
-
-def _law_member(data: Scores, parameters: PrivateSelectionParameters) -> Law[Outcome]:
-    return law(data, _scale(parameters), stop=Fraction(parameters.stop), steps=parameters.steps)
-
-
-def _scale(parameters: PrivateSelectionParameters) -> float:
-    return parameters.sensitivity / float(parameters.score_epsilon)
+def _arguments(parameters: PrivateSelectionParameters) -> tuple[float, dict[str, Any]]:
+    scale = parameters.sensitivity / float(parameters.score_epsilon)
+    return scale, {"stop": Fraction(parameters.stop), "steps": parameters.steps}
 
 
 FLOAT64: Mechanism[Scores, PrivateSelectionParameters, Outcome] = Mechanism(
     "private-selection-naive",
     "private-selection",
-    _sample_member,
+    of_member(sample, _arguments),
     epsilon_claim,
-    _law_member,
+    of_member(law, _arguments),
 )

@@ -12,13 +12,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, Powers
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.privacy import Eta, noise_eta
@@ -60,15 +61,11 @@ def law(category: int, rate: Eta | float, *, categories: int) -> Law[int]:
 def _member(
     name: str, rate_of: Callable[[RandomizedResponseParameters], Eta | float]
 ) -> Mechanism[int, RandomizedResponseParameters, int]:
-    def sample_member(
-        data: int, parameters: RandomizedResponseParameters, bits: BitSource, n: int
-    ) -> NDArray[np.int64]:
-        return sample(data, rate_of(parameters), bits, n, categories=parameters.categories)
+    def arguments(parameters: RandomizedResponseParameters) -> tuple[Eta | float, dict[str, Any]]:
+        return rate_of(parameters), {"categories": parameters.categories}
 
-    def law_member(data: int, parameters: RandomizedResponseParameters) -> Law[int]:
-        return law(data, rate_of(parameters), categories=parameters.categories)
-
-    return Mechanism(name, "randomized-response", sample_member, epsilon_claim, law_member, exact=True)
+    own_sample, own_law = of_member(sample, arguments), of_member(law, arguments)
+    return Mechanism(name, "randomized-response", own_sample, epsilon_claim, own_law, exact=True)
 
 
 BASE2 = _member("randomized-response-exact", lambda parameters: noise_eta(parameters.epsilon))

@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
@@ -125,13 +125,8 @@ def law(category: int, epsilon: float, *, categories: int, float_type: DTypeLike
 
 
 def _member(float_type: DTypeLike) -> Mechanism[int, RandomizedResponseParameters, int]:
-    def sample_member(
-        data: int, parameters: RandomizedResponseParameters, bits: BitSource, n: int
-    ) -> NDArray[np.int64]:
-        return sample(data, parameters.epsilon, bits, n, categories=parameters.categories, float_type=float_type)
-
-    def law_member(data: int, parameters: RandomizedResponseParameters) -> Law[int]:
-        return law(data, parameters.epsilon, categories=parameters.categories, float_type=float_type)
+    def arguments(parameters: RandomizedResponseParameters) -> tuple[float, dict[str, Any]]:
+        return parameters.epsilon, {"categories": parameters.categories, "float_type": float_type}
 
     def walk_depth(data: int, parameters: RandomizedResponseParameters) -> int | None:
         """Two words; the second one is drawn for a lie only."""
@@ -140,7 +135,8 @@ def _member(float_type: DTypeLike) -> Mechanism[int, RandomizedResponseParameter
         return 2 * width if (1 << width) + (lies << width) <= STRINGS_MAX else None
 
     name = f"randomized-response-naive-{np.dtype(float_type).name}"
-    return Mechanism(name, "randomized-response", sample_member, epsilon_claim, law_member, depth=walk_depth)
+    own_sample, own_law = of_member(sample, arguments), of_member(law, arguments)
+    return Mechanism(name, "randomized-response", own_sample, epsilon_claim, own_law, depth=walk_depth)
 
 
 FLOAT64 = _member(np.float64)

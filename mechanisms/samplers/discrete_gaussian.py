@@ -1,7 +1,6 @@
 """Discrete Gaussian noise on the integers, exactly, at any scale: from tables of certified bounds.
 
-As in `discrete_laplace`, a large scale is drawn in two parts, Z = 2^m·T + R. Here R is uniform, and nearly
-always kept.
+As in `discrete_laplace`, a large scale is drawn in two parts, Z = 2^m·T + R. Here R is uniform, and nearly always kept.
 """
 
 from __future__ import annotations
