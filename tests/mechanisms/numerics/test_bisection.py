@@ -11,7 +11,7 @@ from subnormal.mechanisms.numerics.bisection import least_holding
 BELOW, END = (-1, 0, 3, 4), 5  # each place is searched above its own integer
 
 
-@pytest.mark.parametrize("least", product(*(range(below + 1, END + 1) for below in BELOW)))
+@pytest.mark.parametrize("least", list(product(*(range(below + 1, END + 1) for below in BELOW))))
 def test_each_place_gets_its_own_least_integer_or_the_end(least: tuple[int, ...]) -> None:
     def holds(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
         assert ((integers >= BELOW) & (integers < END)).all()
