@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table notebooks bench figures calibrate clean
+.PHONY: report test lint wheel table schema notebooks bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -44,6 +44,10 @@ notebooks: $(VENV)/.installed-test
 # The picture of a report's table, docs/table.svg; best where the libraries of others are not installed, as `make report` leaves it.
 table: $(VENV)/.installed
 	$(BIN)/python docs/table.py
+
+# The schema of report.json, docs/report.schema.json, from the dataclasses of audit/model.py.
+schema: $(VENV)/.installed
+	$(BIN)/python docs/schema.py
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test

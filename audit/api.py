@@ -165,12 +165,11 @@ def load(path: str | os.PathLike[str]) -> Report:
         OSError: the file cannot be read.
         ValueError: it is not a report of this version's form; the message names the file and the field.
     """
-    from subnormal.audit.report import from_json
-    from subnormal.audit.report.load import parsed
+    from subnormal.audit.report.load import report
 
     content = Path(path).read_bytes()
     try:
-        return _asked(from_json.report(parsed(content)))
+        return _asked(report(content))
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)} {error}") from None
 
@@ -195,7 +194,7 @@ def chosen(
 
 
 def _asked(report: model.Report) -> Report:
-    values: dict[str, Any] = {field.name: getattr(report, field.name) for field in fields(report)}
+    values: dict[str, Any] = {field.name: getattr(report, field.name) for field in fields(report) if field.init}
     return Report(**values)
 
 

@@ -12,11 +12,30 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
+from typing import Annotated
 
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up, log_bounds, rational
 
 NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The numbers from low to high, as an annotation of a float or an int.
+
+    An infinity is one of them only where it is an end; an end that is None does not limit. open: without the ends.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    open: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        if value in (self.low, self.high):
+            return not self.open
+        low, high = (-math.inf if self.low is None else self.low), (math.inf if self.high is None else self.high)
+        return low < value < high
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +50,8 @@ class Claim:
         ValueError: a number is out of range.
     """
 
-    epsilon: float
-    delta: float = 0.0
+    epsilon: Annotated[float, Range(0, EPSILON_MAX)]
+    delta: Annotated[float, Range(0, 1)] = 0.0
 
     def __post_init__(self) -> None:
         require_nonnegative("epsilon", self.epsilon)

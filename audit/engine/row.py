@@ -25,7 +25,7 @@ from subnormal.audit.evidence import batches, event_search, exact, exhaustive, s
 from subnormal.audit.evidence.batches import Batch, Sums
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.literal import literals
-from subnormal.audit.model import ExactEvidence, Row, Sketch
+from subnormal.audit.model import ExactEvidence, Row, Sketch, Worlds
 from subnormal.audit.text import error_text
 from subnormal.mechanisms.families import package
 from subnormal.mechanisms.privacy import Claim
@@ -233,7 +233,7 @@ def error_row(crossing: Crossing, error: BaseException | str) -> Row:
 
 
 def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence: Any) -> Row:
-    mechanism = crossing.mechanism
+    mechanism, worlds = crossing.mechanism, literals(attack.worlds)
     return Row(
         attack=attack.name,
         description=attack.description,
@@ -247,6 +247,6 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         advantage_allowed=None if claim is None else claim.advantage_allowed,
         reproducible=mechanism.seeded and attack.channel != "time",
         channel=attack.channel,
-        worlds=literals(attack.worlds),
+        worlds=None if worlds is None else Worlds(*worlds),
         **evidence,
     )

@@ -101,7 +101,6 @@ class Looks:
         weak = Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED
         return SequentialEvidence(
             verdict=Verdict.VIOLATED if self.refuted else weak,
-            claim=state.claim,
             alpha=self._alpha,
             runs=state.seen.runs,
             runs_max=runs_max,

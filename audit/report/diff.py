@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from subnormal.audit.model import Verdict, decisive
-from subnormal.audit.report.load import KINDS, PROVED, Json, key
+from subnormal.audit.model import KINDS, PROVED, Verdict, decisive
+from subnormal.audit.report.load import Json, key
 from subnormal.audit.text import printable
 
 CLOSE = 1e-12  # relative: more than what is lost in printing, less than what a law gains by any change
@@ -46,7 +46,7 @@ class Difference:
 
 
 def differences(old: Json, new: Json) -> list[Difference]:
-    """Return what changed between two documents of `saved.parsed`, rows matched by `saved.key`, the most severe first.
+    """Return what changed between two documents of `load.parsed`, rows matched by `load.key`, the most severe first.
 
     Listed are rows and errors that are new or missing, verdicts of any kind of evidence, warnings, claims, parameters
     and events. Numbers are listed where they must be equal: those of laws, in the same version; those of runs,

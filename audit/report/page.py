@@ -111,8 +111,8 @@ def _inputs(rows: Sequence[Row]) -> str:
         return ""
     imports = {"np.": "import numpy as np", "math.": "import math", "Fraction(": "from fractions import Fraction"}
     imports |= {"Decimal(": "from decimal import Decimal"}
-    needed = [line for name, line in imports.items() if any(name in one for one in found)]
-    return "\n".join([*needed, f"data_in = {found[0]}", f"data_out = {found[1]}"])
+    needed = [line for name, line in imports.items() if name in f"{found.in_} {found.out}"]
+    return "\n".join([*needed, f"data_in = {found.in_}", f"data_out = {found.out}"])
 
 
 def _anchor(taken: set[str], *names: str) -> str:

@@ -38,7 +38,8 @@ def report() -> Report:
         "sequential",
         "timing",
     }
-    return Report("0", 1, 500, 0.05, 0.01, {"numpy": np.__version__}, (*decided.rows, *others.rows), ("later",))
+    rows = (*decided.rows, *others.rows)
+    return Report("0", 1, 500, 0.05, 0.01, {"numpy": np.__version__}, rows, unfinished=("later",))
 
 
 def test_the_command_writes_the_same_report(tmp_path: Path) -> None:

@@ -7,8 +7,25 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import batches
-from subnormal.audit.model import SampledEvidence, SequentialEvidence
+from subnormal.audit.model import Row, SampledEvidence, SequentialEvidence
 from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.privacy import Claim
+
+
+def blank_row(claim: Claim | None) -> Row:
+    """Return a row without any evidence."""
+    return Row(
+        attack="attack",
+        description="told",
+        source="source",
+        family="family",
+        mechanism="member",
+        parameters={},
+        event=None,
+        claim=claim,
+        advantage_allowed=0.46,
+        reproducible=True,
+    )
 
 
 def distinguish(

@@ -89,7 +89,7 @@ MISTAKES: dict[str, Callable[[Json], object]] = {
     "rows[0].exact.verdict is 'PRIVATE', which is none of VIOLATED, HOLDS, UNRESOLVED": lambda document: document[
         "rows"
     ][0]["exact"].update(verdict="PRIVATE"),
-    "rows[0].exact.verdict is null, which is none of": lambda document: document["rows"][0].update(exact={}),
+    "has no rows[0].exact.verdict": lambda document: document["rows"][0].update(exact={}),
     "rows[1] is a second row of 'zero-rounding' and 'exponential-naive-float64'": lambda document: document.update(
         rows=document["rows"][:1] * 2
     ),

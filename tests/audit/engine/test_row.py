@@ -12,7 +12,7 @@ from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine.pairs import AnyAttack, Crossing, crossings, resisting
 from subnormal.audit.engine.row import examine
 from subnormal.audit.engine.scheduler import AuditProgress, examine_all
-from subnormal.audit.model import Verdict
+from subnormal.audit.model import Verdict, Worlds
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.families import exact_members, family, member
 
@@ -28,7 +28,7 @@ def test_worlds_that_are_not_adjacent_convict_nobody() -> None:
 
 def test_a_row_says_what_its_worlds_are() -> None:
     row = examine(Crossing(zero_rounding(), BASE2), seed=1, runs=10, alpha=0.05)
-    assert row.worlds == ("np.repeat(np.array([2980, 2981]), [1, 99])", "np.full(100, 2980)")
+    assert row.worlds == Worlds("np.repeat(np.array([2980, 2981]), [1, 99])", "np.full(100, 2980)")
 
     def broken_worlds() -> tuple[object, object]:
         raise ValueError("no worlds")

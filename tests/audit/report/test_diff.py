@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from subnormal.audit.model import KINDS
 from subnormal.audit.report.diff import Weight, context, differences, to_markdown
-from subnormal.audit.report.load import KINDS
 
 Json = dict[str, Any]
 

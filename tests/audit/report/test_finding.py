@@ -20,13 +20,13 @@ from subnormal.audit.model import (
 )
 from subnormal.audit.report.finding import Finding, finding
 from subnormal.mechanisms.privacy import Claim
+from tests.support.rows import blank_row
 
 PURE, DELTA = Claim(1.0), Claim(1.0, 1e-9)
 
 
 def row(claim: Claim | None, **evidence: Evidence) -> Row:
-    known = Row("attack", "told", "source", "family", "member", {}, None, claim, 0.46, True)
-    return dataclasses.replace(known, **evidence)  # type: ignore[arg-type]
+    return dataclasses.replace(blank_row(claim), **evidence)  # type: ignore[arg-type]
 
 
 def exact(verdict: Verdict, epsilon: float = 0.5, delta: float = 0.0, within: float | None = None) -> ExactEvidence:
@@ -35,11 +35,12 @@ def exact(verdict: Verdict, epsilon: float = 0.5, delta: float = 0.0, within: fl
 
 def sampled(verdict: Verdict, epsilon: float = 0.5, by: Literal["event", "distance"] | None = None) -> SampledEvidence:
     distance = KolmogorovSmirnov(0.9, 0.46, 0.01)
-    return SampledEvidence(verdict, 1_000, 0.95, epsilon, (0.0, 0.1), (0.5, 0.6), (0.4, 0.6), distance, None, by)
+    shown = (0.0, 0.1), (0.5, 0.6), (0.4, 0.6)
+    return SampledEvidence(verdict, 1_000, 0.95, epsilon, *shown, distance, None, convicted_by=by)
 
 
 def bet(verdict: Verdict, log_e_value: float) -> SequentialEvidence:
-    return SequentialEvidence(verdict, PURE, 0.05, 512, 1_000, 0, log_e_value, 9, 300, {}, ((0, 0.0),))
+    return SequentialEvidence(verdict, 512, 1_000, 0, 0.05, log_e_value, {}, 9, 300, ((0, 0.0),))
 
 
 def clock(verdict: Verdict, log_e_value: float) -> TimingEvidence:

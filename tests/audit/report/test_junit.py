@@ -16,7 +16,6 @@ from subnormal.audit.model import ExactEvidence, Report, Row, SequentialEvidence
 from subnormal.audit.report import sentences
 from subnormal.audit.report.junit import to_junit
 from subnormal.audit.text import printable
-from subnormal.mechanisms.privacy import Claim
 
 # What Jenkins accepts (its junit-10.xsd): element -> required attributes, other attributes, children.
 RESULT = (set[str](), {"type", "message"}, set[str]())
@@ -40,7 +39,7 @@ STRUCTURE = {
     "system-out": (set(), set(), set()),
 }
 SEQUENTIAL = SequentialEvidence(
-    Verdict.VIOLATED, Claim(1.0), 0.05, 512, 2_000, 0, 7.5, 100, 0, {"kind": "refuses", "portable": True}, ((0, 0.0),)
+    Verdict.VIOLATED, 512, 2_000, 0, 0.05, 7.5, {"kind": "refuses", "portable": True}, 100, 0, ((0, 0.0),)
 )
 
 

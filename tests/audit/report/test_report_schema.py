@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +11,12 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from docs.schema import schema
 from subnormal.audit.__main__ import main
 from subnormal.audit.model import Report
-from subnormal.audit.report import to_json
+from subnormal.audit.report import load, to_json
+from subnormal.audit.report.form import LATER
+from subnormal.audit.report.load import parsed
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import MISBEHAVING_TARGET, ROOT
 
@@ -47,8 +51,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Json:
     return document | {"rows": found}
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_one_and_current() -> None:
     Draft202012Validator.check_schema(SCHEMA)
+    assert schema() == (ROOT / "docs" / "report.schema.json").read_text(), "run make schema"
 
 
 def test_every_form_is_closed_and_asks_for_all_its_keys() -> None:
@@ -95,10 +100,22 @@ def test_a_missing_key_is_refused(rows: Json) -> None:
         for key in list(form):
             value = form.pop(key)
             assert not VALIDATOR.is_valid(rows), key
+            if key not in LATER and key != "schema":
+                with pytest.raises(ValueError, match=rf"^has no (\S+\.)?{key}$"):
+                    parsed(json.dumps(rows).encode())
             form[key] = value
             removed += 1
     assert removed > 200
     VALIDATOR.validate(rows)
+
+
+def test_a_report_from_before_some_keys_is_read(rows: Json) -> None:
+    older = copy.deepcopy(rows)
+    removed = {key for form in _forms(older) for key in LATER if form.pop(key, form) is not form}
+    assert removed == LATER
+    assert parsed(json.dumps(older).encode()) == older
+    (first, *_) = load.report(json.dumps(older).encode()).rows
+    assert (first.worlds, first.sampled and first.sampled.convicted_by) == (None, None)
 
 
 def test_an_unknown_key_is_refused(rows: Json) -> None:
@@ -151,12 +168,16 @@ def test_a_value_that_cannot_be_is_refused(row: int, path: str, value: Any, rows
     assert last in part
     part[last] = value
     assert not VALIDATOR.is_valid(mutated)
+    with pytest.raises(ValueError, match=rf"rows\[{row}\]\.{re.escape(path)}"):
+        parsed(json.dumps(mutated).encode())
 
 
 @pytest.mark.parametrize("name", ["schema", "alpha", "seed", "environment"])
 def test_what_stands_above_the_rows_is_checked_too(name: str, rows: Json) -> None:
     wrong = {"schema": "subnormal/report/2", "alpha": 0, "seed": -1, "environment": {"python": 3}}
     assert not VALIDATOR.is_valid(rows | {name: wrong[name]})
+    with pytest.raises(ValueError, match=name):
+        parsed(json.dumps(rows | {name: wrong[name]}).encode())
 
 
 def test_no_claim_allows_more_than_everything() -> None:

@@ -9,8 +9,9 @@ import pytest
 from subnormal.audit.model import ExactEvidence, KolmogorovSmirnov, Row, SampledEvidence, Verdict
 from subnormal.audit.report import sentences
 from subnormal.mechanisms.privacy import Claim
+from tests.support.rows import blank_row
 
-EMPTY = Row("attack", "told", "source", "family", "member", {}, None, Claim(1.0), 0.46, True)
+EMPTY = blank_row(Claim(1.0))
 REASSURING = ("is private", "is safe", "is secure", "passed", "no leak", "resists")
 
 
@@ -22,7 +23,8 @@ def exact(verdict: Verdict) -> ExactEvidence:
 def sampled(verdict: Verdict, runs: int = 1_000, by: Literal["event", "distance"] = "event") -> SampledEvidence:
     distance = KolmogorovSmirnov(0.5, 0.46, 0.01)
     shown = (0.09, 0.11), (0.5, 0.6), (0.4, 0.5)
-    return SampledEvidence(verdict, runs, 0.95, 1.5, *shown, distance, None, by if verdict == "VIOLATED" else None)
+    convicted_by = by if verdict == "VIOLATED" else None
+    return SampledEvidence(verdict, runs, 0.95, 1.5, *shown, distance, None, convicted_by=convicted_by)
 
 
 def row(proved: Verdict | None = None, seen: Verdict | None = None) -> Row:

@@ -8,7 +8,7 @@ import re
 import pytest
 from markupsafe import escape
 
-from subnormal.audit.model import Report, Row, Verdict
+from subnormal.audit.model import Report, Row, Verdict, Worlds
 from subnormal.audit.report import page, table, terminal, to_html, to_json
 from subnormal.audit.text import short
 from subnormal.mechanisms.families import member
@@ -155,10 +155,10 @@ def test_an_exact_member_is_recommended_where_the_broken_one_is_the_users(report
 
 def test_inputs_are_shown_where_all_rows_of_an_attack_have_the_same(report: Report) -> None:
     one, other = (dataclasses.replace(row, attack="same", channel=None) for row in report.rows[:2])
-    shown = [dataclasses.replace(row, worlds=("np.full(2, math.inf)", "[]")) for row in (one, other)]
+    shown = [dataclasses.replace(row, worlds=Worlds("np.full(2, math.inf)", "[]")) for row in (one, other)]
     (part,) = page.parts(dataclasses.replace(report, rows=tuple(shown)))
     assert part.inputs == "import numpy as np\nimport math\ndata_in = np.full(2, math.inf)\ndata_out = []"
-    for second in (None, ("1", "0")):
+    for second in (None, Worlds("1", "0")):
         rows = shown[0], dataclasses.replace(shown[1], worlds=second)
         (part,) = page.parts(dataclasses.replace(report, rows=rows))
         assert part.inputs == ""
