@@ -25,6 +25,9 @@ class Range:
     """The numbers from low to high, as an annotation of a float or an int.
 
     An infinity is one of them only where it is an end; an end that is None does not limit. open: without the ends.
+
+    >>> [value in Range(0) for value in (0, -1, math.inf)], math.inf in Range(0, math.inf), 0 in Range(0, 1, open=True)
+    ([True, False, False], True, False)
     """
 
     low: float | None = None
