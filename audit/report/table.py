@@ -157,10 +157,10 @@ def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
 
 
 def closing(report: Report) -> str:
-    """Return how the rows share α, and the limits of the verdicts."""
+    """Return how the rows share α, and the limits of the verdicts. A row that is proved may have runs, too."""
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
-    shared = f"α = {given(report.alpha)} shared by {judged} sampled {rows}" if judged else "nothing was sampled"
+    shared = f"α = {given(report.alpha)} shared by {judged} {rows} with runs" if judged else "nothing was sampled"
     lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are missing. " if report.unfinished else ""
     return (
         f"{lost}Seed {report.seed}; {shared}. HOLDS is about its pair of worlds; NOT REFUTED and UNDERPOWERED are no "

@@ -120,7 +120,7 @@ def test_every_rendering_shows_it(row: Row) -> None:
     shown = leaking(row, clocked(1, 1_000, extra=2.0))
     report = reported(shown)
     assert "VIOLATED" in table.to_markdown(report.rows)
-    assert "shared by 1 sampled row" in table.closing(report)
+    assert "shared by 1 row with runs" in table.closing(report)
     assert "worlds differ" in to_html.to_html(report)
     told = json.loads(to_json.to_json(report))["rows"][0]["timing"]
     assert shown.timing is not None
