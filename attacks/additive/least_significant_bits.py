@@ -11,7 +11,7 @@ better by more than 0.0007: the total variation of the laws is 0.6689 and 0.6133
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -51,14 +51,7 @@ class Reachable:
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
-        return {
-            "kind": "reachable",
-            "value": self.value,
-            "scale": self.scale,
-            "float_type": self.float_type,
-            "uniform_bits": self.uniform_bits,
-            "portable": False,
-        }
+        return {"kind": "reachable", **asdict(self), "portable": False}
 
 
 def _are_many_atoms(outcomes: Outcomes) -> bool:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil
 
 import numpy as np
@@ -192,13 +192,8 @@ def _positive(releases: bool, parameters: SparseVectorParameters) -> Callable[[i
 
 
 def _member(name: str, variant: Variant) -> Mechanism[Queries, SparseVectorParameters, Answers]:
-    def sample_member(data: Queries, parameters: SparseVectorParameters, bits: BitSource, n: int) -> list[Answers]:
-        return sample(variant, data, parameters, bits, n)
-
-    def law_member(data: Queries, parameters: SparseVectorParameters) -> Law[Answers]:
-        return law(variant, data, parameters)
-
-    return Mechanism(f"sparse-vector-{name}", "sparse-vector", sample_member, epsilon_claim, law_member)
+    own_sample, own_law = partial(sample, variant), partial(law, variant)
+    return Mechanism(f"sparse-vector-{name}", "sparse-vector", own_sample, epsilon_claim, own_law)
 
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
