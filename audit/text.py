@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 SHOWN = 160  # characters of what somebody else printed
 
@@ -59,10 +60,60 @@ def interval(bounds: tuple[float, float] | None) -> str:
     return "–" if bounds is None else f"[{short(bounds[0], 3)}, {short(bounds[1], 3)}]"
 
 
-def given(value: float) -> str:
-    """Return a number that somebody has chosen, as it is written: with every digit that it has, up to 12.
+def given(value: float, digits: int = 12) -> str:
+    """Return a number as it is written, one that somebody has chosen: with every digit that it has, up to so many.
 
-    >>> given(0.5), given(20_000.0), given(1e-06)
-    ('0.5', '20000', '1e-06')
+    >>> given(0.5), given(20_000.0), given(1e-06), given(math.inf)
+    ('0.5', '20000', '1e-06', '∞')
     """
-    return f"{value:.12g}"
+    return "∞" if value == math.inf else f"{value:.{digits}g}"
+
+
+def at_least(value: float) -> str:
+    """Return a lower bound to six decimals, rounded down.
+
+    >>> at_least(0.1234567)
+    '0.123456'
+    """
+    return f"{Decimal(value).quantize(Decimal('1e-6'), ROUND_FLOOR)}"
+
+
+def at_most(value: float) -> str:
+    """Return an upper bound to one digit, rounded up.
+
+    >>> at_most(3.2e-12)
+    '4e-12'
+    """
+    return f"{Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(value):.0e}"
+
+
+def on_axis(value: float) -> str:
+    """Return a number as an axis writes it.
+
+    >>> on_axis(-0.30000000000000004), on_axis(2e7), on_axis(1e-5)
+    ('−0.3', '2e7', '1e−5')
+    """
+    digits, _, exponent = given(value, 6).partition("e")
+    return (f"{digits}e{int(exponent)}" if exponent else digits).replace("-", "−")
+
+
+def power_of_ten(place: int) -> str:
+    """Return 10 to a power as an axis writes it.
+
+    >>> power_of_ten(-2), power_of_ten(3), power_of_ten(-12)
+    ('0.01', '1000', '10⁻¹²')
+    """
+    if -3 < place < 4:
+        return given(10.0**place)
+    return "10" + str(place).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def percent(share: float) -> str:
+    r"""Return a confidence, rounded down.
+
+    >>> percent(0.95), percent(1 - 0.05 / 178)
+    ('95\xa0%', '99.971\xa0%')
+    """
+    places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
+    digits = f"{math.floor(100 * share * 10**places + 1e-6) / 10**places:.{places}f}"
+    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there

@@ -11,7 +11,7 @@ import click
 from subnormal.audit.commands.common import file_mistakes, known, out_option, print_table, progress
 from subnormal.audit.commands.composed import composed
 from subnormal.audit.commands.target import finite
-from subnormal.audit.text import given
+from subnormal.audit.text import at_least, at_most, given
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -143,8 +143,8 @@ def _leaks(names: Sequence[str], count: int) -> list[Panel]:
 def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
     made = _empty(title, [axis, "low", "up", *lines[0].others])
     for line in lines:
-        at = f"{line.at:,}" if isinstance(line.at, int) else f"{line.at:.6g}"
-        made.add_row(at, _number(line.low), _number(line.up), *map(_number, line.others.values()))
+        at = f"{line.at:,}" if isinstance(line.at, int) else given(line.at, 6)
+        made.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 7) for one in line.others.values()))
     return made
 
 
@@ -157,12 +157,12 @@ def _leak_table(rows: Sequence[Compounded]) -> Table:
     for row in rows:
         if row.exact:
             made.add_row(
-                "", f"{row.mechanism} (exact)", f"{given(row.claim.epsilon)}", *(f"≤ {up:.0e}" for _, up in row.beyond)
+                "", f"{row.mechanism} (exact)", given(row.claim.epsilon), *(f"≤ {at_most(up)}" for _, up in row.beyond)
             )
             made.add_section()
         else:
-            lows = (f"{low:.6f}" for low, _ in row.beyond)
-            made.add_row(row.attack, row.mechanism, f"{given(row.claim.epsilon)}", *lows)
+            lows = (at_least(low) for low, _ in row.beyond)
+            made.add_row(row.attack, row.mechanism, given(row.claim.epsilon), *lows)
     return made
 
 
@@ -174,7 +174,3 @@ def _empty(title: str, columns: Sequence[str]) -> Table:
     for column in columns:
         made.add_column(column, justify="left" if column in ("attack", "mechanism") else "right")
     return made
-
-
-def _number(value: float) -> str:
-    return "∞" if value == float("inf") else f"{value:.7g}"

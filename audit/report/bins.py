@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.model import Pair, Sketch
+from subnormal.audit.text import given
 
 FEW = 8  # outcomes up to which each is a bar
 BINS = 80  # where cells are merged
@@ -39,7 +40,7 @@ def of(sketch: Sketch, most: int | None = None) -> Histogram:
     """Return the bins of a sketch. Cells of equal width stay as they are, up to `most` of them, where it is given."""
     ends, pairs = sketch.edges, (sketch.sampled, sketch.law)
     absent = "refused" if sketch.axis == "outcome" else "none"
-    names = [absent if np.isneginf(end) else f"{end:.10g}" for end in ends[: FEW + 1]]
+    names = [absent if np.isneginf(end) else given(end, 10) for end in ends[: FEW + 1]]
     even = len(ends) <= FEW or np.allclose(np.diff(ends), ends[1] - ends[0])
     finite = ends[np.isfinite(ends)]
     width = float(ends[1] - ends[0]) if even and len(ends) > 1 else float(np.array_equal(finite, np.round(finite)))
@@ -49,7 +50,7 @@ def of(sketch: Sketch, most: int | None = None) -> Histogram:
         ends, pairs = _binned(ends, pairs, width)
         merged = not width or len(ends) < 2 or ends[1] - ends[0] > width
         if len(ends) == 2:  # next to all of the mass has one value
-            names = [absent, "a number"] if np.isneginf(ends[0]) else [f"{ends[0]:.10g} or less", "more"]
+            names = [absent, "a number"] if np.isneginf(ends[0]) else [f"{given(ends[0], 10)} or less", "more"]
     whole = np.array_equal(ends, np.round(ends))
     axis = "outcome (−1: refused)" if ends[0] == -1 and whole and sketch.axis == "outcome" else sketch.axis
     return Histogram(axis, ends, merged, *pairs, tuple(names) if len(ends) <= FEW else ())

@@ -9,7 +9,6 @@ import numpy as np
 
 from subnormal.audit.model import Interval, Row, Verdict
 from subnormal.audit.report import svg
-from subnormal.audit.report.sentences import percent
 from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
 from subnormal.audit.statistics import binomial
 from subnormal.audit.text import short

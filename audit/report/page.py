@@ -227,7 +227,7 @@ def _more(row: Row) -> dict[str, str]:
         told["Welch's t"] = f"{short(row.timing.welch_t, 3)}, p = {short(row.timing.welch_p, 1)}"
         told["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
     if row.evidence.keys() - set(sentences.PROVED):
-        told["confidence of the runs"] = sentences.percent(sentences.confidence(row))
+        told["confidence of the runs"] = percent(sentences.confidence(row))
     return told
 
 
@@ -261,7 +261,7 @@ def answers(report: Report, made: Sequence[AttackRows]) -> dict[str, Any]:
         "violated": violated,
         "proved": len(proved),
         "alone": alone,
-        "confidence": sentences.percent(1 - report.alpha_per_row),
+        "confidence": percent(1 - report.alpha_per_row),
         "judged": sum(bool(one.row.evidence.keys() - set(sentences.PROVED)) for one in shown),
         "held": sum(one.verdict == "HOLDS" for one in shown),
         "twins": _twins(shown, violated),

@@ -8,7 +8,7 @@ from typing import Any
 
 from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
 from subnormal.audit.statistics import binomial
-from subnormal.audit.text import interval, short
+from subnormal.audit.text import interval, percent, short
 from subnormal.mechanisms.families import member
 
 ERROR = "ERROR"
@@ -56,17 +56,6 @@ def confidence(row: Row) -> float:
     if judged is not None:
         return judged.confidence
     return 1.0 if row.sequential is None else 1 - row.sequential.alpha
-
-
-def percent(share: float) -> str:
-    r"""Return a confidence, rounded down.
-
-    >>> percent(0.95), percent(1 - 0.05 / 178)
-    ('95\xa0%', '99.971\xa0%')
-    """
-    places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
-    digits = f"{math.floor(100 * share * 10**places + 1e-6) / 10**places:.{places}f}"
-    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
 
 
 def runs_needed(row: Row) -> int | None:

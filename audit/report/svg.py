@@ -70,29 +70,13 @@ class Axis:
             decades = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
             if len(decades) <= 2:
                 among = [lead * 10.0**place for place in (decades.start - 1, *decades) for lead in (1, 2, 5)]
-                return [(0.0, "0"), *((one, number(one)) for one in among if self.low <= one <= self.high)]
+                return [(0.0, "0"), *((one, on_axis(one)) for one in among if self.low <= one <= self.high)]
             shown = [place for place in decades if place % (1 + len(decades) // TICKS) == 0]
-            return [(0.0, "0"), *((10.0**place, _power(place)) for place in shown)]
+            return [(0.0, "0"), *((10.0**place, power_of_ten(place)) for place in shown)]
         step = _step(self.high - self.low)
         low, high = self.low - self.origin, self.high - self.origin
         counts = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-        return [(self.origin + count * step, number(count * step)) for count in counts]
-
-
-def number(value: float) -> str:
-    """Return a number as an axis writes it.
-
-    >>> number(-0.30000000000000004), number(2e7), number(1e-5)
-    ('−0.3', '2e7', '1e−5')
-    """
-    digits, _, exponent = f"{value:.6g}".partition("e")
-    return (f"{digits}e{int(exponent)}" if exponent else digits).replace("-", "−")
-
-
-def _power(place: int) -> str:
-    if -3 < place < 4:
-        return f"{10.0**place:g}"
-    return "10" + str(place).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return [(self.origin + count * step, on_axis(count * step)) for count in counts]
 
 
 def _step(span: float) -> float:
@@ -166,7 +150,7 @@ def chart(frame: Frame, told: str, marks: Sequence[str]) -> str:
     labels = [_text(LEFT - 10, up + 7, name, "e") for up, name in ups]
     across = [(frame.pixels([tick], [frame.y.low])[0][0], name) for tick, name in frame.x.ticks()]
     labels += [_text(at, BOTTOM + 28, name) for at, name in _apart(across)]
-    name = frame.x.name + (f" − {frame.x.origin:.0f}" if frame.x.origin else "")
+    name = frame.x.name + (f" − {given(frame.x.origin, 17)}" if frame.x.origin else "")
     labels += [_text((LEFT + RIGHT) // 2, HEIGHT - 8, name), _text(LEFT - 80, 22, frame.y.name, "s")]
     axes = _drawn(grid, "g") + _drawn(f"M{LEFT} {BOTTOM}H{RIGHT}", "a")
     inside = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}"'

@@ -171,5 +171,5 @@ def _broken(rows: Sequence[Row]) -> Iterator[str]:
     proved = sum(bool(set(sentences.kinds(row)) & set(sentences.PROVED)) for row in violated)
     runs = [sentences.confidence(row) for row in violated if not set(sentences.kinds(row)) & set(sentences.PROVED)]
     parts = [f"{proved} of {len(violated)} violations are proved, in integers"] if proved else []
-    parts += [f"{len(runs)} rest on runs, at {sentences.percent(min(runs))} each"] if runs else []
+    parts += [f"{len(runs)} rest on runs, at {percent(min(runs))} each"] if runs else []
     yield f"{'; '.join(parts)}."

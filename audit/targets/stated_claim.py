@@ -9,6 +9,7 @@ from typing import Any
 
 from subnormal.attacks.catalogue import at_epsilon
 from subnormal.attacks.core.attack import Attack, given
+from subnormal.audit import text
 from subnormal.audit.evidence import neighbouring_inputs
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.mechanisms.core.domain import Domain
@@ -49,13 +50,13 @@ class StatedClaim:
             change = family(attack.family).with_sensitivity
             if change is None:
                 raise ValueError(
-                    f"--sensitivity {self.sensitivity:g}: {attack.name} has none, as any data are adjacent"
+                    f"--sensitivity {text.given(self.sensitivity)}: {attack.name} has none, as any data are adjacent"
                 )
             attack = _built("sensitivity", self.sensitivity, attack, partial(_with_parameters, change))
         if self.domain is not None:
             attack = _in_domain(attack, self.domain)
         if self.sensitivity is not None and not family(attack.family).adjacent(attack.parameters, *attack.worlds()):
-            raise ValueError(f"--sensitivity {self.sensitivity:g}: the inputs of {attack.name} lie further apart")
+            raise ValueError(f"--sensitivity {text.given(self.sensitivity)}: the inputs of {attack.name} lie further apart")
         return attack
 
     def claim(self, of: Family[Any, Any, Any], parameters: Any, data_in: Any, data_out: Any) -> Claim:
@@ -71,7 +72,7 @@ def _built(option: str, value: float, attack: AnyAttack, make: Callable[[AnyAtta
     try:
         return make(attack, value)
     except ValueError as error:
-        raise ValueError(f"--{option} {value:g}: {attack.name} cannot be made for it: {error}") from None
+        raise ValueError(f"--{option} {text.given(value)}: {attack.name} cannot be made for it: {error}") from None
 
 
 def _with_parameters(change: Callable[[Any, float], Any], attack: AnyAttack, value: float) -> AnyAttack:

@@ -8,6 +8,7 @@ import pytest
 
 from subnormal.audit.model import ExactEvidence, KolmogorovSmirnov, Row, SampledEvidence, Verdict
 from subnormal.audit.report import sentences
+from subnormal.audit.text import percent
 from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import blank_row
 
@@ -106,7 +107,7 @@ def test_too_few_runs_say_how_many_it_takes() -> None:
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-3, 0.05 / 178, 1e-12])
 def test_no_confidence_is_rounded_up_to_certainty(alpha: float) -> None:
-    told = float(sentences.percent(1 - alpha).removesuffix("\u00a0%"))
+    told = float(percent(1 - alpha).removesuffix("\u00a0%"))
     assert told < 100
     assert 99.9 * alpha <= 100 - told <= 150 * alpha  # down, if at all
 
