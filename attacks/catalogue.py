@@ -9,13 +9,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.constructor import Constructor, split
 from subnormal.mechanisms.families import unknown
-
-AnyAttack = Attack[Any, Any, Any]
 
 FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its attacks
     "exponential.zero_rounding",

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subnormal.attacks import catalogue
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit import model
-from subnormal.audit.engine.pairs import AnyAttack, crossings
+from subnormal.audit.engine.pairs import crossings
 from subnormal.audit.engine.process_pool import local
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.mechanisms.families import family as family_named

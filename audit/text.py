@@ -84,7 +84,7 @@ def at_most(value: float) -> str:
     >>> at_most(3.2e-12)
     '4e-12'
     """
-    return f"{Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(value):.0e}"
+    return given(float(Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(value)))
 
 
 def on_axis(value: float) -> str:

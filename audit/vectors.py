@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.engine.pairs import covered
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.core.law import block_ends
@@ -26,8 +26,6 @@ SCHEMA = "subnormal/vector/1"
 
 _EXACT = 1 << 53  # integers up to here are exact in every JSON parser
 _ID_DIGITS = 16
-
-AnyAttack = Attack[Any, Any, Any]
 
 
 def vector(of: AnyAttack) -> dict[str, Any]:

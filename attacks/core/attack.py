@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Literal
+from typing import Any, Generic, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ class Attack(Generic[D, P, O]):
     slow: bool = False
     channel: Channel | None = None
     axis: str = ""
+
+
+AnyAttack = Attack[Any, Any, Any]
 
 
 def given(worlds: tuple[D, D]) -> tuple[D, D]:

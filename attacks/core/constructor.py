@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, with_options
+from subnormal.attacks.core.attack import AnyAttack, with_options
 from subnormal.mechanisms.families import unknown
-
-AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,7 +28,8 @@ from subnormal.audit.text import given
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from subnormal.audit.engine.pairs import AnyAttack, Crossing
+    from subnormal.attacks.core.attack import AnyAttack
+    from subnormal.audit.engine.pairs import Crossing
     from subnormal.audit.engine.process_pool import Executor
     from subnormal.audit.model import Report
 

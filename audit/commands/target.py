@@ -12,7 +12,7 @@ import click
 from subnormal.audit.commands.common import audit_progress
 
 if TYPE_CHECKING:
-    from subnormal.audit.engine.pairs import AnyAttack
+    from subnormal.attacks.core.attack import AnyAttack
     from subnormal.audit.model import Report
     from subnormal.audit.targets.stated_claim import StatedClaim
     from subnormal.mechanisms.core.domain import Domain

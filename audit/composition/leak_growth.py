@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.composition import other_accountants
 from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.composition import COUNT, buckets
-from subnormal.audit.engine.pairs import AnyMechanism, Crossing, covered, crossings
+from subnormal.audit.engine.pairs import Crossing, covered, crossings
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import Axis, Frame, Panel
 from subnormal.audit.text import given
+from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 
 RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the charts
-
-AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

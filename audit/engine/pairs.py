@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from subnormal.attacks import catalogue
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.evidence import side_channels
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members, unknown
 from subnormal.mechanisms.privacy import Claim
-
-AnyAttack = Attack[Any, Any, Any]
-AnyMechanism = Mechanism[Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

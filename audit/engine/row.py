@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.events import Event
-from subnormal.audit.engine.pairs import AnyAttack, Crossing, planned_runs
+from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing
 from subnormal.audit.evidence.batches import Batch, Sums
 from subnormal.audit.evidence.sequential import Looks

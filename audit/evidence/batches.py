@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Outcomes
 
 BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
 SMALL_RANGE = 1 << 14  # integers so close together are counted before anything is asked of them
 
-AnyAttack = Attack[Any, Any, Any]
-AnyMechanism = Mechanism[Any, Any, Any]
 Batch = tuple[int, int]  # its number, and its runs in each world
 
 

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.outcome_features import first_value
 from subnormal.audit.evidence import event_search
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.distances import nowhere_beyond
 from subnormal.mechanisms.core.input_patterns import Neighbours
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import AnyMechanism
 
 SCREENING = 1 / 4  # the share of the training runs for all pairs equally; the rest is for the pair chosen
 
-AnyMechanism = Mechanism[Any, Any, Any]
-AnyAttack = Attack[Any, Any, Any]
 Adjacent = Callable[[Any, Any], bool]
 
 
 def among(pairs: Sequence[Neighbours], adjacent: Adjacent) -> tuple[Neighbours, ...]:
     """Return the pairs that a claim covers, in their order."""
     return tuple(pair for pair in pairs if adjacent(pair.data_in, pair.data_out))
-
-
-def within(step: int | float) -> Adjacent:
-    """Return the relation of numbers, or vectors of one length, whose every entry differs by at most the step."""
-
-    def adjacent(data_in: Any, data_out: Any) -> bool:
-        same = np.shape(data_in) == np.shape(data_out)
-        return same and nowhere_beyond(Fraction(step), np.atleast_1d(data_in), np.atleast_1d(data_out))
-
-    return adjacent
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.batches import Counts
 from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Sketch, Verdict
 from subnormal.audit.statistics import binomial, curve_band
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, block_ends, integers
-from subnormal.mechanisms.core.mechanism import Mechanism, Refused
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused
 from subnormal.mechanisms.privacy import Claim
 
 CURVE_POINTS = 33  # of the picture of δ(ε)
@@ -27,8 +27,6 @@ PILOT = 4096  # runs that fix the cells where there is no law to fix them, at th
 PILOT_SHARE = 1 / 8  # of the runs asked for, at the most
 REFUSALS = 100  # of each world: where a pilot of at least so many only raises, nothing is tried
 
-AnyAttack = Attack[Any, Any, Any]
-AnyMechanism = Mechanism[Any, Any, Any]
 Laws = tuple[Law[Any], Law[Any]]
 
 

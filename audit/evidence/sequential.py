@@ -7,21 +7,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.evidence.batches import Batch
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 
 FIRST = 64  # runs of the first batch, which bets nothing; each batch is as large as all before it, up to a largest size
 SLACK = 1e-6  # nats of wealth required beyond 1/α: more than the rounding errors of all sums
 LEARNING_MAX, LEARNING_SHARE = 1 << 16, 1 / 8  # runs of each world to learn an event on, and the share of all
-
-AnyAttack = Attack[Any, Any, Any]
-AnyMechanism = Mechanism[Any, Any, Any]
 
 
 class Looks:

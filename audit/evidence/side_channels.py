@@ -17,10 +17,8 @@ import numpy as np
 from subnormal.attacks.core.attack import Channel
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, seeded_bits
 from subnormal.mechanisms.core.law import Law, image, integers
-from subnormal.mechanisms.core.mechanism import Mechanism, Refused, Trace
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused, Trace
 from subnormal.mechanisms.core.outcome_identity import identity
-
-AnyMechanism = Mechanism[Any, Any, Any]
 
 DRAWS = 1_000  # at the most, because each is a separate call
 DRAWS_LEAST = 500  # fewer convict of little that the law does not show

@@ -40,12 +40,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.model import Sketch, TimingEvidence, Verdict
 from subnormal.audit.statistics import binomial, e_process, paired_times
 from subnormal.audit.statistics.e_process import PairCounts, State, update
 from subnormal.mechanisms.bits import BitSource, seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 
 SECONDS = 3.0  # for all rows of a report that the clock decides
@@ -55,8 +55,6 @@ TRAINING = 4  # the first of so many parts of the measurements fixes the event
 CELLS, TAIL = 60, 0.01  # of a picture, and the part of the times beyond either end of it
 THRESHOLDS = 64  # parts into which the times that may be it divide those of the training
 
-AnyAttack = Attack[Any, Any, Any]
-AnyMechanism = Mechanism[Any, Any, Any]
 Clock = Callable[[], int]
 
 

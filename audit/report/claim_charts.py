@@ -10,8 +10,8 @@ import numpy as np
 from subnormal.audit.model import Interval, Row, Verdict
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
-from subnormal.audit.statistics import binomial
-from subnormal.audit.text import short
+from subnormal.audit.statistics import curve_band
+from subnormal.audit.text import percent, short
 from subnormal.mechanisms.privacy import Claim
 
 MAGNIFIED = 1e3  # the ratio of two probabilities of an event that a linear axis does not show
@@ -103,7 +103,7 @@ def curve(row: Row) -> Panel | None:
         return None
     band = sketch.band
     epsilons = sketch.curve[0] if sketch.curve is not None else band.epsilons if band is not None else np.zeros(0)
-    promised = np.array([binomial.implied_delta(claim, epsilon) for epsilon in epsilons.tolist()])
+    promised = curve_band.promised(claim, epsilons)
     lines = [promised, *([] if sketch.curve is None else [sketch.curve[1]]), *([] if band is None else [band.observed])]
     frame = Frame(Axis("ε (nats)", 0.0, float(epsilons[-1])), _deltas(row, float(np.max(lines))))
     marks, told = [], []

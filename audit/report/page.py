@@ -16,7 +16,7 @@ from subnormal.audit.report import row_charts, sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import Section, columns, sections
-from subnormal.audit.text import interval, short
+from subnormal.audit.text import interval, percent, short
 from subnormal.mechanisms.families import exact_members, family, member
 
 NAMED = 6  # broken mechanisms that the first screen names, before a click

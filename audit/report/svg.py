@@ -15,6 +15,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.audit.text import given, on_axis, power_of_ten
+
 WIDTH, HEIGHT = 640, 400  # of the picture; the page scales it
 LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of what the axes enclose
 ZERO = 0.07  # of a logarithmic axis, from its end to the least number on it: 0 stands at the end

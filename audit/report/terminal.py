@@ -10,7 +10,7 @@ from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.table import STYLES, closing, sections
-from subnormal.audit.text import printable
+from subnormal.audit.text import percent, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -151,19 +151,6 @@ def standard_errors_beyond(
     return np.where((happened > 0) & (happened < all_runs), beyond, -np.inf)
 
 
-def implied_delta(claim: Claim, epsilon: float) -> float:
-    """Return the least δ for which an (ε₀, δ₀) claim implies (ε, δ), rounded up: δ₀ where ε ≥ ε₀, and below
-
-        δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1),
-
-    the curve of the worst pair that the claim allows (Kairouz, Oh, Viswanath 2015: the region of its trade-offs).
-    """
-    if epsilon >= claim.epsilon:
-        return claim.delta
-    share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
-    return min(1.0, (claim.delta + (1 - claim.delta) * share) * (1 + 1e-15) + 1e-300)
-
-
 def parts(alpha: float, cells: int) -> tuple[float, float]:
     """Return the shares of a row's α for the event's bounds and for the distance of the worlds: half each.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,17 +47,17 @@ def band(
     lower, observed = _shown(cells, runs, ratios, alpha / 2), _observed(cells, runs, ratios)
     # 2^cells events, two worlds: the complement of an event is another, so that one side is both
     margin = np.sqrt((len(cells[0]) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
-    promised = np.array([_promised(claim, epsilon) for epsilon in points.tolist()])
-    best = int((lower - promised).argmax())
+    allowed = promised(claim, points)
+    best = int((lower - allowed).argmax())
     return CurveEvidence(
-        verdict=_of_curve(lower[best] > promised[best], runs, alpha, len(cells[0]), points, promised),
+        verdict=_of_curve(lower[best] > allowed[best], runs, alpha, len(cells[0]), points, allowed),
         runs=runs,
         confidence=1 - alpha,
         epsilons=points,
         lower=lower,
         observed=observed,
         upper=np.minimum(1.0, observed + margin * (1 + ratios)),
-        promised=promised,
+        promised=allowed,
         at=float(points[best]),
     )
 
@@ -93,8 +95,23 @@ def groups(cells: int, law: Pair | None) -> NDArray[np.int64]:
     return np.unique(parts[ranks], return_inverse=True)[1].astype(np.int64)
 
 
-def _promised(claim: Claim | Zcdp, epsilon: float) -> float:
-    return claim.delta(epsilon) if isinstance(claim, Zcdp) else binomial.implied_delta(claim, epsilon)
+def promised(claim: Claim | Zcdp, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the δ(ε) that a claim allows, shape (epsilons,)."""
+    curve = claim.delta if isinstance(claim, Zcdp) else partial(implied_delta, claim)
+    return np.array([curve(epsilon) for epsilon in epsilons.tolist()])
+
+
+def implied_delta(claim: Claim, epsilon: float) -> float:
+    """Return the least δ for which an (ε₀, δ₀) claim implies (ε, δ), rounded up: δ₀ where ε ≥ ε₀, and below
+
+        δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1),
+
+    the curve of the worst pair that the claim allows (Kairouz, Oh, Viswanath 2015: the region of its trade-offs).
+    """
+    if epsilon >= claim.epsilon:
+        return claim.delta
+    share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
+    return min(1.0, (claim.delta + (1 - claim.delta) * share) * (1 + 1e-15) + 1e-300)
 
 
 def _shown(
@@ -130,7 +147,7 @@ def _observed(
 
 
 def _of_curve(
-    above: bool, runs: int, alpha: float, cells: int, points: NDArray[np.float64], promised: NDArray[np.float64]
+    above: bool, runs: int, alpha: float, cells: int, points: NDArray[np.float64], allowed: NDArray[np.float64]
 ) -> Verdict:
     """Return the verdict. UNDERPOWERED: a perfect distinguisher's curve would have lain nowhere above the promise."""
     if above:
@@ -138,4 +155,4 @@ def _of_curve(
     low = np.exp(np.log(alpha / (8 * max(1, cells - 1))) / runs)
     with np.errstate(over="ignore"):
         best = low - np.exp(points) * (1 - low)
-    return Verdict.NOT_REFUTED if cells > 1 and (best > promised).any() else Verdict.UNDERPOWERED
+    return Verdict.NOT_REFUTED if cells > 1 and (best > allowed).any() else Verdict.UNDERPOWERED

@@ -55,18 +55,18 @@ def needed(slower: int, untied: int, pairs: int) -> Interval:
     return math.floor(each * signs_needed(farthest)), each * signs_needed(nearest)
 
 
-def signs_needed(share: float, error: float = ERROR) -> float:
-    """Return how many signs a two-sided sign test of level `error` needs to miss this share with probability `error`.
+def signs_needed(share: float) -> float:
+    """Return how many signs a two-sided sign test of level `ERROR` needs to miss this share with probability `ERROR`.
 
-    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − error/2 and 1 − error; few signs exactly.
+    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − ERROR/2 and 1 − ERROR; few signs exactly.
     """
     from scipy.special import ndtri
 
     if share == 0.5:
         return math.inf
-    spread = -ndtri(error / 2) / 2 - ndtri(error) * math.sqrt(share * (1 - share))
+    spread = -ndtri(ERROR / 2) / 2 - ndtri(ERROR) * math.sqrt(share * (1 - share))
     signs = math.ceil((spread / (share - 0.5)) ** 2)
-    while signs < EXACT_SIGNS and _missed(signs, share, error) > error:
+    while signs < EXACT_SIGNS and _missed(signs, share, ERROR) > ERROR:
         signs += 1
     return float(signs)
 

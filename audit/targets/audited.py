@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.process_pool import Here
 from subnormal.audit.engine.row_state import RowState
@@ -19,8 +19,6 @@ from subnormal.audit.targets.target import ANSWER_SECONDS, TIMEOUT, mechanism, o
 SEARCH_RUNS = 20_000  # of each world, at most, to learn inputs and an event on
 SEARCH_SHARE = 1 / 2  # of the row's runs, at most
 SEARCH_LEAST = 1_000  # fewer runs teach nothing
-
-AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclasses.dataclass(slots=True)

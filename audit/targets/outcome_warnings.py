@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from subnormal.audit.evidence.neighbouring_inputs import AnyAttack
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.model import Row
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import SHOWN, quoted

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from subnormal.attacks.catalogue import at_epsilon
-from subnormal.attacks.core.attack import Attack, given
+from subnormal.attacks.core.attack import AnyAttack, given
 from subnormal.audit import text
 from subnormal.audit.evidence import neighbouring_inputs
 from subnormal.audit.targets.json_lines import TargetError
@@ -18,8 +18,6 @@ from subnormal.mechanisms.families import family
 from subnormal.mechanisms.privacy import Claim
 
 SEARCH = "neighbours"  # the attack that searches for inputs and an event
-
-AnyAttack = Attack[Any, Any, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,7 +54,8 @@ class StatedClaim:
         if self.domain is not None:
             attack = _in_domain(attack, self.domain)
         if self.sensitivity is not None and not family(attack.family).adjacent(attack.parameters, *attack.worlds()):
-            raise ValueError(f"--sensitivity {text.given(self.sensitivity)}: the inputs of {attack.name} lie further apart")
+            stated = text.given(self.sensitivity)
+            raise ValueError(f"--sensitivity {stated}: the inputs of {attack.name} lie further apart")
         return attack
 
     def claim(self, of: Family[Any, Any, Any], parameters: Any, data_in: Any, data_out: Any) -> Claim:

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.side_channels.rejection_time import rejection_time
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
-from subnormal.audit.engine.pairs import AnyAttack, Crossing
+from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.evidence import timing
 from subnormal.audit.model import TimingEvidence, Verdict

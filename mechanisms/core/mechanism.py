@@ -87,6 +87,9 @@ class Mechanism(Generic[D, P, O]):
     variant_of: str = ""
 
 
+AnyMechanism = Mechanism[Any, Any, Any]
+
+
 def of_member(
     function: Callable[..., T], arguments_of: Callable[[Any], tuple[Any, dict[str, Any]]]
 ) -> Callable[..., T]:

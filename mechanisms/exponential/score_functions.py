@@ -15,13 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.core.validation import INT64
 from subnormal.mechanisms.exponential.base2 import FLOAT_LIMIT
 
-COUNT_SENSITIVITY = 1  # a record added, removed or replaced moves a count by at most 1
 RANK_SENSITIVITY = 2  # a record replaced: 1 for each unit of the symmetric difference, which grows by 2
-MODE_SENSITIVITY = 1  # a record added, removed or replaced
 
 
 def count(counted: int, candidates: ArrayLike) -> NDArray[np.int64]:
-    """Return |counted − r| for each candidate r, int64 of shape (candidates,). Sensitivity: COUNT_SENSITIVITY.
+    """Return |counted − r| for each candidate r, int64 of shape (candidates,). Sensitivity: 1.
 
     Selection by B^u is Laplace noise on the candidates. Where they are all the integers, its loss for neighbouring
     counts is η·ln 2, because both worlds have the same total weight. The general analysis of selection cannot use that,
@@ -81,7 +79,7 @@ def quantile(records: ArrayLike, candidates: ArrayLike, rank: int) -> NDArray[np
 
 
 def mode(records: ArrayLike, categories: ArrayLike) -> NDArray[np.int64]:
-    """Return −(the number of records in it) for each category, int64. Sensitivity: MODE_SENSITIVITY.
+    """Return −(the number of records in it) for each category, int64. Sensitivity: 1.
 
     Categories are distinct numbers or strings; records in none of them are counted nowhere. Raises ValueError for a
     category that is named twice.

@@ -6,9 +6,10 @@ False-alarm rate of each test on sound code: at most ALPHA, the tail beyond the 
 import pytest
 from scipy import stats
 
-from subnormal.audit.evidence import sampled
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
+from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish, until_decided
 from tests.support.synthetic import (
@@ -41,21 +42,21 @@ SOUND_AND_AS_FAR_APART_AS_ALLOWED = [
 ]
 
 
-def accusations(mechanism: sampled.AnyMechanism, alpha: float, attack: sampled.AnyAttack = ONE_BIT) -> int:
+def accusations(mechanism: AnyMechanism, alpha: float, attack: AnyAttack = ONE_BIT) -> int:
     found = (distinguish(mechanism, attack, seed=seed, runs=RUNS, alpha=alpha) for seed in range(SEEDS))
     return sum(evidence.verdict is Verdict.VIOLATED for evidence in found)
 
 
 @pytest.mark.parametrize("mechanism", SOUND_AND_TIGHT, ids=lambda mechanism: mechanism.name)
 @pytest.mark.parametrize("alpha", [0.05, 0.5])
-def test_sound_mechanisms_are_accused_no_more_often_than_alpha(mechanism: sampled.AnyMechanism, alpha: float) -> None:
+def test_sound_mechanisms_are_accused_no_more_often_than_alpha(mechanism: AnyMechanism, alpha: float) -> None:
     assert accusations(mechanism, alpha) <= stats.binom.ppf(1 - ALPHA, SEEDS, alpha)
 
 
 @pytest.mark.parametrize("mechanism", SOUND_AND_AS_FAR_APART_AS_ALLOWED, ids=lambda mechanism: mechanism.name)
 @pytest.mark.parametrize("alpha", [0.05, 0.5])
 def test_worlds_as_far_apart_as_the_claim_allows_are_accused_no_more_often_than_alpha(
-    mechanism: sampled.AnyMechanism, alpha: float
+    mechanism: AnyMechanism, alpha: float
 ) -> None:
     assert accusations(mechanism, alpha, MISSED) <= stats.binom.ppf(1 - ALPHA, SEEDS, alpha)
 
@@ -73,7 +74,7 @@ def test_worlds_too_far_apart_are_found_every_time_by_their_distance() -> None:
     ],
     ids=lambda mechanism: mechanism.name,
 )
-def test_broken_mechanisms_are_found_every_time(mechanism: sampled.AnyMechanism) -> None:
+def test_broken_mechanisms_are_found_every_time(mechanism: AnyMechanism) -> None:
     # Both lie more than seven standard deviations beyond what the intervals at α = 0.05 forgive.
     assert accusations(mechanism, 0.05) == SEEDS
 
@@ -95,7 +96,7 @@ def test_the_calibration_itself_would_notice_a_margin_that_is_too_narrow(monkeyp
     assert accusations(equal, 0.05, MISSED) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
 
 
-def stopped(mechanism: sampled.AnyMechanism, seeds: int) -> int:
+def stopped(mechanism: AnyMechanism, seeds: int) -> int:
     """Return how often a look after every batch, at most 12 of them, ends in an accusation at α = 0.05."""
     found = (
         until_decided(mechanism, attack_on_one_bit(), seed=seed, runs=1_200, alpha=0.05, batch=128)
@@ -105,5 +106,5 @@ def stopped(mechanism: sampled.AnyMechanism, seeds: int) -> int:
 
 
 @pytest.mark.parametrize("mechanism", SOUND_AND_TIGHT, ids=lambda mechanism: mechanism.name)
-def test_looking_after_every_batch_accuses_no_more_often_than_alpha(mechanism: sampled.AnyMechanism) -> None:
+def test_looking_after_every_batch_accuses_no_more_often_than_alpha(mechanism: AnyMechanism) -> None:
     assert stopped(mechanism, 200) <= stats.binom.ppf(1 - ALPHA, 200, 0.05)

@@ -24,18 +24,19 @@ from subnormal.attacks.additive.sensitivity_underestimation import (
     sensitivity_rounding_float64,
 )
 from subnormal.attacks.catalogue import attack, attacks
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands.target import TargetArguments, examine_target
-from subnormal.audit.engine.pairs import AnyAttack, AnyMechanism, Crossing, crossings
+from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import table, to_html, to_json
 from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 from subnormal.mechanisms.laplace import exact as laplace_exact

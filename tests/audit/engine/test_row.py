@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from subnormal.attacks.catalogue import attacks
-from subnormal.attacks.core.attack import index_statistic
+from subnormal.attacks.core.attack import AnyAttack, index_statistic
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
-from subnormal.audit.engine.pairs import AnyAttack, Crossing, crossings, resisting
+from subnormal.audit.engine.pairs import Crossing, crossings, resisting
 from subnormal.audit.engine.row import examine
 from subnormal.audit.engine.scheduler import AuditProgress, examine_all
 from subnormal.audit.model import Verdict, Worlds

@@ -4,6 +4,8 @@ False-alarm rate of the tests on sound code: at most ALPHA, the tail beyond the 
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from subnormal.audit.evidence import neighbouring_inputs, sampled
 from subnormal.audit.model import SampledEvidence, Verdict
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core import input_patterns
+from subnormal.mechanisms.core.distances import nowhere_beyond
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.families import family
 from tests.support.rows import distinguish
@@ -118,7 +121,9 @@ def test_relations_keep_what_a_claim_covers() -> None:
         "one entry less",
         "a one among zeros",
     }
-    within = {pair.name for pair in neighbouring_inputs.among(input_patterns.vectors(), neighbouring_inputs.within(1))}
+    within = {
+        pair.name for pair in neighbouring_inputs.among(input_patterns.vectors(), partial(nowhere_beyond, Fraction(1)))
+    }
     assert within == {
         "zeros against one",
         "one up",

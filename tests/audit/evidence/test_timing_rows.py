@@ -8,11 +8,12 @@ import os
 import numpy as np
 import pytest
 
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.attacks.side_channels.rejection_time import rejection_time
 from subnormal.attacks.side_channels.rejection_tries import rejection_tries
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
-from subnormal.audit.engine.pairs import AnyAttack, Crossing, crossings
+from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.evidence import timing

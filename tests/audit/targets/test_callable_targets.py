@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from subnormal.attacks.additive.grid_precision import grid_precision
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal
 from subnormal.audit import interrupts
-from subnormal.audit.engine.pairs import AnyAttack, Crossing
+from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Row, Verdict
 from subnormal.audit.targets.outcome_warnings import OutcomeMonitor

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from subnormal.attacks.additive.grid_precision import grid_precision
+from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal
 from subnormal.attacks.threshold.boundary import boundary
 from subnormal.audit.commands.target import TargetArguments, examine_target
-from subnormal.audit.engine.pairs import AnyAttack
 from subnormal.audit.model import Row, Verdict
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
