@@ -15,7 +15,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.text import given, on_axis, power_of_ten
+from subnormal.audit.text import on_axis, power_of_ten, whole
 
 WIDTH, HEIGHT = 640, 400  # of the picture; the page scales it
 LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of what the axes enclose
@@ -152,7 +152,7 @@ def chart(frame: Frame, told: str, marks: Sequence[str]) -> str:
     labels = [_text(LEFT - 10, up + 7, name, "e") for up, name in ups]
     across = [(frame.pixels([tick], [frame.y.low])[0][0], name) for tick, name in frame.x.ticks()]
     labels += [_text(at, BOTTOM + 28, name) for at, name in _apart(across)]
-    name = frame.x.name + (f" − {given(frame.x.origin, 17)}" if frame.x.origin else "")
+    name = frame.x.name + (f" − {whole(frame.x.origin)}" if frame.x.origin else "")
     labels += [_text((LEFT + RIGHT) // 2, HEIGHT - 8, name), _text(LEFT - 80, 22, frame.y.name, "s")]
     axes = _drawn(grid, "g") + _drawn(f"M{LEFT} {BOTTOM}H{RIGHT}", "a")
     inside = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}"'
