@@ -18,27 +18,6 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Channel
 from subnormal.mechanisms.privacy import Claim, Range
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CurveEvidence:
-    """The curve δ(ε) of a pair of worlds as runs show it; arrays of shape (epsilons,).
-
-    Together, at the confidence stated: the mechanism's own curve lies nowhere below `lower`, and the curve of what the
-    cells show of it nowhere above `upper` (a finer look may lie above). observed: the cells' curve as counted.
-    promised: what the claim allows. at: the ε at which `lower` exceeds it the most, or comes nearest.
-    """
-
-    verdict: Verdict
-    runs: int
-    confidence: float
-    epsilons: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    observed: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    promised: NDArray[np.float64]
-    at: float
-
-
 SCHEMA = "subnormal/report/1"
 
 Interval = tuple[float, float]
@@ -46,7 +25,6 @@ Probability = Annotated[float, Range(0, 1)]
 Probabilities = tuple[Probability, Probability]
 Chance = Annotated[float, Range(0, 1, open=True)]
 Nonnegative = Annotated[float, Range(0, math.inf)]
-Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class Verdict(StrEnum):
@@ -79,7 +57,7 @@ EventObject = Annotated[Mapping[str, Any], EventKeys]
 
 
 def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """Return the verdict that speaks for a row: what is shown or proved comes before what is not. None without one."""
+    """Return the verdict of a row: what is shown or proved comes before what is not. None without any verdict."""
     return min(verdicts, key=DECIDING.index, default=None)
 
 
@@ -233,6 +211,31 @@ class TimingEvidence:
 
 
 Evidence = ExactEvidence | SampledEvidence | SequentialEvidence | TimingEvidence
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveEvidence:
+    """The curve δ(ε) of a pair of worlds as runs show it; arrays of shape (epsilons,).
+
+    `lower` and `upper` hold together, at the confidence stated.
+
+    lower: the mechanism's own curve is nowhere below it.
+    observed: the curve of the cells, as counted.
+    upper: the curve of the cells' probabilities is nowhere above it; that of finer cells may be.
+    promised: what the claim allows.
+    at: the ε at which `lower` exceeds `promised` the most, or comes nearest to it.
+    """
+
+    verdict: Verdict
+    runs: int
+    confidence: float
+    epsilons: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    promised: NDArray[np.float64]
+    at: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,14 +326,14 @@ class Row:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict that speaks for the row, see `decisive`; None without any evidence."""
+        """The verdict of the row, see `decisive`; None without any evidence."""
         return decisive(evidence.verdict for evidence in self.evidence.values())
 
     def _visible_below(self) -> float | None:
         """Return the budget (nats) below which the event's advantage is more than the claim's δ allows.
 
-        From a proved advantage where there is one, else from the sample's lower bound. What tells by a loss alone, as a
-        count that only one world shows, is above a claim at larger budgets too.
+        It follows from the proved advantage where there is one, else from the sample's lower bound. An event that only
+        one world shows exceeds a pure claim at every budget, however small its advantage.
         """
         proved = self.exact or self.exhaustive
         advantage = self.sampled.advantage[0] if self.sampled is not None else None
