@@ -85,7 +85,13 @@ def require_index(outcome: int, count: int) -> None:
 
 
 def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> bool:
-    """Return whether two utility vectors may come from neighbours: equally long, and nowhere more than Δ apart."""
+    """Return whether two utility vectors may come from neighbours: equally long, and nowhere more than Δ apart.
+
+    Raises ValueError for what is no numpy array.
+    """
+    for data in (data_in, data_out):
+        if not isinstance(data, np.ndarray):
+            raise ValueError(f"data must be a numpy array, got a {type(data).__name__}")
     if data_in.shape != data_out.shape or len(data_in) == 0:
         return False
     return nowhere_beyond(rational("sensitivity", parameters.sensitivity), data_in, data_out)

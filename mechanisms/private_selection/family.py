@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core import input_patterns
-from subnormal.mechanisms.core.distances import nowhere_beyond
 from subnormal.mechanisms.core.domain import Domain
 from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.law import Law, exact_law, integers
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
-from subnormal.mechanisms.core.validation import epsilon_claim, require_index
+from subnormal.mechanisms.core.validation import adjacent, epsilon_claim, require_index
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds, plain
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.normalized import uniform_below
@@ -172,13 +171,6 @@ def _evaluated(coefficients: list[int], at: int) -> int:
     return result * at
 
 
-def adjacent(parameters: PrivateSelectionParameters, data_in: Scores, data_out: Scores) -> bool:
-    """Return whether no candidate's scores lie more than Δ apart."""
-    if data_in.shape != data_out.shape or len(data_in) == 0:
-        return False
-    return nowhere_beyond(Fraction(parameters.sensitivity), data_in, data_out)
-
-
 def search(
     epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
 ) -> tuple[PrivateSelectionParameters, tuple[Neighbours, ...]]:
@@ -204,7 +196,7 @@ def _outcome(value: object) -> Outcome:
 FAMILY: Family[Scores, PrivateSelectionParameters, Outcome] = Family(
     name="private-selection",
     parameters=PrivateSelectionParameters,
-    adjacent=adjacent,
+    adjacent=adjacent,  # as many candidates, and no score moves by more than Δ
     claim=epsilon_claim,
     outcome=_outcome,
     search=search,

@@ -24,7 +24,7 @@ On the grid of all floats the boundary has a probability below 2^−1074, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -52,7 +52,13 @@ DELTA_BITS = 1 << 11  # a relative 2^−900 of a δ that a float holds
 
 
 def adjacent(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> bool:
-    """Return whether the mappings are as near as the parameters' sensitivities say, compared exactly."""
+    """Return whether the mappings are as near as the parameters' sensitivities say, compared exactly.
+
+    Raises ValueError for what is no mapping.
+    """
+    for data in (data_in, data_out):
+        if not isinstance(data, Mapping):
+            raise ValueError(f"data must be a mapping from keys to numbers, got a {type(data).__name__}")
     keys, total, most = checked(parameters.sensitivities)
     shared = data_in.keys() & data_out.keys()
     apart = [abs(rational("value", data_in[key]) - rational("value", data_out[key])) for key in shared]
