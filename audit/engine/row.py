@@ -204,18 +204,14 @@ def finish(crossing: Crossing, plan: Plan, prepared: Preparation, tally: Tally |
     """Return the row, with the evidence of its laws and of its counts."""
     try:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        evidence: dict[str, Any] = {
-            "exact": prepared.exact,
-            "exhaustive": prepared.exhaustive,
-            "sketch": prepared.sketch,
-        }
+        found: dict[str, Any] = {"exact": prepared.exact, "exhaustive": prepared.exhaustive, "sketch": prepared.sketch}
         if isinstance(tally, Looks):
-            evidence["sequential"] = tally.evidence
+            found["sequential"] = tally.evidence
         elif tally is not None and prepared.sketch is not None:
             seed = sampled.row_seed(plan.seed, attack, crossing.seen)
-            evidence["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
-            evidence["sketch"] = sampled.sketched(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
-        return _row(crossing, attack, prepared.claim, **evidence)
+            found["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
+            found["sketch"] = sampled.sketched(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
+        return _row(crossing, attack, prepared.claim, **found)
     except Exception as error:
         return error_row(crossing, error)
 
