@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from subnormal.audit.commands.check import check
 from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
@@ -51,6 +52,7 @@ def main() -> None:
 
 
 main.add_command(run)
+main.add_command(check)
 main.add_command(list_command)
 main.add_command(vectors)
 main.add_command(compose)

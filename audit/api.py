@@ -51,15 +51,10 @@ class Report(model.Report):
         Raises:
             ModuleNotFoundError: pandas is not installed. Subnormal does not need it for anything else.
         """
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            if error.name != "pandas":
-                raise
-            raise ModuleNotFoundError("Report.to_frame needs pandas: pip install pandas", name="pandas") from None
         from subnormal.audit.report import notebook
+        from subnormal.audit.text import frame
 
-        return pandas.DataFrame.from_records(notebook.records(self))
+        return frame(notebook.records(self))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write report.json and report.html, the files that `subnormal run` writes.

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
 
 SHOWN = 160  # characters of what somebody else printed
 
@@ -126,3 +131,14 @@ def percent(share: float) -> str:
     places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
     digits = f"{math.floor(100 * share * 10**places + 1e-6) / 10**places:.{places}f}"
     return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
+
+
+def frame(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """Return records as a pandas data frame. Raises ModuleNotFoundError, with what to install, without pandas."""
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        if error.name != "pandas":
+            raise
+        raise ModuleNotFoundError("to_frame needs pandas: pip install pandas", name="pandas") from None
+    return pandas.DataFrame.from_records(list(records))

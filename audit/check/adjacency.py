@@ -1,0 +1,301 @@
+"""Which two inputs are neighbours, as Hypothesis strategies of pairs (in, out).
+
+>>> from hypothesis import strategies as st
+>>> neighbours = pairs(st.lists(st.integers(0, 9), max_size=3), add_or_remove())
+>>> from hypothesis import find
+>>> sorted(find(neighbours, lambda pair: 7 in pair[0] + pair[1]))
+[[], [7]]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from subnormal.audit.check.domain import belongs
+from subnormal.audit.text import quoted
+from subnormal.mechanisms.privacy import require_positive
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Norm = Literal["l1", "l2", "linf"]
+Pair: TypeAlias = tuple[Any, Any]
+PairsOf: TypeAlias = Callable[["SearchStrategy[Any]"], "SearchStrategy[Pair]"]
+Draw: TypeAlias = Callable[["SearchStrategy[Any]"], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """A relation of neighbours: pairs(data) is a strategy of pairs, both of which lie in the domain `data`."""
+
+    name: str
+    pairs: PairsOf
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
+    """Return the relation of datasets of one size that differ in one record.
+
+    Datasets are lists, tuples, one-dimensional arrays (or arrays of rows), or pandas frames.
+
+    Args:
+        element: a strategy of records. None: records of other datasets of the domain.
+
+    Returns:
+        The relation, for `check(adjacent=...)`.
+
+    Raises:
+        TypeError: element is no Hypothesis strategy.
+    """
+    _require_strategy(element)
+
+    def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+        from hypothesis import assume
+
+        def changed(draw: Draw) -> Pair:
+            dataset = draw(data)
+            assume(_size(dataset) > 0)
+            place = draw(_places(_size(dataset)))
+            return dataset, _spliced(dataset, place, place + 1, [_record(draw, data, element)])
+
+        return _composite(changed, data)
+
+    return Adjacency("change_one", pairs)
+
+
+def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
+    """Return the relation of datasets one of which has one record more. Sizes stay within those of the domain.
+
+    Args:
+        element: a strategy of records. None: records of other datasets of the domain.
+
+    Returns:
+        The relation, for `check(adjacent=...)`.
+
+    Raises:
+        TypeError: element is no Hypothesis strategy.
+    """
+    _require_strategy(element)
+
+    def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+        from hypothesis import strategies as st
+
+        def changed(draw: Draw) -> Pair:
+            dataset = draw(data)
+            size = _size(dataset)
+            if size and draw(st.booleans()):
+                place = draw(_places(size))
+                return dataset, _spliced(dataset, place, place + 1, [])
+            place = draw(_places(size + 1))
+            return dataset, _spliced(dataset, place, place, [_record(draw, data, element)])
+
+        return _composite(changed, data)
+
+    return Adjacency("add_or_remove", pairs)
+
+
+def within(distance: float, norm: Norm = "linf") -> Adjacency:
+    """Return the relation of numbers, or of vectors of one length, at most so far apart, compared exactly.
+
+    Args:
+        distance: positive; the sensitivity of a query, for instance.
+        norm: of the difference of vectors: its largest entry ("linf"), the sum of its entries ("l1"), or the root
+            of the sum of their squares ("l2").
+
+    Returns:
+        The relation, for `check(adjacent=...)`.
+
+    Raises:
+        ValueError: the distance is not positive and finite, or the norm is none of these.
+    """
+    require_positive("distance", distance)
+    if norm not in ("l1", "l2", "linf"):
+        raise ValueError(f"norm must be 'l1', 'l2' or 'linf', got {norm!r}")
+
+    def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+        from hypothesis import assume
+
+        def moved(draw: Draw) -> Pair:
+            one = draw(data)
+            other = _moved(draw, one, distance, norm)
+            assume(apart(one, other, norm) <= Fraction(distance) ** (2 if norm == "l2" else 1))
+            return one, other
+
+        return _composite(moved, data)
+
+    return Adjacency(f"within({distance:g}, norm={norm!r})", pairs)
+
+
+def apart(one: Any, other: Any, norm: Norm) -> Fraction:
+    """Return the distance of two numbers or vectors, exactly; of "l2" its square."""
+    entries = zip(_entries(one), _entries(other), strict=True)
+    steps = [abs(Fraction(first) - Fraction(second)) for first, second in entries]
+    if norm == "linf":
+        return max(steps, default=Fraction(0))
+    return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
+
+
+def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:
+    """Return the strategy of neighbours (in, out) that a user has named.
+
+    Args:
+        data: a strategy of inputs; None where `adjacent` says everything.
+        adjacent: what `change_one`, `add_or_remove` or `within` returned, a strategy of pairs, a sequence of pairs, or
+            a predicate of two inputs.
+
+    Raises:
+        TypeError: it is none of these, or `data` is missing or no strategy.
+        ValueError: an empty sequence of pairs.
+    """
+    from hypothesis import strategies as st
+
+    if data is not None and not isinstance(data, st.SearchStrategy):
+        raise TypeError(f"data must be a Hypothesis strategy, as st.lists(st.floats(0, 1)), got {quoted(repr(data))}")
+    if isinstance(adjacent, st.SearchStrategy):
+        return adjacent
+    if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):
+        return _of_sequence(adjacent)
+    if data is None:
+        raise TypeError("data must be given: a Hypothesis strategy of the inputs, or pairs=[(x, y), ...] instead")
+    if isinstance(adjacent, Adjacency):
+        return adjacent.pairs(data)
+    if callable(adjacent):
+        return _of_predicate(data, adjacent)
+    raise TypeError(
+        "adjacent must be change_one(...), add_or_remove(...), within(...), a strategy of pairs, or a predicate of two "
+        f"inputs, got {quoted(repr(adjacent))}"
+    )
+
+
+def _require_strategy(element: Any) -> None:
+    from hypothesis.strategies import SearchStrategy
+
+    if element is not None and not isinstance(element, SearchStrategy):
+        raise TypeError(f"element must be a Hypothesis strategy of records, got {quoted(repr(element))}")
+
+
+def _of_sequence(given: Sequence[Any]) -> SearchStrategy[Pair]:
+    from hypothesis import strategies as st
+
+    if not given:
+        raise ValueError("pairs must not be empty")
+    for place, pair in enumerate(given):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"pairs[{place}] must be two inputs (x, y), got {quoted(repr(pair))}")
+    return st.sampled_from([tuple(pair) for pair in given])
+
+
+def _of_predicate(data: SearchStrategy[Any], adjacent: Callable[[Any, Any], bool]) -> SearchStrategy[Pair]:
+    """Return pairs that a predicate accepts: an input and a small change of it, or two inputs."""
+    from hypothesis import strategies as st
+
+    def changed(draw: Draw) -> Pair:
+        one, other = draw(data), draw(data)
+        size = _size(one)
+        if size is not None and (step := draw(st.integers(0, 3))) and size + (step == 3):
+            place = draw(_places(size + (step == 3)))
+            record = [] if step == 2 else [_record(draw, data, None)]
+            other = _spliced(one, place, place + (step != 3), record)
+        return one, other
+
+    return _composite(changed, data).filter(lambda pair: adjacent(*pair))
+
+
+def _composite(changed: Callable[[Draw], Pair], data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+    """Return the strategy of pairs that a function draws, in either order, both of them in the domain."""
+    from hypothesis import assume
+    from hypothesis import strategies as st
+
+    @st.composite
+    def drawn(draw: Draw) -> Pair:
+        one, other = changed(draw)
+        assume(belongs(data, other) is not False)
+        return (one, other) if draw(st.booleans()) else (other, one)
+
+    return drawn()
+
+
+def _places(size: int) -> SearchStrategy[int]:
+    from hypothesis import strategies as st
+
+    return st.integers(0, size - 1)
+
+
+def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] | None) -> Any:
+    """Return a record: of the strategy of records, or of another dataset of the domain."""
+    if element is not None:
+        return draw(element)
+    from hypothesis import assume
+
+    dataset = draw(data)
+    size = _size(dataset)
+    assume(size)
+    place = draw(_places(size))
+    return dataset.iloc[place] if hasattr(dataset, "iloc") else dataset[place]
+
+
+def _size(dataset: Any) -> Any:
+    """Return the number of records; None where the input has none. Raises TypeError where it cannot be spliced."""
+    if isinstance(dataset, list | tuple | np.ndarray) or hasattr(dataset, "iloc"):
+        return len(dataset)
+    return None
+
+
+def _spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
+    """Return the dataset with other records from `start` to before `stop`, of the same type."""
+    if hasattr(dataset, "iloc"):
+        import pandas
+
+        middle = [pandas.DataFrame([record]).astype(dataset.dtypes) for record in records]
+        return pandas.concat([dataset.iloc[:start], *middle, dataset.iloc[stop:]], ignore_index=True)
+    if isinstance(dataset, np.ndarray):
+        middle = [np.asarray(record, dtype=dataset.dtype)[None] for record in records]
+        return np.concatenate([dataset[:start], *middle, dataset[stop:]])
+    return type(dataset)([*dataset[:start], *records, *dataset[stop:]])
+
+
+def _entries(data: Any) -> list[Any]:
+    return [one.item() if isinstance(one, np.generic) else one for one in np.atleast_1d(np.asarray(data, dtype=object))]
+
+
+def _moved(draw: Draw, data: Any, distance: float, norm: Norm) -> Any:
+    """Return an input about the distance away: all of it in one entry, or some of it in each."""
+    from hypothesis import strategies as st
+
+    entries = _entries(data)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in entries)
+    share = 1.0 if norm == "linf" else 1 / len(entries) if norm == "l1" else 1 / math.sqrt(len(entries) or 1)
+    every = draw(st.booleans())
+    steps: list[Any] = []
+    chosen = draw(_places(len(entries))) if entries else 0
+    for place in range(len(entries)):
+        most = distance * share if every else distance if place == chosen else 0.0
+        steps.append(_step(draw, most, whole))
+    moved = [_toward(one, step, most=distance) for one, step in zip(entries, steps, strict=True)]
+    if isinstance(data, np.ndarray):
+        return np.array(moved, dtype=data.dtype)
+    return type(data)(moved) if isinstance(data, list | tuple) else moved[0]
+
+
+def _step(draw: Draw, most: float, whole: bool) -> Any:
+    from hypothesis import strategies as st
+
+    if whole:
+        return draw(st.integers(-math.floor(most), math.floor(most)))
+    return draw(st.sampled_from((most, -most)) | st.floats(-most, most))
+
+
+def _toward(one: Any, step: Any, most: float) -> Any:
+    """Return one + step, no further away than `most` where the sum is rounded."""
+    other = one + step
+    while isinstance(other, float) and abs(Fraction(other) - Fraction(one)) > Fraction(most):
+        other = math.nextafter(other, one)
+    return other

@@ -1,0 +1,252 @@
+"""Check any function from three things: the function, the domain of its data, and its claim.
+
+Four stages, the cheapest first. The first one that convicts decides.
+
+- *First call*: a function that raises in every run of every input has an error, and no verdict.
+- *Stability*: a deterministic function with different outcomes on two neighbouring inputs keeps no finite ε.
+- *Replay*: see `replay`.
+- *Runs*: see `runs`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from subnormal.attacks.core.events import OneOf
+from subnormal.audit.check import adjacency
+from subnormal.audit.check.function import Function, all_refused, isolated
+from subnormal.audit.check.function import function as audited_function
+from subnormal.audit.check.modelled import replayed
+from subnormal.audit.check.primitives import intercepted
+from subnormal.audit.check.replay import Recorder
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
+from subnormal.audit.check.runs import Runs
+from subnormal.audit.check.search import Found, Pair, search
+from subnormal.audit.model import ExactEvidence, Verdict
+from subnormal.audit.text import quoted
+from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.curves import AnyClaim
+from subnormal.mechanisms.privacy import Claim, require_positive
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+FIRST_PAIRS = 8  # pairs of the first calls
+FIRST_RUNS = 4  # runs of each of their inputs
+NOTES = 4  # notes of the replay that are shown
+SAME = 100  # runs of each of two inputs that show a function to be deterministic
+SEARCHING = 1 / 2  # of the time that is left, for the search by runs
+
+Told = Callable[[str], None]
+
+
+def check(
+    function: Callable[..., Any],
+    data: SearchStrategy[Any] | None = None,
+    adjacent: Any = None,
+    claim: AnyClaim | Callable[[Any, Any], AnyClaim] | None = None,
+    *,
+    pairs: Sequence[Pair] | None = None,
+    batch: bool = False,
+    seconds: float = 60.0,
+    alpha: float = 1e-6,
+    seed: int = 1,
+    told: Told = lambda message: None,
+) -> Result:
+    """Search for two neighbouring inputs on which a function breaks its claim, and prove it.
+
+    >>> import random
+    >>> from hypothesis import strategies as st
+    >>> from subnormal.mechanisms.privacy import Claim
+    >>> def noisy_sum(records):  # forgets to clip
+    ...     return sum(records) + random.gauss(0.0, 1.0)
+    >>> found = check(noisy_sum, st.lists(st.floats(0, 1000)), adjacency.add_or_remove(), Claim(1.0, 1e-6), seconds=10)
+    >>> str(found.verdict)
+    'VIOLATED'
+
+    Args:
+        function: takes one dataset and returns one outcome, with fresh randomness at each call. An outcome is a number,
+            a string, None, a date, or a tuple, list, set, array, series, frame, mapping or dataclass of such. An
+            exception is an outcome too.
+        data: a Hypothesis strategy of datasets: the domain.
+        adjacent: `change_one()`, `add_or_remove()`, `within(distance)`, a strategy of pairs, or a predicate of two
+            inputs.
+        claim: `Claim`, `Zcdp`, `Gdp`, `Renyi` or `Profile`, or a function of two neighbouring inputs that returns one.
+        pairs: the pairs (in, out) to try, instead of data and adjacent.
+        batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
+        seconds: for the whole check; one call of the function is never interrupted.
+        alpha: the chance that a function that keeps its claim is accused, at the most.
+        seed: of the search, and of the global generators of `random` and numpy while the check lasts.
+        told: called with a line about the progress now and then.
+
+    Returns:
+        The verdict, the two inputs it is about, and the evidence. NOT REFUTED is no evidence of privacy.
+
+    Raises:
+        TypeError: an argument is of the wrong type, the function cannot be called with one dataset, or an outcome
+            cannot be compared for certain, as a generator.
+        ValueError: a number is out of range, or no pair can be drawn.
+    """
+    require_positive("seconds", seconds)
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    if (adjacent is None) == (pairs is None):
+        raise TypeError("adjacent or pairs must be given, and not both")
+    claimed = _claimed(claim)
+    strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
+    audited = audited_function(function, batch=batch)
+    with isolated(seed):
+        return _Check(audited, strategy, claimed, claim, seconds, alpha, seed, told).result()
+
+
+def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:
+    """Return the claim as a function of two inputs. Raises TypeError where it is none."""
+    if isinstance(claim, AnyClaim):
+        return lambda data_in, data_out: claim
+    if callable(claim):
+        return cast("Callable[[Any, Any], AnyClaim]", claim)
+    raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {quoted(repr(claim))}")
+
+
+class _Check:
+    """One check, stage after stage."""
+
+    def __init__(
+        self,
+        function: Function,
+        strategy: SearchStrategy[Pair],
+        claimed: Callable[[Any, Any], AnyClaim],
+        claim: Any,
+        seconds: float,
+        alpha: float,
+        seed: int,
+        told: Told,
+    ) -> None:
+        self.function, self.strategy, self.claim, self.told = function, strategy, claim, told
+        self.claimed = claimed
+        self.seconds, self.alpha, self.seed = seconds, alpha, seed
+        self.started = time.monotonic()
+        self.runs = Runs(function, claimed, seed, self.started + seconds)
+        self.examples = 0
+        self.notes: list[str] = []
+
+    def result(self) -> Result:
+        """Return what the first stage that decides has found, or the last."""
+        firsts = self._first_calls()
+        if all(all_refused(outcomes) for outcomes in firsts):
+            last = firsts[-1][-1]
+            return self._made("first call", error=f"every run of every input raised; the last: {last.error}")
+        if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
+            pair = self._differing()
+            if pair is not None:
+                return self._deterministic(pair)
+        by_replay, hints = self._replay()
+        return by_replay or self._by_runs(hints)
+
+    def _replay(self) -> tuple[Result | None, list[Pair]]:
+        """Return what the replay shows, and the pairs that it finds suspicious."""
+        recorder, notes, evidence = Recorder(self.function), dict[str, None](), dict[str, ModelledEvidence]()
+
+        def loss(pair: Pair) -> float:
+            seen = replayed(recorder, pair, self.claimed(*pair))
+            if seen is None:
+                return 0.0
+            notes.update(dict.fromkeys(seen.notes))
+            if seen.evidence is not None:
+                evidence["last"] = seen.evidence
+            return seen.loss if seen.evidence is None else math.inf
+
+        with intercepted(self.function.function, recorder.intercept):
+            found = self._search("replay", loss, self.runs.left() / 4)
+            if found.convicting is not None:
+                loss(found.convicting)
+        self.notes += list(notes)[:NOTES]
+        if found.convicting is not None:
+            modelled = {"modelled": evidence["last"]}
+            point = evidence["last"].claim
+            return self._made("replay", found.convicting, None, modelled, verdict=Verdict.VIOLATED, point=point), []
+        return None, [pair for score, pair in found.ranked if score > 0]
+
+    def _first_calls(self) -> list[list[Any]]:
+        """Return the outcomes of some runs of some inputs, a list for each input."""
+        outcomes: list[list[Any]] = []
+
+        def called(pair: Pair) -> float:
+            for data in pair:
+                drawn = self.function.outcomes(data, 1)
+                more = 0 if self.runs.is_too_slow(8 * FIRST_RUNS * FIRST_PAIRS) else FIRST_RUNS - 1
+                outcomes.append(drawn + self.function.outcomes(data, more))
+            return 0.0
+
+        self._search("first call", called, self.seconds / 8, examples=FIRST_PAIRS)
+        return outcomes
+
+    def _differing(self) -> Pair | None:
+        """Return two neighbouring inputs with different outcomes, each the same in all runs."""
+
+        def differ(pair: Pair) -> float:
+            one, other = (identity(self.function.outcome(data)) for data in pair)
+            return 0.0 if one == other else math.inf
+
+        found = self._search("stability", differ, self.runs.left() / 4)
+        if found.convicting is None or self.runs.is_too_slow(2 * SAME):
+            return None
+        same = [{identity(self.function.outcome(data)) for _ in range(SAME)} for data in found.convicting]
+        return found.convicting if all(len(outcomes) == 1 for outcomes in same) and same[0] != same[1] else None
+
+    def _deterministic(self, pair: Pair) -> Result:
+        event = OneOf((self.function.outcome(pair[0]),), by_type=True)
+        self.notes.append(
+            f"the function is taken as deterministic: each of the two inputs had one outcome in all of {SAME} runs"
+        )
+        certain = (1.0, 1.0), (0.0, 0.0)
+        evidence = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certain, Verdict.VIOLATED)
+        return self._made("stability", pair, event.to_json(), {"exact": evidence}, verdict=Verdict.VIOLATED)
+
+    def _by_runs(self, hints: Sequence[Pair]) -> Result:
+        found = self._search("runs", self.runs.loudness, self.runs.left() * SEARCHING)
+        pair = found.convicting or self.runs.race([*hints, *(pair for _, pair in found.ranked)])
+        suspicion, training = self.runs.learned(pair, self.alpha)
+        self.told(f"runs: judging {pair}")
+        evidence = self.runs.judge(pair, suspicion, self.alpha, training)
+        return self._made(
+            "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
+        )
+
+    def _search(self, stage: str, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
+        def told(examples: int, best: float) -> None:
+            self.told(f"{stage}: {self.examples + examples:,} pairs, the best says {best:.3g}")
+
+        found = search(self.strategy, score, seed=self.seed, seconds=seconds, told=told, **options)
+        self.examples += found.examples
+        return found
+
+    def _made(
+        self,
+        stage: Stage,
+        pair: Pair | None = None,
+        event: Mapping[str, Any] | None = None,
+        evidence: Mapping[str, CheckEvidence] | None = None,
+        *,
+        verdict: Verdict | None = None,
+        point: Claim | None = None,
+        error: str | None = None,
+    ) -> Result:
+        return Result(
+            verdict=verdict,
+            function=self.function.name,
+            claim=self.claim,
+            point=point,
+            stage=stage,
+            worlds=pair,
+            event=event,
+            evidence=evidence or {},
+            error=error,
+            notes=tuple(self.notes),
+            examples=self.examples,
+            runs=self.function.runs,
+            seconds=time.monotonic() - self.started,
+        )

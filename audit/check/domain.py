@@ -1,0 +1,114 @@
+"""Whether an input belongs to the domain that a Hypothesis strategy describes.
+
+Hypothesis draws from a strategy and does not say what belongs to it. The common strategies (integers, floats, booleans,
+lists, tuples, samples, and filters and unions of them) hold their bounds in attributes, which are read here. Of any
+other strategy nothing is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sized
+from typing import Any
+
+import numpy as np
+
+
+def belongs(strategy: Any, value: Any) -> bool | None:
+    """Return whether the strategy can draw the value; None where its kind is not known.
+
+    >>> from hypothesis import strategies as st
+    >>> belongs(st.lists(st.integers(0, 9), min_size=1), []), belongs(st.integers(0, 9), 9)
+    (False, True)
+    """
+    inner = getattr(strategy, "wrapped_strategy", strategy)
+    kind = type(inner).__name__
+    known = _KINDS.get(kind)
+    if known is None:
+        return belongs(inner, value) if inner is not strategy and hasattr(inner, "wrapped_strategy") else None
+    return known(inner, value)
+
+
+def _all(answers: list[bool | None]) -> bool | None:
+    if any(answer is False for answer in answers):
+        return False
+    return None if None in answers else True
+
+
+def _integers(strategy: Any, value: Any) -> bool:
+    low, high = strategy.start, strategy.end
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_whole and (low is None or value >= low) and (high is None or value <= high)
+
+
+def _floats(strategy: Any, value: Any) -> bool:
+    if not isinstance(value, float | np.floating):
+        return False
+    if math.isnan(value):
+        return bool(strategy.allow_nan)
+    return bool(strategy.min_value <= value <= strategy.max_value)
+
+
+def _list(strategy: Any, value: Any) -> bool | None:
+    if not isinstance(value, list):
+        return False
+    if not strategy.min_size <= len(value) <= strategy.max_size:
+        return False
+    keys = getattr(strategy, "keys", ())
+    if any(len({key(one) for one in value}) < len(value) for key in keys):
+        return False
+    return _all([belongs(strategy.element_strategy, one) for one in value])
+
+
+def _tuple(strategy: Any, value: Any) -> bool | None:
+    parts = strategy.element_strategies
+    if not isinstance(value, tuple) or len(value) != len(parts):
+        return False
+    return _all([belongs(part, one) for part, one in zip(parts, value, strict=True)])
+
+
+def _filtered(strategy: Any, value: Any) -> bool | None:
+    inner = belongs(strategy.filtered_strategy, value)
+    if inner is False:
+        return False
+    return inner if all(condition(value) for condition in strategy.flat_conditions) else False
+
+
+def _mapped(strategy: Any, value: Any) -> bool | None:
+    """Of the image of lists under a function only the size is known, where the function keeps it."""
+    inner = getattr(strategy.mapped_strategy, "wrapped_strategy", strategy.mapped_strategy)
+    sizes: Any = getattr(inner, "min_size", None), getattr(inner, "max_size", None)
+    if None in sizes or not isinstance(value, Sized) or strategy.pack not in (tuple, list, np.array, np.asarray):
+        return None
+    least, most = sizes
+    return None if least <= len(value) <= most else False
+
+
+def _sample(strategy: Any, value: Any) -> bool | None:
+    if getattr(strategy, "_transformations", ()):
+        return None
+    return any(type(one) is type(value) and one == value for one in strategy.elements)
+
+
+def _union(strategy: Any, value: Any) -> bool | None:
+    answers = [belongs(part, value) for part in strategy.original_strategies]
+    return True if True in answers else None if None in answers else False
+
+
+_KINDS = {
+    "IntegersStrategy": _integers,
+    "FloatStrategy": _floats,
+    "BooleansStrategy": lambda strategy, value: isinstance(value, bool | np.bool_),
+    "ListStrategy": _list,
+    "UniqueListStrategy": _list,
+    "UniqueSampledListStrategy": _list,
+    "TupleStrategy": _tuple,
+    "SampledFromStrategy": lambda strategy, value: (
+        any(type(one) is type(value) and one == value for one in strategy.elements)
+        if not getattr(strategy, "_transformations", ())
+        else None
+    ),
+    "FilteredStrategy": _filtered,
+    "MappedStrategy": _mapped,
+    "OneOfStrategy": _union,
+}

@@ -1,0 +1,147 @@
+"""The function under audit: it takes one dataset and returns one outcome. Nothing that it does ends the audit."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import random
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from unittest.mock import patch
+
+import numpy as np
+
+from subnormal.audit import interrupts
+from subnormal.audit.targets.json_lines import TargetError
+from subnormal.audit.targets.outcomes import as_outcome, refused
+from subnormal.audit.text import quoted
+from subnormal.mechanisms.core.mechanism import Refused
+
+_SCALARS = (int, float, str, bytes, bool, type(None))
+
+
+@dataclass(slots=True)
+class Function:
+    """A function from data to outcomes, with a count of its runs and their processor time.
+
+    function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    batch: bool = False
+    runs: int = 0
+    seconds: float = field(default=0.0)
+
+    def outcome(self, data: Any) -> Hashable:
+        """Return the outcome of one run. An exception is an outcome too. Raises TypeError, see `as_outcome`."""
+        return self.outcomes(data, 1)[0]
+
+    def outcomes(self, data: Any, runs: int) -> list[Hashable]:
+        """Return the outcomes of so many runs.
+
+        Raises TypeError where an outcome cannot be compared, or a batch does not hold `runs` outcomes.
+        """
+        started = time.perf_counter()
+        outcomes = self._batch(data, runs) if self.batch else [as_outcome(self.released(data)) for _ in range(runs)]
+        self.seconds += time.perf_counter() - started
+        self.runs += runs
+        return outcomes
+
+    def released(self, data: Any, *more: int) -> Any:
+        """Return what one call returns, or the exception that it raises. Raises TargetError for a program's mistake."""
+        process = os.getpid()
+        try:
+            returned = self.function(_copied(data), *more)
+        except (KeyboardInterrupt, TargetError):
+            raise
+        except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
+            if os.getpid() != process:
+                os._exit(1)
+            interrupts.check()
+            return refused(error)
+        if os.getpid() != process:  # a child that the function has forked goes no further
+            os._exit(0)
+        interrupts.check()
+        return returned
+
+    def _batch(self, data: Any, runs: int) -> list[Hashable]:
+        returned = self.released(data, runs)
+        if isinstance(returned, Refused):
+            return [returned] * runs if runs == 1 else [self._batch(data, 1)[0] for _ in range(runs)]
+        listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned
+        if not isinstance(listed, list | tuple | range):
+            raise TypeError(f"{self.name} returned {quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
+        if len(listed) != runs:
+            raise TypeError(f"{self.name} returned {len(listed):,} outcomes, not {runs:,}")
+        return list(map(as_outcome, listed))
+
+
+def function(given: Any, *, batch: bool = False) -> Function:
+    """Return the function under audit.
+
+    Raises TypeError where it is not callable, or cannot be called with the data alone (with the data and a number of
+    runs, where it is called in batches).
+    """
+    name = getattr(given, "__qualname__", None) or type(given).__qualname__
+    if not callable(given):
+        raise TypeError(f"function must be callable, got {quoted(repr(given))}")
+    arguments = (None, 1) if batch else (None,)
+    called = "function(data, runs)" if batch else "function(data)"
+    try:
+        signature = inspect.signature(given)
+    except (TypeError, ValueError):  # a builtin without one is known by calling it only
+        return Function(given, name, batch)
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(f"{name} is called as {called}, but its signature is {signature}: {error}") from None
+    return Function(given, name, batch)
+
+
+@contextmanager
+def isolated(seed: int) -> Iterator[None]:
+    """Seed the global generators of `random` and numpy, and give them their own states back afterwards.
+
+    Meanwhile os._exit raises SystemExit in this process: an audit that ends with code 0 seems to have found nothing.
+    """
+    states, process, leave = (random.getstate(), np.random.get_state()), os.getpid(), os._exit
+
+    def exited(status: int) -> NoReturn:
+        if os.getpid() != process:  # a child of the function may end
+            leave(status)
+        raise SystemExit(status)
+
+    reseed(seed)
+    try:
+        with patch.object(os, "_exit", exited):
+            yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+
+
+def reseed(seed: int) -> None:
+    """Seed the global generators of `random` and numpy."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+
+
+def _copied(data: Any) -> Any:
+    """Return a copy that a function may change."""
+    if isinstance(data, _SCALARS):
+        return data
+    if isinstance(data, np.ndarray) and data.dtype != object:
+        return data.copy()
+    if isinstance(data, list | tuple) and all(isinstance(one, _SCALARS) for one in data):
+        return data[:]
+    return copy.deepcopy(data)
+
+
+def all_refused(outcomes: Sequence[Hashable]) -> bool:
+    """Return whether every run raised."""
+    return all(isinstance(outcome, Refused) for outcome in outcomes)

@@ -1,0 +1,168 @@
+"""Noise that remembers what it is added to: numbers and arrays that a recorded primitive returns.
+
+`value + noise` is a release. Its location is `value`. In a replay it gives the number that was released before, so that
+whatever follows sees the same. A release is looked for at the first sum or difference; a noise that is multiplied or
+divided by a number, or negated, stays noise, of another scale. Any other use takes the plain number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NUMBERS = (int, float, np.integer, np.floating)
+
+
+class Call(Protocol):
+    """One call of a primitive."""
+
+    def release(self, place: int, location: float, factor: float, released: float) -> float:
+        """Note a release of the noise at a place of the call's result, and return what is released."""
+
+
+class NoiseNumber(float):
+    """One number of noise. factor: what it has been multiplied by since it was drawn."""
+
+    call: Call
+    place: int
+    factor: float
+
+    @classmethod
+    def of(cls, value: float, call: Call, place: int, factor: float = 1.0) -> NoiseNumber:
+        """Return a number with its origin."""
+        noise = cls(value)
+        noise.call, noise.place, noise.factor = call, place, factor
+        return noise
+
+    def _released(self, location: Any, released: Any) -> Any:
+        return type(released)(self.call.release(self.place, float(location), self.factor, float(released)))
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
+            return float(self) + other
+        return self._released(other, float(self) + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
+            return float(self) - other
+        return self._released(-other, float(self) - other)
+
+    def __rsub__(self, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
+            return other - float(self)
+        return self._released(other, other - float(self))
+
+    def __mul__(self, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
+            return float(self) * other
+        return NoiseNumber.of(float(self) * float(other), self.call, self.place, self.factor * float(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
+            return float(self) / other
+        return NoiseNumber.of(float(self) / float(other), self.call, self.place, self.factor / float(other))
+
+    def __neg__(self) -> NoiseNumber:
+        return NoiseNumber.of(-float(self), self.call, self.place, -self.factor)
+
+    def __float__(self) -> float:
+        return float.__pos__(self)
+
+    def tolist(self) -> float:
+        """Return the plain number, as numpy's scalars do."""
+        return float(self)
+
+
+class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array of noise, of any shape. places: of its numbers in the call's result; factors: as in `NoiseNumber`."""
+
+    call: Call
+    places: NDArray[np.int64]
+    factors: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, values: Any, call: Call, places: NDArray[np.int64], factors: Any) -> NoiseArray:
+        """Return an array with its origin."""
+        noise = np.asarray(values, dtype=np.float64).view(cls)
+        noise.call, noise.places = call, places
+        noise.factors = np.broadcast_to(np.asarray(factors, dtype=np.float64), noise.shape)
+        return noise
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        """A view or a copy that numpy makes is no noise any more until `of` says so."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [one.view(np.ndarray) if isinstance(one, NoiseArray) else one for one in inputs]
+        outputs = options.get("out", ())
+        if outputs:
+            options["out"] = tuple(one.view(np.ndarray) if isinstance(one, NoiseArray) else one for one in outputs)
+        located = self._location(ufunc, method, inputs)
+        before = None if located is None else np.array(located, dtype=np.float64)
+        result = getattr(ufunc, method)(*plain, **options)
+        if np.shape(result) != self.shape or not hasattr(self, "call"):
+            return result
+        if before is not None:
+            released = self._released(before, np.asarray(result))
+            if outputs:
+                options["out"][0][...] = released
+                return outputs[0]
+            return released
+        scaled = self._factor(ufunc, method, inputs)
+        return result if scaled is None else NoiseArray.of(result, self.call, self.places, self.factors * scaled)
+
+    def _location(self, ufunc: Any, method: str, inputs: tuple[Any, ...]) -> Any:
+        if method != "__call__" or ufunc not in (np.add, np.subtract) or not _is_one_noise(inputs):
+            return None
+        other = inputs[1] if isinstance(inputs[0], NoiseArray) else inputs[0]
+        location = np.broadcast_to(np.asarray(other), self.shape) if np.ndim(other) <= self.ndim else None
+        return -location if location is not None and ufunc is np.subtract and inputs[0] is self else location
+
+    def _factor(self, ufunc: Any, method: str, inputs: tuple[Any, ...]) -> Any:
+        if method != "__call__":
+            return None
+        if ufunc is np.negative:
+            return -1.0
+        if ufunc is np.multiply and _is_one_noise(inputs):
+            return np.asarray(inputs[1] if isinstance(inputs[0], NoiseArray) else inputs[0], dtype=np.float64)
+        if ufunc is np.divide and inputs[0] is self and _is_one_noise(inputs):
+            return 1 / np.asarray(inputs[1], dtype=np.float64)
+        return None
+
+    def _released(self, location: NDArray[np.float64], result: NDArray[Any]) -> NDArray[np.float64]:
+        entries = zip(self.places.flat, location.flat, self.factors.flat, result.flat, strict=True)
+        released = [
+            self.call.release(int(place), float(at), float(factor), float(one)) for place, at, factor, one in entries
+        ]
+        return np.array(released, dtype=np.float64).reshape(self.shape)
+
+    def __getitem__(self, key: Any) -> Any:
+        taken = self.view(np.ndarray)[key]
+        if not hasattr(self, "call"):
+            return taken
+        places, factors = self.places[key], self.factors[key]
+        if np.ndim(taken) == 0:
+            return NoiseNumber.of(float(taken), self.call, int(places), float(factors))
+        return NoiseArray.of(taken, self.call, places, factors)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+
+def _is_one_noise(inputs: tuple[Any, ...]) -> bool:
+    return len(inputs) == 2 and sum(isinstance(one, NoiseArray | NoiseNumber) for one in inputs) == 1
+
+
+def remembered(result: Any, call: Call) -> Any:
+    """Return a primitive's result as noise: a float, or an array of floats; anything else as it is."""
+    if isinstance(result, float | np.floating) and not isinstance(result, NoiseNumber):
+        return NoiseNumber.of(float(result), call, 0)
+    if isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        return NoiseArray.of(result, call, np.arange(result.size).reshape(result.shape), 1.0)
+    return result

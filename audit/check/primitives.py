@@ -1,0 +1,188 @@
+"""The primitives that are known: functions that draw noise, and what their arguments say about it.
+
+`intercepted(function, intercept)` puts `intercept` in front of each of them while it lasts, wherever a module or the
+function under audit refers to them, and puts everything back. Libraries that are not imported are left alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of a call
+Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+
+OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators are left as they are
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A function that draws.
+
+    holder: its module, or "module:Class" for a method. kind: "Laplace" or "Gaussian", whose loss is known; any other is
+    replayed only. where: the location and the scale, from the arguments of a call.
+    """
+
+    holder: str
+    name: str
+    kind: str = "other"
+    where: Where | None = None
+
+    def __str__(self) -> str:
+        return f"{self.holder.replace(':', '.')}.{self.name}"
+
+
+def _loc_scale(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
+    return loc, scale
+
+
+def _mu_sigma(mu: Any = 0.0, sigma: Any = 1.0) -> tuple[Any, Any]:
+    return mu, sigma
+
+
+def _standard(*arguments: Any, **options: Any) -> tuple[Any, Any]:
+    return 0.0, 1.0
+
+
+def _of_method(where: Where) -> Where:
+    return lambda self, *arguments, **options: where(*arguments, **options)
+
+
+def _of_diffprivlib(self: Any, value: Any) -> tuple[Any, Any]:
+    return value, self.sensitivity / (self.epsilon - np.log1p(-getattr(self, "delta", 0.0)))
+
+
+_OTHERS = "random uniform exponential integers choice permutation gumbel geometric poisson binomial gamma beta logistic"
+_LEGACY = "random random_sample rand uniform exponential standard_exponential randint choice permutation gumbel"
+_PYTHON = "random uniform expovariate randint randrange choice choices sample getrandbits betavariate gammavariate"
+_DIFFPRIVLIB_LAPLACE = "Laplace LaplaceTruncated LaplaceFolded Geometric GeometricTruncated GeometricFolded"
+_DIFFPRIVLIB_OTHERS = "LaplaceBoundedDomain LaplaceBoundedNoise Exponential PermuteAndFlip Binary Uniform Vector"
+
+FUNCTIONS = (  # of modules
+    Primitive("random", "gauss", "Gaussian", _mu_sigma),
+    Primitive("random", "normalvariate", "Gaussian", _mu_sigma),
+    *(Primitive("random", name) for name in f"{_PYTHON} shuffle randbytes".split()),
+    Primitive("numpy.random", "normal", "Gaussian", _loc_scale),
+    Primitive("numpy.random", "laplace", "Laplace", _loc_scale),
+    Primitive("numpy.random", "randn", "Gaussian", _standard),
+    Primitive("numpy.random", "standard_normal", "Gaussian", _standard),
+    *(Primitive("numpy.random", name) for name in _LEGACY.split()),
+    *(Primitive("secrets", name) for name in ("randbelow", "randbits", "choice", "token_bytes")),
+    Primitive("os", "urandom"),
+)
+METHODS = (  # of classes written in Python
+    Primitive("random:Random", "gauss", "Gaussian", _of_method(_mu_sigma)),
+    Primitive("random:Random", "normalvariate", "Gaussian", _of_method(_mu_sigma)),
+    *(Primitive("random:Random", name) for name in f"{_PYTHON} shuffle randbytes".split()),
+    *(Primitive("random:SystemRandom", name) for name in ("random", "getrandbits", "randbytes")),
+    *(
+        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Laplace", _of_diffprivlib)
+        for name in _DIFFPRIVLIB_LAPLACE.split()
+    ),
+    *(
+        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Gaussian", lambda self, value: (value, self._scale))
+        for name in ("Gaussian", "GaussianAnalytic")
+    ),
+    *(Primitive(f"diffprivlib.mechanisms:{name}", "randomise") for name in _DIFFPRIVLIB_OTHERS.split()),
+    Primitive("scipy.stats:rv_continuous", "rvs"),
+    Primitive("scipy.stats:rv_discrete", "rvs"),
+)
+GENERATOR = (  # of numpy's generators, whose class cannot be changed
+    Primitive("numpy.random:Generator", "normal", "Gaussian", _loc_scale),
+    Primitive("numpy.random:Generator", "laplace", "Laplace", _loc_scale),
+    Primitive("numpy.random:Generator", "standard_normal", "Gaussian", _standard),
+    *(Primitive("numpy.random:Generator", name) for name in f"{_OTHERS} shuffle permuted".split()),
+)
+
+
+@contextmanager
+def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
+    """Put `intercept(primitive, original, arguments, options)` in front of every known primitive."""
+    generator = _generator_class(intercept)
+    replaced: dict[int, Any] = {id(np.random.default_rng): lambda seed=None: generator(np.random.PCG64(seed))}
+    originals: list[Any] = [np.random.default_rng]  # alive, so that no other object gets their id
+    for primitive in FUNCTIONS:
+        original = getattr(sys.modules.get(primitive.holder), primitive.name, None)
+        if original is not None:
+            originals.append(original)
+            replaced[id(original)] = _wrapped(primitive, original, intercept)
+    with ExitStack() as changes:
+        for primitive in METHODS:
+            module, _, name = primitive.holder.partition(":")
+            kind = getattr(sys.modules.get(module), name, None)
+            original = getattr(kind, primitive.name, None)
+            if kind is not None and original is not None:
+                changes.enter_context(patch.object(kind, primitive.name, _wrapped(primitive, original, intercept)))
+        for names in _namespaces(function):
+            for name, value in list(names.items()):
+                new = replaced.get(id(value))
+                if new is None and type(value) is np.random.Generator and not _is_own(names):
+                    new = generator(value.bit_generator)
+                if new is not None:
+                    changes.enter_context(patch.dict(names, {name: new}))
+        for cell in _cells(function):
+            new = replaced.get(id(cell.cell_contents))
+            if new is None and type(cell.cell_contents) is np.random.Generator:
+                new = generator(cell.cell_contents.bit_generator)
+            if new is not None:
+                changes.callback(setattr, cell, "cell_contents", cell.cell_contents)
+                cell.cell_contents = new
+        yield
+
+
+def _wrapped(primitive: Primitive, original: Callable[..., Any], intercept: Intercept) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def called(*arguments: Any, **options: Any) -> Any:
+        return intercept(primitive, original, arguments, options)
+
+    return called
+
+
+def _generator_class(intercept: Intercept) -> Any:
+    """Return numpy's Generator with `intercept` in front of its methods."""
+
+    def method(primitive: Primitive) -> Callable[..., Any]:
+        def called(self: Any, *arguments: Any, **options: Any) -> Any:
+            original = functools.partial(getattr(np.random.Generator, primitive.name), self)
+            return intercept(primitive, original, arguments, options)
+
+        return called
+
+    return type("Generator", (np.random.Generator,), {primitive.name: method(primitive) for primitive in GENERATOR})
+
+
+def _is_own(names: dict[str, Any]) -> bool:
+    return str(names.get("__name__", "")).partition(".")[0] in OWN
+
+
+def _namespaces(function: Any) -> Iterator[dict[str, Any]]:
+    """Yield the dictionaries in which names may stand for primitives: of modules, and of a method's object."""
+    seen = set()
+    for names in (
+        *(vars(module) for module in list(sys.modules.values()) if module is not None and hasattr(module, "__dict__")),
+        getattr(function, "__globals__", {}),
+        getattr(getattr(function, "__self__", None), "__dict__", {}),
+        getattr(function, "__dict__", {}),
+    ):
+        if id(names) not in seen and isinstance(names, dict):
+            seen.add(id(names))
+            yield names
+
+
+def _cells(function: Any, depth: int = 3) -> Iterator[Any]:
+    """Yield the cells of a closure, and of the functions in them."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:  # it is empty
+            continue
+        yield cell
+        if depth:
+            yield from _cells(content, depth - 1)

@@ -1,0 +1,87 @@
+"""A program in any language as a function from data to outcomes, through the protocol of JSON lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from subnormal.audit.targets import json_lines
+from subnormal.audit.targets.json_lines import TargetError
+from subnormal.audit.targets.subprocess_io import Program
+from subnormal.audit.text import quoted
+from subnormal.mechanisms.core.mechanism import Refused
+
+ANSWER_BYTES = 1 << 16  # of an answer, besides those of its outcomes
+OUTCOME_BYTES = 1 << 14  # of one outcome
+REQUEST_MAX = 10_000  # runs of one request, so that answers stay small
+
+_HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d{1,6}")
+
+
+@contextmanager
+def program(command: str, parameters: Mapping[str, Any], timeout: float) -> Iterator[Any]:
+    """Yield function(data, runs), which a program answers that is started once and ends with the context.
+
+    Data are JSON values; arrays become lists. Outcomes are JSON values: a string is itself, except a hexadecimal float,
+    and `error: …`, which is an exception. parameters: sent with every request, as the claimed epsilon. timeout: seconds
+    for one answer.
+    Raises TargetError where the program cannot be started, or breaks the protocol.
+    """
+    started = Program(command, timeout)
+
+    def asked(line: bytes, longest: int) -> object:
+        try:
+            return json_lines.parsed(started.ask(line, longest))
+        except TargetError:
+            raise
+        except BaseException:
+            started.kill()
+            raise
+
+    def function(data: Any, runs: int) -> list[Any]:
+        question = json_lines.question(_plain(data), parameters)
+        outcomes: list[Any] = []
+        while len(outcomes) < runs:
+            size = min(REQUEST_MAX, runs - len(outcomes))
+            answer = asked(f"{question}{size}}}\n".encode(), ANSWER_BYTES + size * OUTCOME_BYTES)
+            listed = answer.get("outcomes") if isinstance(answer, dict) else None
+            if not isinstance(listed, list) or len(listed) != size:
+                started.fail(f'answered {quoted(answer)}, not {{"outcomes": […]}} with {size:,} outcomes')
+            outcomes += map(decoded, listed)
+        return outcomes
+
+    function.__qualname__ = command
+    try:
+        json_lines.check_hello(asked(json_lines.hello(), ANSWER_BYTES))
+        yield function
+    finally:
+        started.close()
+
+
+def decoded(value: object) -> Any:
+    """Return an outcome from its JSON form.
+
+    >>> decoded(["0x1p-3", "error: empty", {"a": None}])
+    [0.125, Refused(error='empty'), {'a': None}]
+    """
+    if isinstance(value, list):
+        return [decoded(part) for part in value]
+    if isinstance(value, dict):
+        return {key: decoded(part) for key, part in value.items()}
+    if isinstance(value, str) and value.startswith(json_lines.REFUSAL):
+        return Refused(value.removeprefix(json_lines.REFUSAL).strip())
+    if isinstance(value, str) and _HEXADECIMAL.fullmatch(value):
+        return float.fromhex(value)
+    return value
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, np.ndarray | np.generic):
+        return data.tolist()
+    if isinstance(data, list | tuple):
+        return [_plain(part) for part in data]
+    return {key: _plain(part) for key, part in data.items()} if isinstance(data, dict) else data

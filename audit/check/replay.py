@@ -1,0 +1,180 @@
+"""Replay: a run of one input, and a run of its neighbour in which known primitives return what they did in the first.
+
+Nothing of the function is annotated. What a replay shows rests on an assumption: primitives draw what their names say.
+
+- A release `value + noise` gives the same number in both runs, so that everything after it sees the same. The two
+  values are its locations, and its loss is their distance over the scale.
+- A loss counts where the release can be read off the outcome: some part of the outcome changes with it, and with no
+  other noise. So the scores of a noisy maximum do not count, nor do the shares of a sum.
+- An outcome that differs although all noise is the same, and all of it has been added to something, holds data without
+  noise.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.audit.check.function import Function
+from subnormal.audit.check.noise import remembered
+from subnormal.audit.check.primitives import Primitive
+
+RAW = 0.618  # scales by which noise is shifted whose releases stay as they were
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A number of noise with what it was added to. factor: what the noise was multiplied by before."""
+
+    place: int
+    location: float
+    scale: float
+    released: float
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call of a primitive in one run.
+
+    locations, scales: of each number of its result, flat. origin: the call of the first run that it replays.
+    """
+
+    primitive: Primitive
+    site: str
+    locations: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    result: Any
+    run: Run
+    origin: Call | None
+    releases: list[Release] = field(default_factory=list)
+
+    def located(self) -> Sequence[Release]:
+        """Return the releases; where the result was added to nothing, its numbers as they came, if they say where."""
+        if self.releases or self.primitive.where is None:
+            return self.releases
+        numbers = np.asarray(self.result, dtype=np.float64).ravel()
+        each = zip(self.locations, self.scales, numbers, strict=True)
+        return [Release(place, *map(float, one)) for place, one in enumerate(each)]
+
+    def release(self, place: int, location: float, factor: float, released: float) -> float:
+        """Note a release, and return what is released: in a replay what was in the first run, or as it is shifted."""
+        if self.origin is not None:
+            number, known = len(self.releases), self.origin.releases
+            if number >= len(known) or known[number].place != place:
+                self.run.difference = f"{self.site}: the noise of {self.primitive} is added to other values"
+                return released
+            released = known[number].released + self.run.shifts.get((self.run.calls.index(self), number), 0.0)
+        scale = float(self.scales[place]) * abs(factor)
+        self.releases.append(Release(place, float(self.locations[place]) * factor + location, scale, released))
+        return released
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One run of the function. first: the run that it replays; None while recording.
+
+    shifts: what is added to releases, by the number of the call and of its release. raw: noise itself is shifted, and
+    what is released is not. redraw: primitives without a location draw afresh. difference: where the calls are others.
+    """
+
+    first: Run | None = None
+    shifts: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    raw: bool = False
+    redraw: bool = False
+    calls: list[Call] = field(default_factory=list)
+    outcome: Hashable = None
+    difference: str | None = None
+
+
+class Recorder:
+    """Stands in front of the primitives, and passes calls on while no run is going on."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._run: Run | None = None
+        self._inside = False
+
+    def intercept(
+        self, primitive: Primitive, original: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """Call the primitive, or return what it returned in the run that is replayed."""
+        run = self._run
+        if run is None or self._inside:
+            return original(*arguments, **options)
+        self._inside = True
+        try:
+            return self._called(run, primitive, lambda: original(*arguments, **options), arguments, options)
+        finally:
+            self._inside = False
+
+    def _called(
+        self,
+        run: Run,
+        primitive: Primitive,
+        draw: Callable[[], Any],
+        arguments: tuple[Any, ...],
+        options: dict[str, Any],
+    ) -> Any:
+        site, origin = _site(), None
+        if run.first is not None:
+            if len(run.calls) >= len(run.first.calls):
+                run.difference = run.difference or f"{site}: one more call of {primitive}"
+            else:
+                origin = run.first.calls[len(run.calls)]
+                if origin.primitive is not primitive:
+                    run.difference = run.difference or f"{site}: {primitive} instead of {origin.primitive}"
+                    origin = None
+        result = draw() if origin is None or (run.redraw and primitive.where is None) else origin.result
+        location, scale = (0.0, 0.0) if primitive.where is None else primitive.where(*arguments, **options)
+        try:
+            locations, scales = (
+                np.broadcast_to(np.asarray(one, dtype=np.float64), np.shape(result)).ravel()
+                for one in (location, scale)
+            )
+        except (TypeError, ValueError):
+            run.difference = run.difference or f"{site}: {primitive} returns an array of another shape"
+            locations = scales = np.zeros(np.size(result))
+        call = Call(primitive, site, locations, scales, result, run, origin)
+        run.calls.append(call)
+        if primitive.where is None:
+            return result
+        return remembered(result if origin is None else self._shifted(run, call, origin), call)
+
+    @staticmethod
+    def _shifted(run: Run, call: Call, origin: Call) -> Any:
+        """Return the result of a replayed call: shifted where the run asks for it."""
+        flat = np.array(call.result, dtype=np.float64).ravel()
+        if origin.releases and run.raw:
+            flat += RAW * call.scales
+        elif not origin.releases:
+            for place in range(flat.size):
+                flat[place] += run.shifts.get((len(run.calls) - 1, place), 0.0)
+        return flat.reshape(np.shape(call.result)) if np.ndim(call.result) else float(flat[0])
+
+    def run(self, data: Any, first: Run | None = None, **changes: Any) -> Run:
+        """Run the function once, and record or replay."""
+        self._run = run = Run(first, **changes)
+        try:
+            run.outcome = self._function.outcome(data)
+        finally:
+            self._run = None
+        if first is not None and run.difference is None and len(run.calls) != len(first.calls):
+            run.difference = (
+                f"{first.calls[len(run.calls)].site}: {first.calls[len(run.calls)].primitive} is not called"
+            )
+        return run
+
+
+def _site() -> str:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("subnormal.audit.check"):
+        frame = frame.f_back
+    if frame is None:
+        return "unknown"
+    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

@@ -1,0 +1,106 @@
+"""What a check has found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
+from subnormal.mechanisms.curves import AnyClaim
+from subnormal.mechanisms.privacy import Claim
+
+if TYPE_CHECKING:
+    pass
+
+if TYPE_CHECKING:
+    import pandas
+
+Stage = Literal["first call", "stability", "replay", "runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelledLoss:
+    """One release of noise: the primitive and where it is called, the two locations, and their distance over the scale.
+
+    loss: nats for Laplace noise, μ for Gaussian noise.
+    """
+
+    primitive: str
+    kind: str
+    site: str
+    location_in: float
+    location_out: float
+    scale: float
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelledEvidence:
+    """From a replay, under the assumption that the known primitives draw what their names say. It never says HOLDS.
+
+    claim: the point (ε, δ) that is exceeded. epsilon: the loss of the releases in nats, ∞ with Gaussian noise or
+    without noise. delta: a lower bound at the claim's ε. losses: of the releases that can be read off the outcome.
+    without_noise: the part of the outcome that differs although all noise is the same.
+    """
+
+    verdict: Verdict
+    claim: Claim
+    epsilon: float
+    delta: float
+    losses: tuple[ModelledLoss, ...]
+    without_noise: str | None
+
+
+CheckEvidence = ExactEvidence | ModelledEvidence | SequentialEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The verdict of a check, the two inputs that it is about, and the evidence.
+
+    verdict: VIOLATED, NOT REFUTED or UNDERPOWERED; None where there is an error. None of them says that a function is
+    private. function: its name. claim: as it was made. point: the (ε, δ) that it implies and
+    that was judged. stage: the one that decided. worlds: the two inputs (in, out);
+    None where no pair was judged. event: what the attacker looks for, as JSON. evidence: by its kind. error: why there
+    is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of the
+    function, in all.
+    """
+
+    verdict: Verdict | None
+    function: str
+    claim: AnyClaim | None
+    point: Claim | None
+    stage: Stage
+    worlds: tuple[Any, Any] | None
+    event: Mapping[str, Any] | None
+    evidence: Mapping[str, CheckEvidence]
+    error: str | None
+    notes: tuple[str, ...]
+    examples: int
+    runs: int
+    seconds: float
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a pandas data frame of one line: the verdict, the worlds and the numbers of the evidence.
+
+        Raises ModuleNotFoundError where pandas is not installed.
+        """
+        from subnormal.audit.text import frame
+
+        names = ("function", "verdict", "stage", "claim", "examples", "runs", "seconds")
+        record: dict[str, Any] = {name: getattr(self, name) for name in names}
+        record |= dict(zip(("data_in", "data_out"), self.worlds or (None, None), strict=True))
+        for kind, evidence in self.evidence.items():
+            record |= {f"{kind}.{name}": value for name, value in asdict(evidence).items()}
+        return frame([record])
+
+    def __str__(self) -> str:
+        from subnormal.audit.check.words import lines
+
+        return "\n".join(lines(self))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"

@@ -1,0 +1,188 @@
+"""Evidence from runs: how loudly a pair of inputs speaks against a claim, an event learned on it, and runs that judge.
+
+Searching, learning and judging use different runs. α is spent on the judged pair alone, by an e-process, which may be
+looked at after any run: so judging stops when it is decided, or when the time is over.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subnormal.attacks.core.events import Event
+from subnormal.audit.check.function import Function
+from subnormal.audit.evidence import event_search
+from subnormal.audit.evidence.sequential import SLACK, batches
+from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.statistics import e_process
+from subnormal.audit.statistics.e_process import PairCounts, State
+from subnormal.audit.targets.json_lines import gathered
+from subnormal.mechanisms.core.mechanism import Outcomes
+from subnormal.mechanisms.curves import AnyClaim, points
+from subnormal.mechanisms.privacy import Claim
+
+SCREEN = 64  # runs of each world for a first look at a pair
+CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first
+LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
+RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, half of which go on each time
+LEARN = (
+    1 << 8,
+    1 << 10,
+    1 << 12,
+    1 << 14,
+    1 << 16,
+)  # runs of each world that an event is learned on
+ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
+BATCH = 1 << 14  # runs of a batch that judges, at the most
+
+Pair = tuple[Any, Any]
+Drawn = tuple[Outcomes, Outcomes]
+Claimed = Callable[[Any, Any], AnyClaim]  # what is claimed for two neighbouring inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """An event and the point (ε, δ) of the claim that it speaks against. growth: of wealth, in nats a run."""
+
+    point: Claim
+    event: Event
+    growth: float
+
+
+class Runs:
+    """Runs of a function on pairs of inputs, until the time is over. seed: of the order in which worlds are called."""
+
+    def __init__(self, function: Function, claimed: Claimed, seed: int, deadline: float) -> None:
+        self._function, self._claimed, self._coin = function, claimed, random.Random(seed)
+        self._deadline = deadline  # on the monotonic clock
+
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return self._deadline - time.monotonic()
+
+    def draw(self, pair: Pair, runs: int) -> Drawn:
+        """Return the outcomes of so many runs of each world.
+
+        Which world is called first is a coin of its own for each run, so that what drifts with the number of calls, a
+        counter or a budget, falls on both alike. A function that takes batches is called once for each world.
+        """
+        drawn: tuple[list[Hashable], list[Hashable]] = ([], [])
+        size = runs if self._function.batch else 1
+        for _ in range(runs // size):
+            first = self._coin.getrandbits(1)
+            for world in (first, 1 - first):
+                drawn[world].extend(self._function.outcomes(pair[world], size))
+        return gathered(drawn[0]), gathered(drawn[1])
+
+    def suspicion(self, pair: Pair, runs: int, *, screening: bool) -> Suspicion:
+        """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
+
+        screening: one event is learned, and looked at for every point; else one for each point.
+        """
+        drawn, half, found = self.draw(pair, runs), runs // 2, points(self._claimed(*pair))
+        fresh = (drawn[0][half:], drawn[1][half:])
+        learning = found[len(found) // 4 : len(found) // 4 + 1] if screening else found
+        events = [event_search.learn(drawn, point, regress=not screening) for point in learning]
+        counted = [(event, _pair_counts(event, fresh)) for event in events]
+        return max(
+            (
+                Suspicion(point, event, e_process.growth(point, counts))
+                for place, point in enumerate(found)
+                for event, counts in (counted if screening else counted[place : place + 1])
+            ),
+            key=lambda one: one.growth,
+        )
+
+    def wealth(self, pair: Pair, suspicion: Suspicion, runs: int) -> float:
+        """Return the logarithm of the wealth that an event wins on so many fresh runs."""
+        state = State(suspicion.point)
+        for size in batches(runs, BATCH):
+            state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
+        return state.log_e_value
+
+    def loudness(self, pair: Pair) -> float:
+        """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else the nats that a thousand
+        runs promise."""
+        suspicion = self.suspicion(pair, SCREEN, screening=True)
+        if suspicion.growth * CONFIRM < LOUD:
+            return 1000 * suspicion.growth
+        loud = self.wealth(pair, suspicion, CONFIRM)
+        return math.inf if loud >= LOUD else 1000 * suspicion.growth
+
+    def race(self, pairs: Sequence[Pair]) -> Pair:
+        """Return the pair of which more and more runs promise the most, as far as the time allows."""
+        left = list(pairs)
+        for runs in RACE:
+            if len(left) < 2 or self.is_too_slow(2 * runs * len(left)):
+                break
+            growths = [self.suspicion(pair, runs, screening=True).growth for pair in left]
+            order = sorted(range(len(left)), key=lambda place: -growths[place])
+            left = [left[place] for place in order[: -(-len(left) // 2)]]
+        return left[0]
+
+    def is_too_slow(self, runs: int) -> bool:
+        """Return whether so many calls would take more than a quarter of the time that is left."""
+        return runs * self.seconds_a_run() > self.left() / 4
+
+    def learned(self, pair: Pair, alpha: float) -> tuple[Suspicion, int]:
+        """Return an event to judge by, and the runs of each world that it was learned on.
+
+        More runs are spent on learning until the event promises to be decided in the time that is left, or until
+        learning has taken a quarter of that time.
+        """
+        started, share, needed = time.monotonic(), self.left() / 4, -math.log(alpha)
+        for place, runs in enumerate(LEARN):
+            before = time.monotonic()
+            suspicion = self.suspicion(pair, runs, screening=False)
+            affordable = self.left() / max(1e-9, self.seconds_a_run()) / 2
+            taken = time.monotonic() - before
+            enough = suspicion.growth * affordable > ENOUGH * needed and suspicion.growth * runs > needed
+            if enough or time.monotonic() - started + 4 * taken > share or place == len(LEARN) - 1:
+                break
+        return suspicion, runs
+
+    def seconds_a_run(self) -> float:
+        """Return what one run of the function has taken on average."""
+        return self._function.seconds / max(1, self._function.runs)
+
+    def judge(
+        self,
+        pair: Pair,
+        suspicion: Suspicion,
+        alpha: float,
+        training: int,
+        told: Callable[[float, int], None] = lambda log_wealth, runs: None,
+    ) -> SequentialEvidence:
+        """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over."""
+        state, looks, needed, size = State(suspicion.point), [(0, 0.0)], -math.log(alpha) + SLACK, 64
+        while state.log_e_value < needed and self.left() > 0:
+            state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
+            looks.append((state.seen.runs, state.log_e_value))
+            told(state.log_e_value, state.seen.runs)
+            size = min(BATCH, state.seen.runs)
+            while size > 1 and self.is_too_slow(2 * size):
+                size //= 2
+        refuted = state.log_e_value >= needed
+        best = e_process.reachable(max(0, state.seen.runs - 64), suspicion.point)
+        return SequentialEvidence(
+            verdict=Verdict.VIOLATED if refuted else Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED,
+            alpha=alpha,
+            runs=state.seen.runs,
+            runs_max=state.seen.runs,
+            training=training,
+            log_e_value=state.log_e_value,
+            event_in=state.seen.both + state.seen.only_in,
+            event_out=state.seen.both + state.seen.only_out,
+            event=suspicion.event.to_json(),
+            looks=tuple(looks),
+        )
+
+
+def _pair_counts(event: Event, drawn: Drawn) -> PairCounts:
+    one, other = event(drawn[0]), event(drawn[1])
+    both, only_in, only_out = int((one & other).sum()), int((one & ~other).sum()), int((~one & other).sum())
+    return PairCounts(both, only_in, only_out, len(one) - both - only_in - only_out)

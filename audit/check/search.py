@@ -1,0 +1,132 @@
+"""Search for the pair of neighbouring inputs that speaks loudest against a claim, driven by Hypothesis.
+
+Hypothesis draws pairs, edge cases first, steers towards larger scores, and shrinks the first pair that convicts to the
+smallest one that still does.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from subnormal.audit.check.function import reseed
+from subnormal.audit.literal import literal
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+EXAMPLES = 20_000  # pairs of one search, at the most
+KEPT = 8  # pairs that are remembered besides the best
+
+Pair = tuple[Any, Any]
+Score = Callable[[Pair], float]
+Progress = Callable[[int, float], None]
+
+
+@dataclass(slots=True)
+class Found:
+    """Pairs in the order of their scores, the loudest first; convicting: the smallest one whose score is infinite."""
+
+    examples: int = 0
+    ranked: list[tuple[float, Pair]] = field(default_factory=list)
+    convicting: Pair | None = None
+
+
+class _ConvictingError(Exception):
+    """A pair convicts: Hypothesis shrinks what raises."""
+
+
+class _StoppedError(BaseException):
+    """The time is over, or a pair cannot be scored: no Exception, because Hypothesis would shrink one."""
+
+
+def search(
+    pairs: SearchStrategy[Pair],
+    score: Score,
+    *,
+    seed: int,
+    seconds: float,
+    examples: int = EXAMPLES,
+    told: Progress = lambda examples, best: None,
+) -> Found:
+    """Return the pairs with the largest scores.
+
+    Args:
+        pairs: a strategy of neighbouring inputs.
+        score: how loudly a pair speaks against the claim; ∞ for one that convicts, which ends the search after it has
+            been shrunk; −∞ for one that says nothing. Called once for each pair.
+        seed: of the search.
+        seconds: after so many no further pair is tried. A quarter of them is left for shrinking.
+        examples: pairs, at the most.
+        told: called with the number of pairs and the best score after each.
+
+    Raises:
+        ValueError: the strategy draws no pair at all.
+        Exception: what `score` raises.
+    """
+    import hypothesis
+    from hypothesis.errors import Flaky, Unsatisfiable
+
+    found, started = Found(), time.monotonic()
+    known: dict[str, float] = {}
+    failures: list[Exception] = []
+
+    def tried(pair: Pair) -> float:
+        key = literal(pair) or repr(pair)
+        if key not in known:
+            if time.monotonic() - started > seconds * (1 if found.convicting is not None else 0.75):
+                if found.convicting is None:
+                    raise _StoppedError
+                return -math.inf  # nothing smaller is known to convict
+            reseed(seed + found.examples)  # Hypothesis seeds the global generators alike for each example
+            try:
+                known[key] = score(pair)
+            except Exception as error:  # of the function or its outcomes: Hypothesis would shrink it
+                failures.append(error)
+                raise _StoppedError from None
+            found.examples += 1
+            _rank(found, known[key], pair)
+            told(found.examples, found.ranked[0][0])
+        return known[key]
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        print_blob=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        phases=(hypothesis.Phase.generate, hypothesis.Phase.target, hypothesis.Phase.shrink),
+    )
+    @hypothesis.given(pairs)
+    def test(pair: Pair) -> None:
+        loud = tried(pair)
+        if loud == math.inf:
+            found.convicting = pair  # the last one that raises is the smallest
+            raise _ConvictingError
+        if math.isfinite(loud):
+            hypothesis.target(loud)
+
+    try:
+        test()
+    except (_ConvictingError, _StoppedError):
+        pass
+    except Unsatisfiable:
+        raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them") from None
+    except Flaky as error:
+        raise ValueError(f"data and adjacent draw other pairs when asked again: {error}") from None
+    if failures:
+        raise failures[0]
+    if found.examples == 0:
+        raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
+    return found
+
+
+def _rank(found: Found, score: float, pair: Pair) -> None:
+    found.ranked.append((score, pair))
+    found.ranked.sort(key=lambda one: -one[0])
+    del found.ranked[KEPT:]

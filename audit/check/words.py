@@ -1,0 +1,143 @@
+"""The result of a check in words: for a terminal, for an assertion's message, and as a test to paste."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from subnormal.attacks.core.event_words import in_words
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result
+from subnormal.audit.literal import literal
+from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
+from subnormal.audit.text import given, quoted, short
+from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
+from subnormal.mechanisms.privacy import Claim, Zcdp
+
+STAGES = {
+    "first call": "the first calls",
+    "stability": "stability: the function is deterministic",
+    "replay": "replay: the primitives return what they did before",
+    "runs": "runs",
+}
+LOSSES = 4  # releases that are shown
+
+
+def claim_words(claim: AnyClaim | object) -> str:
+    """Return a claim as a user writes it.
+
+    >>> claim_words(Claim(1.0, 1e-6)), claim_words(Zcdp(0.5))
+    ('epsilon = 1, delta = 1e-06', 'rho = 0.5 (zCDP)')
+    """
+    match claim:
+        case Claim(epsilon, delta):
+            return f"epsilon = {given(epsilon)}" + (f", delta = {given(delta)}" if delta else "")
+        case Zcdp(rho):
+            return f"rho = {given(rho)} (zCDP)"
+        case Gdp(mu):
+            return f"mu = {given(mu)} (Gaussian DP)"
+        case Renyi(alpha, epsilon):
+            return f"a Rényi divergence of order {given(alpha)} of at most {given(epsilon)}"
+        case Profile(delta):
+            return f"the profile {getattr(delta, '__name__', 'delta')}(epsilon)"
+    return "a claim that depends on the inputs"
+
+
+def lines(result: Result) -> list[str]:
+    """Return the result as lines for a terminal."""
+    head = "ERROR" if result.verdict is None else str(result.verdict)
+    spent = f"{result.examples:,} pairs, {result.runs:,} runs, {short(result.seconds, 3)} s"
+    named = [("claim", claim_words(result.claim)), ("decided by", STAGES[result.stage])]
+    if result.error is not None:
+        named.append(("error", result.error))
+    if result.worlds is not None:
+        named += [("in", shown(result.worlds[0])), ("out", shown(result.worlds[1]))]
+    if result.verdict is Verdict.VIOLATED and result.event is not None and "modelled" not in result.evidence:
+        named.append(("event", in_words(result.event)))
+    if result.point is not None and result.point != result.claim:
+        named.append(("point", f"{claim_words(result.point)}, which the claim implies"))
+    named += [(kind, evidence_words(evidence)) for kind, evidence in result.evidence.items()]
+    named += [("note", note) for note in result.notes]
+    return [f"{head}  {result.function}  ({spent})", *(f"  {name:<11} {text}" for name, text in named)]
+
+
+def shown(data: object) -> str:
+    """Return an input as a Python expression, or shortened."""
+    return literal(data) or quoted(repr(data))
+
+
+def evidence_words(evidence: CheckEvidence) -> str:
+    """Return what one kind of evidence says, in a sentence."""
+    if isinstance(evidence, ExactEvidence):
+        return "the outcomes of the two inputs differ, each of them certain: the loss is infinite"
+    if isinstance(evidence, SequentialEvidence):
+        counts = f"the event in {evidence.event_in:,} of {evidence.runs:,} runs in, {evidence.event_out:,} out"
+        e_value = f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}, {short(1 / evidence.alpha)} refutes"
+        return f"{counts}: {e_value}"
+    return _modelled_words(evidence)
+
+
+def _modelled_words(evidence: ModelledEvidence) -> str:
+    if evidence.without_noise is not None:
+        return f"{evidence.without_noise} differs although all noise is the same: it holds data without noise"
+    largest = sorted(evidence.losses, key=lambda one: -one.loss)
+    more = f", and {len(largest) - LOSSES} more" if len(largest) > LOSSES else ""
+    point = f"epsilon = {short(evidence.claim.epsilon)} and delta = {short(evidence.claim.delta)}"
+    found = f"epsilon is at least {short(evidence.epsilon)}, delta at least {short(evidence.delta)}"
+    return (
+        f"{'; '.join(map(_loss_words, largest[:LOSSES]))}{more}: {found}, against {point}, if primitives draw what "
+        "their names say"
+    )
+
+
+def _loss_words(loss: ModelledLoss) -> str:
+    moved = f"{short(loss.location_in)} in, {short(loss.location_out)} out"
+    return f"{loss.site}, {loss.primitive} of scale {short(loss.scale)} is added to {moved}"
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """Return the result as a JSON object; infinities are "inf", inputs are Python expressions."""
+    worlds = None if result.worlds is None else {"in": shown(result.worlds[0]), "out": shown(result.worlds[1])}
+    event = None if result.event is None else {**result.event, "words": in_words(result.event)}
+    made: dict[str, Any] = {
+        "schema": "subnormal/check/1",
+        "function": result.function,
+        "claim": claim_words(result.claim),
+        "verdict": result.verdict,
+        "point": None if result.point is None else asdict(result.point),
+        "stage": result.stage,
+        "worlds": worlds,
+        "event": event,
+        "evidence": {kind: asdict(evidence) for kind, evidence in result.evidence.items()},
+        "error": result.error,
+        "notes": result.notes,
+        "pairs": result.examples,
+        "runs": result.runs,
+        "seconds": round(result.seconds, 3),
+        "test": as_test(result),
+    }
+    finite: dict[str, Any] = _finite(made)
+    return finite
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_test(result: Result) -> str | None:
+    """Return a test that fails until the two inputs keep the claim; None where they have no short expressions."""
+    if result.worlds is None or any(literal(data) is None for data in result.worlds):
+        return None
+    name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_") or "function"
+    claim = repr(result.claim) if isinstance(result.claim, Claim | Zcdp | Gdp | Renyi) else "claim"
+    data_in, data_out = map(literal, result.worlds)
+    return (
+        f"def test_{name}_keeps_its_claim():\n"
+        f"    pair = ({data_in}, {data_out})\n"
+        f"    result = check({name}, pairs=[pair], claim={claim})\n"
+        f"    assert result.verdict != Verdict.VIOLATED, result\n"
+    )
