@@ -93,7 +93,7 @@ class ExactEvidence:
 class KolmogorovSmirnov:
     """The distance between the worlds' samples, what the claim allows, and the margin of the band around it.
 
-    Over a single cell distance and margin are 0, and the event has all of the chance.
+    Over a single bin distance and margin are 0, and the event has all of the chance.
     """
 
     statistic: Probability
@@ -221,8 +221,8 @@ class CurveEvidence:
     `lower` and `upper` hold together, at the confidence stated.
 
     lower: the mechanism's own curve is nowhere below it.
-    observed: the curve of the cells, as counted.
-    upper: the curve of the cells' probabilities is nowhere above it; that of finer cells may be.
+    observed: the curve of the bins, as counted.
+    upper: the curve of the bins' probabilities is nowhere above it; that of finer bins may be.
     promised: what the claim allows.
     at: the ε at which `lower` exceeds `promised` the most, or comes nearest to it.
     """
@@ -240,13 +240,13 @@ class CurveEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """What a picture of a row needs: masses by cell of the attack's statistic, and the curve δ(ε)."""
+    """What a picture of a row needs: masses by bin of the attack's statistic, and the curve δ(ε)."""
 
-    edges: NDArray[np.float64]  # the largest value of each cell
-    sampled: Pair | None  # (in, out), each of shape (cells,)
+    edges: NDArray[np.float64]  # the largest value of each bin
+    sampled: Pair | None  # (in, out), each of shape (bins,)
     law: Pair | None
     curve: Pair | None  # (ε, δ)
-    axis: str = "outcome"  # what is in the cells
+    axis: str = "outcome"  # what is in the bins
     band: CurveEvidence | None = None  # of the curve, from the runs; no verdict rests on it
 
 

@@ -19,7 +19,7 @@ from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.engine import process_pool
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
-from subnormal.audit.evidence.batches import BATCH, count_batch, nothing
+from subnormal.audit.evidence.batches import BATCH, count_batch, zero_counts
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 
@@ -57,7 +57,7 @@ def rivals(batches: int) -> dict[str, Callable[[], object]]:
     edges = np.arange(OUTCOMES, dtype=np.float64)
 
     def ours() -> object:
-        seen = nothing(OUTCOMES)
+        seen = zero_counts(OUTCOMES)
         for number in range(batches):
             seen += count_batch(mechanism, attack, "out", data, edges, 1, number, BATCH)
         return seen

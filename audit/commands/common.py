@@ -177,11 +177,11 @@ def bound(state: RowState | None) -> str:
     if state is None or state.tally is None or state.prepared is None or not state.tally.counted:
         return ""
     where = f"{state.crossing.attack.name}, {state.crossing.mechanism.name}"
-    if not isinstance(state.tally, batches.Sums):
+    if not isinstance(state.tally, batches.BatchTotals):
         e_value = math.exp(min(700.0, state.tally.evidence.log_e_value))
         return f"e-value {short(e_value, 3)} of {short(1 / state.plan.alpha, 3)}: {where}"
     claim, runs, counts = state.prepared.claim, state.tally.counted, state.tally.counts
-    tail = binomial.parts(state.plan.alpha, len(counts[0].cells))[0] / 4
+    tail = binomial.parts(state.plan.alpha, len(counts[0].bins))[0] / 4
     event_in, event_out = (binomial.clopper_pearson(world.event, runs, tail) for world in counts)
     proved = binomial.epsilon_lower(event_in, event_out, claim.delta)
     return f"ε ≥ {short(proved, 3)} of {short(claim.epsilon, 3)}: {where}"

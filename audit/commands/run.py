@@ -68,7 +68,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
     type=Runs(1, 10**12),
     default=100_000,
     show_default=True,
-    help="Runs in each world for each row, also as 1e9, including those for learning an event or fixing cells; "
+    help="Runs in each world for each row, also as 1e9, including those for learning an event or fixing bins; "
     "a slow mechanism declares fewer.",
 )
 @click.option(

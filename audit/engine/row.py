@@ -23,7 +23,7 @@ from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.events import Event
 from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing
-from subnormal.audit.evidence.batches import Batch, Sums
+from subnormal.audit.evidence.batches import Batch, BatchTotals
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.literal import literals
 from subnormal.audit.model import ExactEvidence, Row, Sketch, Worlds
@@ -31,7 +31,7 @@ from subnormal.audit.text import error_text
 from subnormal.mechanisms.families import package
 from subnormal.mechanisms.privacy import Claim
 
-Tally = Sums | Looks
+Tally = BatchTotals | Looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Preparation) -> Tally | Non
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
         return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
-    return None if prepared.sketch is None else Sums(plan.runs - prepared.spent, len(prepared.sketch.edges))
+    return None if prepared.sketch is None else BatchTotals(plan.runs - prepared.spent, len(prepared.sketch.edges))
 
 
 def count(

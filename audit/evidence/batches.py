@@ -26,26 +26,26 @@ class Counts:
     """Counts of a mechanism's outcomes; no samples are kept."""
 
     event: int
-    cells: NDArray[np.int64]
+    bins: NDArray[np.int64]
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.event + other.event, self.cells + other.cells)
+        return Counts(self.event + other.event, self.bins + other.bins)
 
     @property
     def runs(self) -> int:
         """The number of runs counted."""
-        return int(self.cells.sum())
+        return int(self.bins.sum())
 
 
-class Sums:
+class BatchTotals:
     """The sum of the counts of a row's batches, which may arrive in any order."""
 
     __slots__ = ("counted", "counts", "done", "runs")
 
-    def __init__(self, runs: int, cells: int) -> None:
+    def __init__(self, runs: int, bins: int) -> None:
         self.runs = runs  # wanted, of each world
         self.counted = 0  # of them
-        self.counts = nothing(cells), nothing(cells)
+        self.counts = zero_counts(bins), zero_counts(bins)
         self.done: set[int] = set()  # the numbers of the batches counted
 
     def todo(self) -> Iterator[Batch]:
@@ -64,15 +64,15 @@ class Sums:
 
     def to_json(self) -> dict[str, Any]:
         """Return what `restore` reads."""
-        events, cells = [world.event for world in self.counts], [world.cells.tolist() for world in self.counts]
-        return {"batches": _joined(self.done), "events": events, "cells": cells}
+        events, bins = [world.event for world in self.counts], [world.bins.tolist() for world in self.counts]
+        return {"batches": _joined(self.done), "events": events, "bins": bins}
 
     def restore(self, stored: dict[str, Any]) -> None:
         """Add what `to_json` returned, of the same row. Raises ValueError where they are of another row."""
         done = {number for first, last in stored["batches"] for number in range(first, last + 1)}
-        counts = [Counts(*pair) for pair in zip(stored["events"], map(np.array, stored["cells"]), strict=True)]
+        counts = [Counts(*pair) for pair in zip(stored["events"], map(np.array, stored["bins"]), strict=True)]
         self.add([batch for batch in batches(self.runs) if batch[0] in done], (counts[0], counts[1]))
-        if any(len(world.cells) != len(counts[0].cells) or world.runs != self.counted for world in self.counts):
+        if any(len(world.bins) != len(counts[0].bins) or world.runs != self.counted for world in self.counts):
             raise ValueError("the counts that were kept are not of this row")
 
     @property
@@ -92,9 +92,9 @@ def _joined(numbers: Iterable[int]) -> list[list[int]]:
     return found
 
 
-def nothing(cells: int) -> Counts:
+def zero_counts(bins: int) -> Counts:
     """Return the counts of no runs."""
-    return Counts(0, np.zeros(cells, dtype=np.int64))
+    return Counts(0, np.zeros(bins, dtype=np.int64))
 
 
 def batches(runs: int) -> Iterator[Batch]:
@@ -138,7 +138,7 @@ def count_batch(
     drawn = mechanism.sample(data, attack.parameters, bits, runs)
     if len(drawn) != runs:
         raise ValueError(f"{mechanism.name} returned {len(drawn)} outcomes, not {runs}")
-    outcomes, times = tallied(drawn)
+    outcomes, times = distinct_counts(drawn)
     found = np.searchsorted(edges[:-1], attack.statistic(outcomes))  # what is larger, or a NaN, falls into the last
     happened = attack.event(outcomes)
     if happened.shape != (len(outcomes),):
@@ -147,12 +147,12 @@ def count_batch(
         )
     if times is None:
         return Counts(int(happened.sum()), np.bincount(found, minlength=len(edges)).astype(np.int64))
-    cells = np.zeros(len(edges), dtype=np.int64)
-    np.add.at(cells, found, times)
-    return Counts(int(times[happened].sum()), cells)
+    bins = np.zeros(len(edges), dtype=np.int64)
+    np.add.at(bins, found, times)
+    return Counts(int(times[happened].sum()), bins)
 
 
-def tallied(outcomes: Outcomes) -> tuple[Outcomes, NDArray[np.int64] | None]:
+def distinct_counts(outcomes: Outcomes) -> tuple[Outcomes, NDArray[np.int64] | None]:
     """Return integers of a small range as distinct values and their counts; other outcomes unchanged, with None.
 
     An event and a statistic are functions of a single outcome, so each distinct one is evaluated once.

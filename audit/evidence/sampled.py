@@ -20,10 +20,10 @@ from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused
 from subnormal.mechanisms.privacy import Claim
 
 CURVE_POINTS = 33  # of the picture of δ(ε)
-CELLS = 4096  # at the most; binning is post-processing, so distances over cells stay sound lower bounds
-MANY = 1 << 23  # atoms from which an even part of them fixes the cells
+BINS = 4096  # at the most; binning is post-processing, so distances over bins stay sound lower bounds
+MANY = 1 << 23  # atoms from which an even part of them fixes the bins
 PART = 1 << 20  # atoms of that part
-PILOT = 4096  # runs that fix the cells where there is no law to fix them, at the most
+PILOT = 4096  # runs that fix the bins where there is no law to fix them, at the most
 PILOT_SHARE = 1 / 8  # of the runs asked for, at the most
 REFUSALS = 100  # of each world: where a pilot of at least so many only raises, nothing is tried
 
@@ -39,22 +39,22 @@ def sketch(
     seed: int,
     runs: int,
 ) -> Sketch:
-    """Return what a row's picture shows before its runs are counted: the cells (see `cell_edges`), and what laws say.
+    """Return what a row's picture shows before its runs are counted: the bins (see `bin_edges`), and what laws say.
 
-    Raises as `cell_edges` does.
+    Raises as `bin_edges` does.
     """
-    edges, axis = cell_edges(mechanism, attack, worlds, laws, seed, runs), attack.axis or attack.channel or "outcome"
+    edges, axis = bin_edges(mechanism, attack, worlds, laws, seed, runs), attack.axis or attack.channel or "outcome"
     if laws is None:
         return Sketch(edges, None, None, None, axis)
-    masses, points = (cell_masses(laws[0], attack, edges), cell_masses(laws[1], attack, edges)), _epsilons(claim)
+    masses, points = (bin_masses(laws[0], attack, edges), bin_masses(laws[1], attack, edges)), _epsilons(claim)
     return Sketch(edges, None, masses, (points, exact.curve(*laws, points.tolist())[0]), axis)
 
 
 def sketched(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha: float) -> Sketch:
     """Return the sketch with the counts and the band that they give for the curve."""
-    shares = counts[0].cells / counts[0].runs, counts[1].cells / counts[1].runs
+    shares = counts[0].bins / counts[0].runs, counts[1].bins / counts[1].runs
     points = _epsilons(claim).tolist()
-    band = curve_band.drawn((counts[0].cells, counts[1].cells), claim, points, alpha, sketch.law)
+    band = curve_band.drawn((counts[0].bins, counts[1].bins), claim, points, alpha, sketch.law)
     return replace(sketch, sampled=shares, band=band)
 
 
@@ -64,16 +64,16 @@ def _epsilons(claim: Claim) -> NDArray[np.float64]:
 
 
 def pilot(runs: int) -> int:
-    """Return how many of the requested runs only fix the cells, at least one."""
+    """Return how many of the requested runs only fix the bins, at least one."""
     return max(1, min(PILOT, int(PILOT_SHARE * runs)))
 
 
-def cell_edges(
+def bin_edges(
     mechanism: AnyMechanism, attack: AnyAttack, worlds: tuple[Any, Any], laws: Laws | None, seed: int, runs: int
 ) -> NDArray[np.float64]:
-    """Return the largest value of each cell of the attack's statistic, ascending, at most `CELLS` of them.
+    """Return the largest value of each bin of the attack's statistic, ascending, at most `BINS` of them.
 
-    The last cell has no end: it holds what is larger, too.
+    The last bin has no end: it holds what is larger, too.
     From the atoms of the laws; without laws, from so many runs of each world, which judge nothing (see `pilot`).
     Raises ValueError where these are enough, and all of them raised.
     """
@@ -89,8 +89,8 @@ def cell_edges(
         values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
     distinct = np.sort(np.concatenate(values), kind="stable")
     distinct = distinct[block_ends(distinct) - 1]
-    if len(distinct) > CELLS:
-        distinct = distinct[np.linspace(0, len(distinct) - 1, CELLS + 1).round().astype(np.int64)[1:]]
+    if len(distinct) > BINS:
+        distinct = distinct[np.linspace(0, len(distinct) - 1, BINS + 1).round().astype(np.int64)[1:]]
     return distinct
 
 
@@ -103,15 +103,15 @@ def _distinct(laws: Laws) -> Sequence[Law[Any]]:
     return laws[:1] if both_ranges and laws[0].atoms == laws[1].atoms else laws
 
 
-def cell_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the law's mass in each cell as floats, for tests of fit and for pictures only, shape (cells,)."""
+def bin_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the law's mass in each bin as floats, for tests of fit and for pictures only, shape (bins,)."""
     values, low = attack.statistic(law.atoms), integers(law.low)
     edges = np.append(edges[:-1], np.inf)
     if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
         return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
-    cells = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # of a NaN too
+    bins = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # of a NaN too
     shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
-    return np.bincount(cells, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
+    return np.bincount(bins, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
 
 
 def _mass_before(law: Law[Any], positions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -135,17 +135,17 @@ def judge(
 
     VIOLATED: the event, or its complement, is more likely in one world than the claim allows, by Clopper-Pearson bounds
     with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell
-    them: the Kolmogorov-Smirnov distance over the cells, less its margin. The cells must be fixed before the counts.
+    them: the Kolmogorov-Smirnov distance over the bins, less its margin. The bins must be fixed before the counts.
     UNDERPOWERED: so few runs could not have shown it. Else NOT REFUTED.
     Raises ValueError for an α that is not between 0 and 1.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     runs = counts[0].runs
-    of_event, of_distance = binomial.parts(alpha, len(counts[0].cells))
+    of_event, of_distance = binomial.parts(alpha, len(counts[0].bins))
     event_in, event_out = (binomial.clopper_pearson(world.event, runs, of_event / 4) for world in counts)
     by_event = binomial.epsilon_lower(event_in, event_out, claim.delta)
-    apart = binomial.ks_distance(counts[0].cells / runs, counts[1].cells / runs)
+    apart = binomial.ks_distance(counts[0].bins / runs, counts[1].bins / runs)
     margin = binomial.dkw_margin(runs, of_distance) if of_distance else 0.0
     convicted_by: Literal["event", "distance"] | None = None
     if by_event > claim.epsilon:
@@ -160,8 +160,8 @@ def judge(
     reach = max(event_in[1] - event_out[0], event_out[1] - event_in[0])
     fit = None
     if masses is not None:
-        fit_in, p_in = binomial.monte_carlo_fit(counts[0].cells, masses[0], seed)
-        fit_out, p_out = binomial.monte_carlo_fit(counts[1].cells, masses[1], seed + 1)
+        fit_in, p_in = binomial.monte_carlo_fit(counts[0].bins, masses[0], seed)
+        fit_out, p_out = binomial.monte_carlo_fit(counts[1].bins, masses[1], seed + 1)
         fit = Fit(fit_in, p_in, fit_out, p_out)
     return SampledEvidence(
         verdict=verdict,

@@ -52,7 +52,7 @@ SECONDS = 3.0  # for all rows of a report that the clock decides
 BATCH = 16  # measurements prepared at a time; two batches are the warm-up
 LEAST = 32  # measurements, below which nothing is looked at
 TRAINING = 4  # the first of so many parts of the measurements fixes the event
-CELLS, TAIL = 60, 0.01  # of a picture, and the part of the times beyond either end of it
+BINS, TAIL = 60, 0.01  # of a picture, and the part of the times beyond either end of it
 THRESHOLDS = 64  # parts into which the times that may be it divide those of the training
 
 Clock = Callable[[], int]
@@ -229,9 +229,9 @@ def _above(nanoseconds: NDArray[np.int64], limits: NDArray[np.float64]) -> NDArr
 
 
 def sketch(times: Times) -> Sketch:
-    """Return what a picture of the times needs: shares over cells of equal width (ms), the tails in the outermost."""
+    """Return what a picture of the times needs: shares over bins of equal width (ms), the tails in the outermost."""
     low, high = np.quantile(times.nanoseconds, (TAIL, 1 - TAIL)) / 1e6
-    edges = np.linspace(low, max(high, low + 1e-6), CELLS)
-    found = np.minimum(np.searchsorted(edges, times.nanoseconds / 1e6), CELLS - 1)
-    counts = [np.bincount(found[chosen], minlength=CELLS) for chosen in (times.is_in, ~times.is_in)]
+    edges = np.linspace(low, max(high, low + 1e-6), BINS)
+    found = np.minimum(np.searchsorted(edges, times.nanoseconds / 1e6), BINS - 1)
+    counts = [np.bincount(found[chosen], minlength=BINS) for chosen in (times.is_in, ~times.is_in)]
     return Sketch(edges, (counts[0] / max(1, counts[0].sum()), counts[1] / max(1, counts[1].sum())), None, None)

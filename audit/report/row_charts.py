@@ -16,7 +16,7 @@ from subnormal.audit.report.bins import Histogram
 from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
 from subnormal.audit.text import short
 
-CELLS = 160  # of a picture, at the most
+BINS = 160  # of a picture, at the most
 WORLDS = ("i", "o")
 
 
@@ -25,7 +25,7 @@ def of(row: Row) -> list[Panel]:
     if row.timing is not None:
         made = [_times(row), claim_charts.event(row)]
     else:
-        shown = None if row.sketch is None else bins.of(row.sketch, CELLS)
+        shown = None if row.sketch is None else bins.of(row.sketch, BINS)
         seen = shown is not None and shown.pairs
         made = [_worlds(row, shown) if shown is not None and seen else None, claim_charts.event(row)]
         if shown is not None and seen and len(shown.names) not in (1, 2):  # so few have been seen already
@@ -72,7 +72,7 @@ def _distributions(row: Row, shown: Histogram) -> Panel:
 
 
 def _rising(shown: Histogram, until: Floats) -> tuple[Floats, Floats]:
-    """Return a distribution function's points: it jumps at values, and is known at the ends of merged cells alone."""
+    """Return a distribution function's points: it jumps at values, and is known at the ends of merged bins alone."""
     if shown.merged and not shown.names:
         return shown.ends, until
     if shown.names:

@@ -112,7 +112,7 @@ def band(frame: Frame, xs: Floats, low: Floats, high: Floats, css: str) -> str:
 
 
 def steps(bounds: Floats, heights: Floats) -> tuple[Floats, Floats]:
-    """Return the points of a line that has each height, shape (cells,), between two bounds, shape (cells + 1,)."""
+    """Return the points of a line that has each height, shape (bins,), between two bounds, shape (bins + 1,)."""
     return np.repeat(bounds, 2)[1:-1], np.repeat(heights, 2)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subnormal.audit.model import Interval
 from subnormal.mechanisms.privacy import Claim
 
-FIT_CELLS = 1024  # of a test of fit, at the most
+FIT_BINS = 1024  # of a test of fit, at the most
 NEAR = 1e-9  # part of a tail, within which an inverse function is believed
 SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is then 0.001
 
@@ -151,12 +151,12 @@ def standard_errors_beyond(
     return np.where((happened > 0) & (happened < all_runs), beyond, -np.inf)
 
 
-def parts(alpha: float, cells: int) -> tuple[float, float]:
+def parts(alpha: float, bins: int) -> tuple[float, float]:
     """Return the shares of a row's α for the event's bounds and for the distance of the worlds: half each.
 
-    With one cell, the event gets all of it, because the distance is always 0.
+    With one bin, the event gets all of it, because the distance is always 0.
     """
-    return (alpha / 2, alpha / 2) if cells > 1 else (alpha, 0.0)
+    return (alpha / 2, alpha / 2) if bins > 1 else (alpha, 0.0)
 
 
 def dkw_margin(runs: int, alpha: float) -> float:
@@ -168,21 +168,21 @@ def dkw_margin(runs: int, alpha: float) -> float:
 
 
 def ks_distance(masses_in: NDArray[np.float64], masses_out: NDArray[np.float64]) -> float:
-    """Return the Kolmogorov-Smirnov distance of two distributions over the same cells, shape (cells,).
+    """Return the Kolmogorov-Smirnov distance of two distributions over the same bins, shape (bins,).
 
-    Over cells fixed beforehand it is a lower bound on the distance of the distributions themselves.
+    Over bins fixed beforehand it is a lower bound on the distance of the distributions themselves.
     """
     return min(1.0, float(np.abs(np.cumsum(masses_in - masses_out)).max()))  # sums of shares may be rounded above 1
 
 
 def monte_carlo_fit(counts: NDArray[np.int64], masses: NDArray[np.float64], seed: int) -> tuple[float, float]:
-    """Return the Kolmogorov-Smirnov statistic of counts against a law's masses over the same cells, and its p-value.
+    """Return the Kolmogorov-Smirnov statistic of counts against a law's masses over the same bins, and its p-value.
 
     The p-value is the rank among `SIMULATIONS` samples of the law itself: valid on atoms, where the continuous
     distribution of the statistic (scipy.stats.kstest) is not.
     """
-    if len(counts) > FIT_CELLS:  # neighbouring cells together: fixed beforehand, so the test stays valid
-        starts = np.arange(0, len(counts), -(-len(counts) // FIT_CELLS))
+    if len(counts) > FIT_BINS:  # neighbouring bins together: fixed beforehand, so the test stays valid
+        starts = np.arange(0, len(counts), -(-len(counts) // FIT_BINS))
         counts, masses = np.add.reduceat(counts, starts), np.add.reduceat(masses, starts)
     runs = int(counts.sum())
     observed = ks_distance(counts / runs, masses)

@@ -13,44 +13,44 @@ from subnormal.audit.model import CurveEvidence, Pair, Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
-GROUPS = 64  # of cells, for a band that is drawn: its margin grows with their number
+GROUPS = 64  # of bins, for a band that is drawn: its margin grows with their number
 
 
 def band(
-    cells: tuple[NDArray[np.int64], NDArray[np.int64]],
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]],
     claim: Claim | Zcdp,
     epsilons: Sequence[float],
     alpha: float,
 ) -> CurveEvidence:
-    """Return what the counts of cells, fixed beforehand, show of the whole curve δ(ε), the larger of both directions.
+    """Return what the counts of bins, fixed beforehand, show of the whole curve δ(ε), the larger of both directions.
 
-    Where the cells lie from the least likely in the first world, against the second, to the likeliest, δ(ε) is attained
+    Where the bins lie from the least likely in the first world, against the second, to the likeliest, δ(ε) is attained
     by half-lines. lower: P(S) − e^ε·Q(S) over the half-lines S and their complements, by Clopper-Pearson
     bounds that hold for all of them together (tails of α/2 shared by the four bounds of each half-line, whatever ε).
-    upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^cells events no share
+    upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^bins events no share
     differs from its probability by more than t (the other half of α).
     VIOLATED: the curve lies above the claim's at some of the ε: an (ε₀, δ₀) claim promises a curve as ρ-zCDP does.
-    Raises ValueError for an α not between 0 and 1, no runs, different numbers of runs or cells in the worlds, negative
-    ε, or an order that is not a permutation of the cells.
+    Raises ValueError for an α not between 0 and 1, no runs, different numbers of runs or bins in the worlds, negative
+    ε, or an order that is not a permutation of the bins.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    runs, points = int(cells[0].sum()), np.asarray(epsilons, dtype=np.float64)
-    if runs != cells[1].sum() or len(cells[0]) != len(cells[1]):
-        raise ValueError(f"as many runs and cells in each world, got {runs} and {cells[1].sum()} runs")
+    runs, points = int(bins[0].sum()), np.asarray(epsilons, dtype=np.float64)
+    if runs != bins[1].sum() or len(bins[0]) != len(bins[1]):
+        raise ValueError(f"as many runs and bins in each world, got {runs} and {bins[1].sum()} runs")
     if runs < 1:
         raise ValueError("runs must be at least 1, got 0")
     if len(points) == 0 or not (np.isfinite(points) & (points >= 0)).all():
         raise ValueError(f"epsilons must be finite and not negative, got {epsilons}")
     with np.errstate(over="ignore"):
         ratios = np.exp(points) * (1 + 1e-15)  # up: against accusing
-    lower, observed = _shown(cells, runs, ratios, alpha / 2), _observed(cells, runs, ratios)
-    # 2^cells events, two worlds: the complement of an event is another, so that one side is both
-    margin = np.sqrt((len(cells[0]) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
+    lower, observed = _shown(bins, runs, ratios, alpha / 2), _observed(bins, runs, ratios)
+    # 2^bins events, two worlds: the complement of an event is another, so that one side is both
+    margin = np.sqrt((len(bins[0]) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
     allowed = promised(claim, points)
     best = int((lower - allowed).argmax())
     return CurveEvidence(
-        verdict=_of_curve(lower[best] > allowed[best], runs, alpha, len(cells[0]), points, allowed),
+        verdict=_of_curve(lower[best] > allowed[best], runs, alpha, len(bins[0]), points, allowed),
         runs=runs,
         confidence=1 - alpha,
         epsilons=points,
@@ -63,26 +63,26 @@ def band(
 
 
 def drawn(
-    cells: tuple[NDArray[np.int64], NDArray[np.int64]],
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]],
     claim: Claim | Zcdp,
     epsilons: Sequence[float],
     alpha: float,
     law: Pair | None,
 ) -> CurveEvidence:
-    """Return the band over `groups` of the cells: a few milliseconds, and sound, because merging is post-processing."""
-    merged = groups(len(cells[0]), law)
-    first, second = (np.bincount(merged, weights=world).astype(np.int64) for world in cells)
+    """Return the band over `groups` of the bins: a few milliseconds, and sound, because merging is post-processing."""
+    merged = groups(len(bins[0]), law)
+    first, second = (np.bincount(merged, weights=world).astype(np.int64) for world in bins)
     return band((first, second), claim, epsilons, alpha)
 
 
-def groups(cells: int, law: Pair | None) -> NDArray[np.int64]:
-    """Return for each cell which of `GROUPS` groups it belongs to, shape (cells,): fixed before any run that judges.
+def groups(bins: int, law: Pair | None) -> NDArray[np.int64]:
+    """Return for each bin which of `GROUPS` groups it belongs to, shape (bins,): fixed before any run that judges.
 
-    With the law's masses (in, out), cells of one likelihood ratio belong together, the ratios ascend, and what only one
-    world can show stays apart; parts of equal mass where there are too many ratios. Else the cells' own order.
+    With the law's masses (in, out), bins of one likelihood ratio belong together, the ratios ascend, and what only one
+    world can show stays apart; parts of equal mass where there are too many ratios. Else the bins' own order.
     """
     if law is None:
-        return np.arange(cells) * GROUPS // max(cells, GROUPS)
+        return np.arange(bins) * GROUPS // max(bins, GROUPS)
     possible = law[0] + law[1] > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(possible, np.log(law[0]) - np.log(law[1]), 0.0)
@@ -115,10 +115,10 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
 
 
 def _shown(
-    cells: tuple[NDArray[np.int64], NDArray[np.int64]], runs: int, ratios: NDArray[np.float64], alpha: float
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]], runs: int, ratios: NDArray[np.float64], alpha: float
 ) -> NDArray[np.float64]:
     """Return the largest P(S) − e^ε·Q(S) that simultaneous bounds prove, over half-lines and complements."""
-    until = [np.cumsum(world)[:-1] for world in cells]
+    until = [np.cumsum(world)[:-1] for world in bins]
     shown = np.zeros(len(ratios))
     if len(until[0]) == 0:
         return shown
@@ -133,10 +133,10 @@ def _shown(
 
 
 def _observed(
-    cells: tuple[NDArray[np.int64], NDArray[np.int64]], runs: int, ratios: NDArray[np.float64]
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]], runs: int, ratios: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return Σ(p − e^ε·q)₊ over the cells, the larger of the two directions."""
-    first, second = cells[0] / runs, cells[1] / runs
+    """Return Σ(p − e^ε·q)₊ over the bins, the larger of the two directions."""
+    first, second = bins[0] / runs, bins[1] / runs
     with np.errstate(invalid="ignore"):
         directions = [
             [float(np.nan_to_num(np.maximum(0.0, one - ratio * other), nan=0.0).sum()) for ratio in ratios.tolist()]
@@ -147,12 +147,12 @@ def _observed(
 
 
 def _of_curve(
-    above: bool, runs: int, alpha: float, cells: int, points: NDArray[np.float64], allowed: NDArray[np.float64]
+    above: bool, runs: int, alpha: float, bins: int, points: NDArray[np.float64], allowed: NDArray[np.float64]
 ) -> Verdict:
     """Return the verdict. UNDERPOWERED: a perfect distinguisher's curve would have lain nowhere above the promise."""
     if above:
         return Verdict.VIOLATED
-    low = np.exp(np.log(alpha / (8 * max(1, cells - 1))) / runs)
+    low = np.exp(np.log(alpha / (8 * max(1, bins - 1))) / runs)
     with np.errstate(over="ignore"):
         best = low - np.exp(points) * (1 - low)
-    return Verdict.NOT_REFUTED if cells > 1 and (best > allowed).any() else Verdict.UNDERPOWERED
+    return Verdict.NOT_REFUTED if bins > 1 and (best > allowed).any() else Verdict.UNDERPOWERED

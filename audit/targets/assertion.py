@@ -110,7 +110,7 @@ class _Trial:
     def judge(self, event: Event, learned_on: int, where: str) -> Refused | None:
         """Raise NotPrivateError where the event convicts; return the last exception where every run raised one."""
         seen, error = self.counted(event)
-        one, other = (batches.Counts(count, np.array([self.runs])) for count in seen)  # one cell: the event alone
+        one, other = (batches.Counts(count, np.array([self.runs])) for count in seen)  # one bin: the event alone
         evidence = sampled.judge((one, other), self.claim, self.alpha, None, seed=0)
         if evidence.verdict is Verdict.VIOLATED:
             raise NotPrivateError(_message(evidence, self, event, seen, learned_on, where), evidence, event)

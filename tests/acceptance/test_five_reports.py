@@ -53,7 +53,7 @@ def test_the_report_is_one_of_many_runs(one_worker: dict[str, bytes]) -> None:
     rows = document["rows"]
     assert len(rows) == 4
     assert {row["reproducible"] for row in rows} == {True}
-    for row in rows:  # without a law a pilot fixes the cells
+    for row in rows:  # without a law a pilot fixes the bins
         assert row["sampled"]["runs"] == 6_000_000 - (0 if row["exact"] else sampled.PILOT)
     assert MACHINE in document
 
@@ -121,7 +121,7 @@ def half_way(out: Path, process: subprocess.Popen[str]) -> None:
     def begun() -> bool:
         assert process.poll() is None, "the audit has ended too soon"
         rows = json.loads(path.read_bytes())["rows"].values() if path.exists() else ()
-        return any(0 < sum(map(sum, row["cells"])) < 12_000_000 for row in rows)
+        return any(0 < sum(map(sum, row["bins"])) < 12_000_000 for row in rows)
 
     wait_until(begun, "a checkpoint half-way")
     time.sleep(0.2)  # in the middle of what comes next

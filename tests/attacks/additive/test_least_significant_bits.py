@@ -126,10 +126,10 @@ def test_on_naive_float32(epsilon: float, advantage: float, total_variation: flo
     assert -math.expm1(-epsilon / 2) == pytest.approx(ideal, abs=0.001)
     for law, value in ((law_in, 1.0), (law_out, 0.0)):
         agree_on_windows(np.asarray(law.atoms), value, 1 / epsilon)
-    edges = sampled.cell_edges(FLOAT32, attack, attack.worlds(), (law_in, law_out), 1, 0)
-    assert len(edges) == sampled.CELLS
+    edges = sampled.bin_edges(FLOAT32, attack, attack.worlds(), (law_in, law_out), 1, 0)
+    assert len(edges) == sampled.BINS
     for law in (law_in, law_out):
-        masses = sampled.cell_masses(law, attack, edges)
+        masses = sampled.bin_masses(law, attack, edges)
         assert masses.sum() == pytest.approx(1, abs=1e-12)
         counted = law.measure(np.asarray(law.atoms) <= edges[1000])[0] / law.denominator
         assert masses[:1001].sum() == pytest.approx(counted, abs=1e-12)

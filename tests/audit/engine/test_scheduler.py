@@ -26,7 +26,7 @@ from subnormal.audit.engine.row import Plan
 from subnormal.audit.engine.row_state import RowState
 from subnormal.audit.engine.scheduler import DEATHS_MAX, AuditProgress, CountStore, examine_all
 from subnormal.audit.evidence import batches
-from subnormal.audit.evidence.batches import Sums
+from subnormal.audit.evidence.batches import BatchTotals
 from subnormal.audit.evidence.sequential import Looks
 from subnormal.audit.model import Report, Verdict
 from subnormal.audit.report.to_json import to_json
@@ -162,16 +162,16 @@ def test_what_was_kept_stays_kept_until_its_row_begins_again() -> None:
 
 
 def test_counts_of_another_row_are_refused() -> None:
-    sums = Sums(1_000, 3)
+    sums = BatchTotals(1_000, 3)
     sums.add([(1, 200)], (batches.Counts(5, np.array([100, 50, 50])), batches.Counts(6, np.array([0, 0, 200]))))
-    again = Sums(1_000, 3)
+    again = BatchTotals(1_000, 3)
     again.restore(sums.to_json())
     assert (again.to_json(), again.counted, list(again.todo())) == (
         sums.to_json(),
         200,
         [(0, 200), (2, 200), (3, 200), (4, 200)],
     )
-    for other in (Sums(1_000, 4), Sums(300, 3)):
+    for other in (BatchTotals(1_000, 4), BatchTotals(300, 3)):
         with pytest.raises(ValueError, match=r"not of this row|broadcast"):
             other.restore(sums.to_json())
     looks = Looks(member(NAMES[1]).claim(zero_rounding().parameters, None, None), zero_rounding(), 0.05, (500, 0, 200))
@@ -277,7 +277,7 @@ def test_a_decided_row_does_not_hear_of_failures() -> None:
 
 
 def test_a_batch_is_reached_when_all_before_it_are_counted() -> None:
-    sums, none = Sums(1_000, 1), (batches.Counts(0, np.array([200])), batches.Counts(0, np.array([200])))
+    sums, none = BatchTotals(1_000, 1), (batches.Counts(0, np.array([200])), batches.Counts(0, np.array([200])))
     sums.add([(0, 200), (2, 200)], none)
     assert [sums.reached(number) for number in range(4)] == [True, True, False, False]
 
@@ -339,7 +339,7 @@ def test_a_crossing_of_the_house_goes_to_another_process_by_its_names() -> None:
 @pytest.mark.parametrize("least", [0, -100, 5])
 def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -> None:
     drawn: Any = (seeded_bits(1).words(20_000, 6).astype(np.int64) + least).astype(kind)
-    values, times = batches.tallied(drawn)
+    values, times = batches.distinct_counts(drawn)
     assert times is not None
     assert isinstance(values, np.ndarray)
     assert values.dtype == drawn.dtype
@@ -361,13 +361,13 @@ def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -
     ids=["wide", "extreme", "floats", "unsigned", "list", "empty", "tuples"],
 )
 def test_outcomes_that_cannot_be_counted_first_stay_as_they_are(outcomes: Any) -> None:
-    seen, times = batches.tallied(outcomes)
+    seen, times = batches.distinct_counts(outcomes)
     assert seen is outcomes
     assert times is None
 
 
 def test_small_integers_do_not_overflow_while_they_are_counted() -> None:
     drawn: Any = np.repeat(np.array([-128, 0, 127], dtype=np.int8), 10_000)
-    values, times = batches.tallied(drawn)
+    values, times = batches.distinct_counts(drawn)
     assert times is not None
     assert (list(values), times.tolist()) == ([-128, 0, 127], [10_000] * 3)

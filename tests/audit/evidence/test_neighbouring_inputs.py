@@ -53,7 +53,7 @@ def test_textbook_mistakes_are_found_within_two_million_runs(mechanism: AnyMecha
 def test_sound_twins_are_accused_no_more_often_than_alpha(
     mechanism: AnyMechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampled, "PILOT", 16)  # the cells of a picture that nobody looks at
+    monkeypatch.setattr(sampled, "PILOT", 16)  # the bins of a picture that nobody looks at
     verdicts = [audited(mechanism, seed, 400, 1_000, 0.05, PAIRS[:3]).verdict for seed in range(SEEDS)]
     assert verdicts.count(Verdict.VIOLATED) <= stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
 

@@ -54,14 +54,14 @@ def test_the_law_without_samples_and_the_samples_without_law_agree() -> None:
     assert evidence.ks.statistic == pytest.approx(np.tanh(0.25), abs=evidence.ks.margin)
 
 
-def test_cells_are_at_most_4096_whatever_the_outcomes() -> None:
+def test_bins_are_at_most_4096_whatever_the_outcomes() -> None:
     attack = zero_rounding(outcomes=10_000)
     worlds = attack.worlds()
     assert NAIVE.law is not None
     laws = NAIVE.law(worlds[0], attack.parameters), NAIVE.law(worlds[1], attack.parameters)
-    edges = sampled.cell_edges(NAIVE, attack, worlds, laws, 1, 0)
-    assert len(edges) == sampled.CELLS
-    masses = sampled.cell_masses(laws[1], attack, edges)
+    edges = sampled.bin_edges(NAIVE, attack, worlds, laws, 1, 0)
+    assert len(edges) == sampled.BINS
+    masses = sampled.bin_masses(laws[1], attack, edges)
     assert masses.sum() == pytest.approx(1)
     assert masses.max() <= 3.1 / 10_000
 
@@ -103,7 +103,7 @@ def test_event_and_distance_have_half_of_alpha_each_and_the_event_a_quarter_of_i
     assert evidence.ks.statistic == pytest.approx(0.2)
 
 
-def test_one_cell_has_no_distance_and_leaves_all_of_alpha_to_the_event() -> None:
+def test_one_bin_has_no_distance_and_leaves_all_of_alpha_to_the_event() -> None:
     first, second = (batches.Counts(event, np.array([1_000])) for event in (300, 100))
     evidence = sampled.judge((first, second), Claim(5.0), 0.04, None, 1)
     assert evidence.event_in == binomial.clopper_pearson(300, 1_000, 0.01)
@@ -124,7 +124,7 @@ def test_disjoint_worlds_are_convicted_by_their_distance_where_the_event_misses(
 
 
 def test_an_event_convicts_from_the_bound_above_the_claimed_epsilon() -> None:
-    """In one cell, where no distance can: on either side of the ε that the counts prove, and of its complement's."""
+    """In one bin, where no distance can: on either side of the ε that the counts prove, and of its complement's."""
     for events in ((300, 100), (700, 900)):
         counts = tuple(batches.Counts(event, np.array([1_000])) for event in events)
         bound = sampled.judge((counts[0], counts[1]), Claim(5.0), 0.05, None, 1).epsilon_lower

@@ -138,7 +138,7 @@ def test_any_cells_can_be_drawn(edges: list[float], lawful: bool) -> None:
     assert "Both worlds" in [one.title for one in made]
     for one in made:
         ElementTree.fromstring(one.svg)
-    shown = bins.of(Sketch(ends, masses, None, None), row_charts.CELLS)
+    shown = bins.of(Sketch(ends, masses, None, None), row_charts.BINS)
     assert shown.sampled is not None
     assert [world.sum() for world in shown.sampled] == [pytest.approx(1), pytest.approx(1)]
 

@@ -127,8 +127,8 @@ def test_the_margin_of_the_distance_is_dkw_for_two_samples() -> None:
 def test_the_ks_distance_is_scipys_on_samples() -> None:
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 20, 500), rng.integers(3, 23, 500)
-    cells = [np.bincount(sample, minlength=23) / 500 for sample in (first, second)]
-    assert binomial.ks_distance(cells[0], cells[1]) == pytest.approx(stats.ks_2samp(first, second).statistic)
+    bins = [np.bincount(sample, minlength=23) / 500 for sample in (first, second)]
+    assert binomial.ks_distance(bins[0], bins[1]) == pytest.approx(stats.ks_2samp(first, second).statistic)
 
 
 def test_p_values_of_the_fit_are_not_too_small_under_the_law() -> None:

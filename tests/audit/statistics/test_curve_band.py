@@ -22,9 +22,9 @@ POINTS = np.linspace(0, 3, 13)
 Masses = NDArray[np.float64]
 
 
-def gaussian(centre: float, sigma: float, cells: int = 41) -> Masses:
-    """The Gaussian's masses over cells: rounding is post-processing, so zCDP with ρ = distance²/(2σ²) holds."""
-    ends = np.linspace(-5, 6, cells - 1)
+def gaussian(centre: float, sigma: float, bins: int = 41) -> Masses:
+    """The Gaussian's masses over bins: rounding is post-processing, so zCDP with ρ = distance²/(2σ²) holds."""
+    ends = np.linspace(-5, 6, bins - 1)
     return np.diff(stats.norm.cdf(ends, centre, sigma), prepend=0.0, append=1.0)
 
 
@@ -46,11 +46,11 @@ def drawn(masses: tuple[Masses, Masses], runs: int, seed: int) -> tuple[NDArray[
 
 
 def in_order(
-    cells: tuple[NDArray[np.int64], NDArray[np.int64]], training: tuple[NDArray[np.int64], NDArray[np.int64]]
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]], training: tuple[NDArray[np.int64], NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells from the least likely in the first world, against the second, as training runs have them."""
+    """Return the bins from the least likely in the first world, against the second, as training runs have them."""
     order = np.argsort((training[0] + 0.5) / (training[1] + 0.5), kind="stable")
-    return cells[0][order], cells[1][order]
+    return bins[0][order], bins[1][order]
 
 
 def merged(found: NDArray[np.int64], masses: Masses) -> Masses:
@@ -69,8 +69,8 @@ def merged(found: NDArray[np.int64], masses: Masses) -> Masses:
 def test_the_band_errs_anywhere_no_more_often_than_alpha(masses: tuple[Masses, Masses]) -> None:
     truth, wrong = true_curve(*masses), 0
     for seed in range(SEEDS):
-        cells = in_order(drawn(masses, 2_000, seed), drawn(masses, 500, 1_000 + seed))
-        shown = curve_band.band(cells, Claim(1.0), POINTS.tolist(), 0.05)
+        bins = in_order(drawn(masses, 2_000, seed), drawn(masses, 500, 1_000 + seed))
+        shown = curve_band.band(bins, Claim(1.0), POINTS.tolist(), 0.05)
         wrong += bool((shown.lower > truth).any() or (shown.upper < truth).any())
         assert (shown.lower <= shown.observed + 1e-12).all()
     assert wrong <= stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
@@ -78,8 +78,8 @@ def test_the_band_errs_anywhere_no_more_often_than_alpha(masses: tuple[Masses, M
 
 def test_with_many_runs_the_lower_end_comes_close() -> None:
     masses = gaussian(0, 1), gaussian(1, 1)
-    cells = in_order(drawn(masses, 1_000_000, 1), drawn(masses, 100_000, 2))
-    shown = curve_band.band(cells, Zcdp(0.5), POINTS.tolist(), 0.05)
+    bins = in_order(drawn(masses, 1_000_000, 1), drawn(masses, 100_000, 2))
+    shown = curve_band.band(bins, Zcdp(0.5), POINTS.tolist(), 0.05)
     assert shown.lower == pytest.approx(true_curve(*masses), abs=0.01)
     assert shown.verdict is Verdict.NOT_REFUTED
 
@@ -131,8 +131,8 @@ def test_a_reversed_order_shows_as_much_and_a_scrambled_one_no_more_than_is_true
 def test_too_few_runs_are_underpowered() -> None:
     few = curve_band.band((np.array([5, 0]), np.array([0, 5])), Claim(1.0), POINTS.tolist(), 0.05)
     assert few.verdict is Verdict.UNDERPOWERED
-    one_cell = curve_band.band((np.array([500]), np.array([500])), Claim(1.0), POINTS.tolist(), 0.05)
-    assert one_cell.verdict is Verdict.UNDERPOWERED
+    one_bin = curve_band.band((np.array([500]), np.array([500])), Claim(1.0), POINTS.tolist(), 0.05)
+    assert one_bin.verdict is Verdict.UNDERPOWERED
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_too_few_runs_are_underpowered() -> None:
         ({"alpha": 1.0}, "alpha must be between 0 and 1, got 1.0"),
         ({"epsilons": []}, "epsilons must be finite and not negative"),
         ({"epsilons": [-1.0]}, "epsilons must be finite and not negative"),
-        ({"cells": (np.array([1, 2]), np.array([1, 1]))}, "as many runs and cells in each world, got 3 and 2 runs"),
-        ({"cells": (np.array([0]), np.array([0]))}, "runs must be at least 1, got 0"),
+        ({"bins": (np.array([1, 2]), np.array([1, 1]))}, "as many runs and bins in each world, got 3 and 2 runs"),
+        ({"bins": (np.array([0]), np.array([0]))}, "runs must be at least 1, got 0"),
     ],
 )
 def test_bad_input_is_named_with_its_value(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {
-        "cells": (np.array([1, 2]), np.array([2, 1])),
+        "bins": (np.array([1, 2]), np.array([2, 1])),
         "claim": Claim(1.0),
         "epsilons": [1.0],
         "alpha": 0.05,
@@ -156,7 +156,7 @@ def test_bad_input_is_named_with_its_value(change: dict[str, Any], message: str)
         curve_band.band(**given | change)
 
 
-def test_merged_cells_are_ordered_by_the_law_and_keep_apart_what_one_world_alone_can_show() -> None:
+def test_merged_bins_are_ordered_by_the_law_and_keep_apart_what_one_world_alone_can_show() -> None:
     rng = np.random.default_rng(1)
     law = rng.dirichlet(np.ones(1_000)), rng.dirichlet(np.ones(1_000))
     law[0][:3], law[1][500:502], law[0][999], law[1][999] = 0.0, 0.0, 0.0, 0.0
@@ -171,7 +171,7 @@ def test_merged_cells_are_ordered_by_the_law_and_keep_apart_what_one_world_alone
 
 
 def test_few_likelihood_ratios_lose_nothing_by_merging() -> None:
-    """A hundred cells of two ratios are two groups, whose curve is that of the cells."""
+    """A hundred bins of two ratios are two groups, whose curve is that of the bins."""
     first, second = np.repeat([0.002, 0.018], 50), np.repeat([0.004, 0.016], 50)
     first, second = first / first.sum(), second / second.sum()
     found = curve_band.groups(100, (first, second))
@@ -179,7 +179,7 @@ def test_few_likelihood_ratios_lose_nothing_by_merging() -> None:
     assert true_curve(merged(found, first), merged(found, second)) == pytest.approx(true_curve(first, second))
 
 
-def test_without_a_law_cells_keep_their_order() -> None:
+def test_without_a_law_bins_keep_their_order() -> None:
     assert curve_band.groups(5, None).tolist() == [0, 1, 2, 3, 4]
     found = curve_band.groups(1_000, None)
     assert (found.min(), found.max()) == (0, curve_band.GROUPS - 1)
@@ -196,16 +196,16 @@ def test_a_drawn_band_errs_no_more_often_than_alpha(lawful: bool) -> None:
         band = curve_band.drawn(drawn(law, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, law if lawful else None)
         wrong += bool((band.lower > truth).any() or (band.upper < coarse).any())
     assert wrong <= stats.binom.isf(ALPHA, SEEDS, 0.05)
-    assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these cells does not
+    assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these bins does not
 
 
 def test_the_bounds_of_all_half_lines_share_alpha() -> None:
-    """64 cells: 63 half-lines, four bounds each, and half of α for all of them."""
-    random, cells, runs = np.random.default_rng(1), 64, 20_000
-    first = random.multinomial(runs, np.full(cells, 1 / cells))
-    second = random.multinomial(runs, np.linspace(0.5, 1.5, cells) / cells)
+    """64 bins: 63 half-lines, four bounds each, and half of α for all of them."""
+    random, bins, runs = np.random.default_rng(1), 64, 20_000
+    first = random.multinomial(runs, np.full(bins, 1 / bins))
+    second = random.multinomial(runs, np.linspace(0.5, 1.5, bins) / bins)
     shown = curve_band.band((first, second), Claim(1.0), [0.0, 0.1], 0.05).lower
-    tail = 0.05 / 2 / (4 * (cells - 1))
+    tail = 0.05 / 2 / (4 * (bins - 1))
     ends = [
         [binomial.clopper_pearson(int(seen), runs, tail) for seen in np.cumsum(world)[:-1]] for world in (first, second)
     ]
@@ -215,7 +215,7 @@ def test_the_bounds_of_all_half_lines_share_alpha() -> None:
 
 
 def test_the_upper_end_allows_for_every_event_of_both_worlds() -> None:
-    """3 cells: 2^3 events in each of two worlds, half of α for all; Hoeffding's t in both shares."""
+    """3 bins: 2^3 events in each of two worlds, half of α for all; Hoeffding's t in both shares."""
     runs, alpha, points = 10_000, 0.05, [0.0, 0.5]
     shown = curve_band.band(
         (np.array([5_000, 3_000, 2_000]), np.array([4_000, 3_500, 2_500])), Claim(1.0), points, alpha
