@@ -1,27 +1,26 @@
 """Evidence from a clock, after dudect, for timings that depend on each other.
 
-Design. The two worlds are interleaved: the world of each measurement is a fair coin of ours, thrown independently of
-the clock and of all that ran before. What is timed is a draw from a copy of the data that was made a while ago, with
-those of some other measurements: an address tells its turn, and nothing of its world. The garbage collector is off.
+Design. The two worlds are interleaved: a fair coin chooses the world of each measurement, independently of the clock
+and of all earlier measurements. Each measurement times one draw from a copy of the data. Copies are made in batches, so
+the address of a copy depends on its turn and not on its world. The garbage collector is off.
 
-What is sound however timings drift:
+Three results are sound for any drift of the timings:
 
-- *The sign test.* Let no time depend on a world, its own or an earlier one. (What a call leaves behind of its world for
-  the next one to be slow is detected as well: it tells of a world, though not of its own.) Then the times are
-  independent of the coins, and of two measurements in a row with different coins it is a fair coin, again, which of
-  them is in and which is out. So the number of such pairs in which `in` was slower is binomial with 1/2 given all
-  times, ties left out. The level is exact.
-- *The bet.* A claim about outcomes says nothing about time. The row asks whether it would hold of the pair
-  (outcome, time): whether, in whatever state the machine is, Pr[time > θ] in one world is at most e^ε times that in the
-  other, plus δ. θ and the stakes are fixed on the first quarter of the measurements, which judge nothing. Let W be the
+- *The sign test.* The hypothesis is that no time depends on a world, its own or an earlier one. (A call that slows down
+  the next one is therefore detected as well.) Under it the times are independent of the coins. In two consecutive
+  measurements with different coins, either order of the worlds then has probability 1/2. The number of such pairs in
+  which `in` was slower is binomial with 1/2 given all times, without ties. The level is exact.
+- *The bet.* A claim about outcomes says nothing about time. The row tests whether it would hold for the pair
+  (outcome, time): whether, in every state of the machine, Pr[time > θ] in one world is at most e^ε times that in the
+  other, plus δ. θ and the stakes are fixed on the first quarter of the measurements, which do not judge. Let W be the
   coin. Given the past, {W = in, time ∈ S} and {W = out, time ∈ S} are the halves of such a pair, and mixing both with
-  the same nothing keeps them (ε, δ/2)-indistinguishable. That is what `betting` bets against, for S = {time > θ} and
-  for its complement; the mean of their wealth is the e-value, and VIOLATED means that it reached 1/α.
+  the same nothing keeps them (ε, δ/2)-indistinguishable. The bets of `e_process` are against this, for S = {time > θ}
+  and for its complement. The mean of their wealth is the e-value, and VIOLATED means that it reached 1/α.
 - *The advantage.* Let s = ±1 be the coin. Given the past, the mean of s·(2·1{time > θ} − 1) is the advantage of the
   event at that moment, so by Azuma and Hoeffding the mean of n of them is within √(2·ln(2/α)/n) of the mean advantage.
 
-So worlds that merely differ are `detected`, and not accused: sound mechanisms may differ by as much as they claim.
-Welch's t is shown beside these, as dudect has it: it takes measurements for independent, and no verdict rests on it.
+Worlds that differ are `detected`, which is no violation: a sound mechanism may differ by as much as it claims. Welch's
+t is reported as in dudect. It assumes independent measurements, so no verdict depends on it.
 
 Sources: Reparaz, Balasch, Verbauwhede 2017 (dudect); Waudby-Smith, Ramdas 2024 (betting); Künsch 1989 (blocks).
 """
@@ -48,12 +47,12 @@ from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 
-SECONDS = 3.0  # for all rows of a report that the clock decides
+SECONDS = 3.0  # for all timing rows of a report
 BATCH = 16  # measurements prepared at a time; two batches are the warm-up
-LEAST = 32  # measurements, below which nothing is looked at
-TRAINING = 4  # the first of so many parts of the measurements fixes the event
-BINS, TAIL = 60, 0.01  # of a picture, and the part of the times beyond either end of it
-THRESHOLDS = 64  # parts into which the times that may be it divide those of the training
+LEAST = 32  # fewest measurements
+TRAINING = 4  # the first of this many parts of the measurements fixes the event
+BINS, TAIL = 60, 0.01  # of a chart, and the share of the times beyond either end
+THRESHOLDS = 64  # candidates are quantiles that divide the training times into this many parts
 
 Clock = Callable[[], int]
 
@@ -69,7 +68,7 @@ class Times:
 def observe(
     mechanism: AnyMechanism, attack: AnyAttack, *, seed: int, measurements: int, seconds: float = math.inf
 ) -> Times:
-    """Return the times of single draws. The seed governs their order and the draws; the times are the machine's."""
+    """Return the times of single draws. The seed determines the coins and the draws, and not the times."""
     bits = seeded_bits(seed, attack.name, mechanism.name, "time")
     coins = seeded_bits(seed, attack.name, mechanism.name, "coins")
 
@@ -108,7 +107,7 @@ def measure(
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Switch the garbage collector off for a while."""
+    """Disable the garbage collector during the block."""
     collecting = gc.isenabled()
     gc.collect()
     gc.disable()
@@ -122,7 +121,7 @@ def _undisturbed() -> Iterator[None]:
 def _timed(
     draw: Callable[[Any], object], worlds: tuple[Any, Any], is_in: NDArray[np.bool_], clock: Clock
 ) -> NDArray[np.int64]:
-    """Return the times of a batch. All data are copied before: where a copy lies depends on its turn, not its world."""
+    """Return the times of a batch. All data are copied first, so an address depends on the turn, not the world."""
     prepared = [copy.copy(worlds[0 if chosen else 1]) for chosen in is_in.tolist()]
     taken = np.empty(len(prepared), dtype=np.int64)
     for turn, data in enumerate(prepared):
@@ -133,7 +132,7 @@ def _timed(
 
 
 def judge(times: Times, claim: Claim, alpha: float, seed: int) -> TimingEvidence:
-    """Return what measurements show. The verdict, the sign test and the bound on the advantage each at 1 − α.
+    """Return the evidence of measurements. The verdict, the sign test and the advantage hold each at 1 − α.
 
     VIOLATED: some threshold on the time has probabilities that the claim does not allow for the pair (outcome, time).
     UNDERPOWERED: so few measurements could not have shown it. Else NOT REFUTED. seed: of the bootstrap's resamples.
@@ -181,7 +180,7 @@ def judge(times: Times, claim: Claim, alpha: float, seed: int) -> TimingEvidence
 
 @dataclass(frozen=True, slots=True)
 class _Bet:
-    """A threshold on the time, how often it was exceeded by the measurements that judge, and what that won."""
+    """A threshold on the time, how often the judging measurements exceeded it, and the e-value of the bet."""
 
     threshold: float  # nanoseconds
     judged: int
@@ -217,7 +216,7 @@ def _counts(event: NDArray[np.bool_], is_in: NDArray[np.bool_]) -> PairCounts:
 
 
 def _threshold(nanoseconds: NDArray[np.int64], is_in: NDArray[np.bool_], claim: Claim) -> float:
-    """Return the time that lies farthest beyond the claim on these measurements, in standard errors."""
+    """Return the threshold that exceeds the claim by most standard errors on these measurements."""
     limits = np.unique(np.quantile(nanoseconds, np.arange(1, THRESHOLDS) / THRESHOLDS))
     slow_in, slow_out = _above(nanoseconds[is_in], limits), _above(nanoseconds[~is_in], limits)
     sizes = max(1, int(is_in.sum())), max(1, int((~is_in).sum()))
@@ -229,7 +228,7 @@ def _above(nanoseconds: NDArray[np.int64], limits: NDArray[np.float64]) -> NDArr
 
 
 def sketch(times: Times) -> Sketch:
-    """Return what a picture of the times needs: shares over bins of equal width (ms), the tails in the outermost."""
+    """Return the sketch of the times: shares in bins of equal width (ms), the tails in the outermost bins."""
     low, high = np.quantile(times.nanoseconds, (TAIL, 1 - TAIL)) / 1e6
     edges = np.linspace(low, max(high, low + 1e-6), BINS)
     found = np.minimum(np.searchsorted(edges, times.nanoseconds / 1e6), BINS - 1)
