@@ -114,13 +114,17 @@ class BitSource:
                 fresh = self._fresh(count)
                 self.consumed += 64 * count
                 return fresh
+        if count == 1:
+            return np.array([self.take(width)], dtype=np.uint64)
         total = count * width
-        padding = -total % 8
-        packed = (self.take(total) << padding).to_bytes((total + padding) // 8, "big")
-        fields = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=total).reshape(count, width)
-        left_padded = np.zeros((count, 64), dtype=np.uint8)
-        left_padded[:, 64 - width :] = fields
-        return np.packbits(left_padded, axis=1).view(">u8").reshape(count).astype(np.uint64)
+        padding = -total % 64
+        packed = (self.take(total) << padding + 64).to_bytes((total + padding) // 8 + 8, "big")
+        whole = np.frombuffer(packed, dtype=">u8").astype(np.uint64)
+        first = np.arange(0, total, width)
+        place, offset = first >> 6, (first & 63).astype(np.uint64)
+        # A field begins in one word and may end in the next, which the last shift leaves out where it does not.
+        left = whole[place] << offset | whole[place + 1] >> np.uint64(1) >> (np.uint64(63) - offset)
+        return left >> np.uint64(64 - width)
 
     def forget(self) -> None:
         """Drop the bits drawn and not yet returned, and release the lock: for the child of a fork."""

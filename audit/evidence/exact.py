@@ -182,11 +182,10 @@ _ProbabilityBounds = tuple[Ratio, Ratio]
 
 
 def _probability(law: Law[Any], event: Event) -> _ProbabilityBounds:
-    members = event(law.atoms)
-    low, high = law.measure(members)
-    others = law.measure(~members)[0]  # a lower bound, so the event has at most the rest of 1
+    low, high = law.measure(event(law.atoms))
+    open_mass = law.denominator - law.least()  # the event has at most what lower bounds give it, and all of this
     return Ratio(low, law.denominator), min(
-        Ratio(high, law.denominator).plus(law.rest), Ratio(law.denominator - others, law.denominator)
+        Ratio(high, law.denominator).plus(law.rest), Ratio(low + open_mass, law.denominator)
     )
 
 

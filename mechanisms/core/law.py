@@ -92,8 +92,13 @@ class Law(Generic[O]):
 
     def measure(self, members: NDArray[np.bool_]) -> tuple[int, int]:
         """Return bounds on the mass of the marked atoms (shape (atoms,)), over the denominator and without `rest`."""
-        starts = np.asarray(self.ends, dtype=np.int64) - self.counts()
-        return self._weigh(np.add.reduceat(members, starts, dtype=np.int64))
+        before = np.cumsum(members, dtype=np.min_scalar_type(len(members)))  # a third of the time of reduceat
+        reached = before[np.asarray(self.ends, dtype=np.int64) - 1].astype(np.int64)
+        return self._weigh(np.diff(reached, prepend=0))
+
+    def least(self) -> int:
+        """Return the sum of all lower bounds, over the denominator."""
+        return self._weigh(self.counts())[0]
 
     def _weigh(self, counts: NDArray[np.int64]) -> tuple[int, int]:
         low = _dot(counts, integers(self.low))
