@@ -9,8 +9,10 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
 
+# The files with few and long tests come first, in their own order: sorted by their number of tests they would come last,
+# and one processor would wait for them.
 test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 	$(MAKE) wheel
 
 lint: $(VENV)/.installed-test
@@ -24,8 +26,8 @@ lint: $(VENV)/.installed-test
 wheel: $(VENV)/.installed-test
 	rm -rf build/wheel && mkdir -p build/wheel/empty
 	$(BIN)/python -m build --wheel --outdir build/wheel .
-	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
+	$(PYTHON) -m venv --without-pip build/wheel/venv
+	$(BIN)/python -m pip --python build/wheel/venv install --quiet --disable-pip-version-check --no-compile build/wheel/*.whl
 	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick
 	cd build/wheel/empty && ../venv/bin/subnormal compose --gaussian 1 --runs 8 --buckets 100
 	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json

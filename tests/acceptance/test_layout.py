@@ -52,6 +52,7 @@ def test_no_module_is_imported_under_two_names(command: list[str], tmp_path: Pat
         "atexit.register(tell)\n"
     )
     asked = ["run", "--attack", "zero-rounding", "--attack", "grid-precision", "--quick", "--jobs", "2"]
+    asked += ["--mechanism", "exponential-naive-float64", "--mechanism", "laplace-rounded"]  # to import no library
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])
     shown = run([sys.executable, *command, *asked], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})
     assert shown.returncode == 0, shown.stderr

@@ -1,16 +1,20 @@
 """Notebooks run as they are, and each .ipynb is the copy of its .py."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import pytest
 from nbclient import NotebookClient
+from nbclient.util import run_sync
 
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # pictures.py is imported by them
+
+FORGET = "%reset -f"  # whatever the notebooks before have named
 
 
 def read(source: Path) -> Any:
@@ -21,12 +25,25 @@ def test_there_are_notebooks() -> None:
     assert len(NOTEBOOKS) >= 3
 
 
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Any]:
+    """One kernel for all notebooks: to start it and to import there costs more than most of them. Not started yet."""
+    manager: Any = NotebookClient(jupytext.reads("", "py:percent"), kernel_name="python3").create_kernel_manager()
+    yield manager
+    run_sync(manager.shutdown_kernel)(now=True)
+
+
 @pytest.mark.filterwarnings("ignore")  # the kernel's own, not the project's
 @pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_from_top_to_bottom(source: Path) -> None:
+def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
     notebook = read(source)
+    notebook.cells[:0] = jupytext.reads(f"# %%\n{FORGET}", "py:percent").cells
     beside = {"metadata": {"path": str(FOLDER)}}  # where Jupyter starts the kernel of a notebook
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=beside).execute()
+    client: Any = NotebookClient(notebook, km=kernel, timeout=120, resources=beside)
+    try:
+        client.execute()
+    finally:
+        client.kc.stop_channels()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.get("name") == "stderr"]
