@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -123,7 +122,8 @@ def weight_bounds(rate: Rate, distance: Fraction, precision: int) -> tuple[int, 
         low, high = power_bounds(rate.base, int(distance), precision)
     else:
         low, high = exp_bounds(-rate * distance, precision)
-    return floor(low * (1 << precision)), ceil(high * (1 << precision))
+    # Fractions multiplied would be reduced, which costs more than the weights.
+    return (low.numerator << precision) // low.denominator, -((-high.numerator << precision) // high.denominator)
 
 
 def _integer_sign(terms: list[tuple[Fraction, int]], eta: Eta) -> int:

@@ -26,8 +26,7 @@ ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(255, 8, 1), Eta(5, 3, 2)]
 def oracle(weights: list[Fraction], bits: BitSource, n: int) -> list[int]:
     """Inverse transform in whole integers, in rounds of words: knows nothing of floats, errors or tables."""
     common = lcm(*{weight.denominator for weight in weights})
-    scaled = {weight: int(weight * common) for weight in set(weights)}
-    ends = list(itertools.accumulate(scaled[weight] for weight in weights))
+    ends = list(itertools.accumulate(weight.numerator * (common // weight.denominator) for weight in weights))
     total, word = ends[-1], bits.word_bits
     chosen: list[int | None] = [None] * n
     drawn, known, pending = [0] * n, 0, list(range(n))
