@@ -34,10 +34,6 @@ def check_law(mechanism: AnyMechanism) -> None:
         assert_within_the_law(mechanism, data, parameters, rest=0.35, word_bits=1)
 
 
-def test_the_law_is_that_of_the_code() -> None:
-    check_law(member("gaussian-textbook"))
-
-
 def test_a_candidate_is_kept_as_the_source_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a fair coin for each Bernoulli trial, the law of what is kept at once is exact; and the exponents that the
     trials were given make it the Gaussian's: m/t + (m − σ²/t)²/(2σ²) is m²/(2σ²) and a constant."""

@@ -46,10 +46,6 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
                     assert least <= low <= least + walked.rest
 
 
-def test_the_law_is_that_of_the_code() -> None:
-    check_law(MEMBER)
-
-
 def test_a_law_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The law of a lower rate than the code's."""
 

@@ -48,10 +48,6 @@ def check_law(mechanism: AnyMechanism) -> None:
     assert mechanism.law(1.25, parameters).low == exact_twin(1.25, parameters).low
 
 
-def test_the_law_is_that_of_the_code() -> None:
-    check_law(member("laplace-textbook"))
-
-
 @pytest.mark.parametrize("eta", RATES)
 @pytest.mark.parametrize("data", [0, 0.75, -3])
 def test_the_law_of_traces_is_that_of_the_code(eta: Eta, data: float) -> None:

@@ -58,11 +58,6 @@ def check_law(mechanism: AnyMechanism) -> None:
         assert_within_the_law(mechanism, data, parameters, rest=0.02)
 
 
-@pytest.mark.parametrize("name", ["laplace-exact", "laplace-exact-base-e"])
-def test_the_law_is_that_of_the_code(name: str) -> None:
-    check_law(member(name))
-
-
 def test_a_law_that_drifts_is_caught() -> None:
     def other_scale(value: Any, scale: Any, **options: Any) -> Law[Any]:
         return laplace_exact.law(value, Eta(scale.x - scale.x // 8, scale.y), **options)

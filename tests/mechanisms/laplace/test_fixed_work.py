@@ -41,10 +41,6 @@ def check_law(mechanism: AnyMechanism) -> None:
                 assert [law.probability(atom) for atom in law.atoms] == [walked.probability(atom) for atom in law.atoms]
 
 
-def test_the_law_is_that_of_the_code() -> None:
-    check_law(member("laplace-fixed-work"))
-
-
 @pytest.mark.parametrize(("eta", "failure_bits"), SMALL)
 def test_there_is_only_one_trace(eta: Eta, failure_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)

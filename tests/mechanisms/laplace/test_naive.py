@@ -69,11 +69,6 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
         by_every_boundary(mechanism, data, parameters, 25 if mechanism is FLOAT32 else 53)
 
 
-@pytest.mark.parametrize("mechanism", [FLOAT32, FLOAT64], ids=lambda mechanism: mechanism.name)
-def test_the_law_is_that_of_the_code(mechanism: Mechanism[Any, Any, Any]) -> None:
-    check_law(mechanism)
-
-
 @pytest.mark.parametrize("float_type", [np.float32, np.float64])
 @pytest.mark.parametrize("uniform_bits", range(8, 15))
 def test_the_law_is_that_of_every_string(uniform_bits: int, float_type: Any) -> None:

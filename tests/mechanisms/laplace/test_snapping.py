@@ -91,11 +91,6 @@ def law_by_bisection_of_member(mechanism: Mechanism[Any, Any, Any]) -> None:
         assert law_by_bisection(draw, outcomes, p, Snapping(scale, bound, p).cutoff) == masses(found)
 
 
-@pytest.mark.parametrize("mechanism", [SNAPPING, SNAPPING_16_BIT], ids=lambda mechanism: mechanism.name)
-def test_the_law_is_that_of_the_code(mechanism: Mechanism[Any, Any, Any]) -> None:
-    law_by_bisection_of_member(mechanism)
-
-
 REDUCED = [
     (p, scale, bound, value)
     for p, scale, bound in [(6, 1.0, 2.0), (7, 0.8125, 2.75), (8, 1.375, 4.0), (9, 0.640625, 5.0), (10, 3.0, 7.5)]
