@@ -123,8 +123,9 @@ class BitSource:
         first = np.arange(0, total, width)
         place, offset = first >> 6, (first & 63).astype(np.uint64)
         # A field begins in one word and may end in the next, which the last shift leaves out where it does not.
-        left = whole[place] << offset | whole[place + 1] >> np.uint64(1) >> (np.uint64(63) - offset)
-        return left >> np.uint64(64 - width)
+        left: NDArray[np.uint64] = whole[place] << offset | whole[place + 1] >> np.uint64(1) >> (np.uint64(63) - offset)
+        left >>= np.uint64(64 - width)
+        return left
 
     def forget(self) -> None:
         """Drop the bits drawn and not yet returned, and release the lock: for the child of a fork."""
