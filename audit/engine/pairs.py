@@ -1,4 +1,4 @@
-"""Which attacks meet which members."""
+"""Crossings: which members each attack examines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subnormal.mechanisms.privacy import Claim
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """One attack against one member. To another process it goes by its names, where the house knows them."""
+    """One attack against one member. It is pickled by its names if the catalogue and the families have them."""
 
     attack: AnyAttack
     mechanism: AnyMechanism
@@ -55,17 +55,17 @@ def _named(attack: AnyAttack | str, mechanism: AnyMechanism | str) -> Crossing:
 def crossings(
     attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str] = (), everything: bool = False
 ) -> list[Crossing]:
-    """Return the meetings that tell something: the members an attack breaks, those declared as fixes, an exact one.
+    """Return the crossings of attacks with members that have an expected verdict, side channels last.
 
-    The exact one is the first of the family that must resist; the others, where they are asked for by name.
-    Of another's library nobody knows beforehand what tells: its members meet every attack on outcomes but slow ones,
-    and every attack where they are asked for by name. An attack on libraries alone meets nobody where they are not
-    installed. A variant of a member meets the attacks that name it, or every one where it is asked for by name. A new
-    member that no attack of the catalogue names meets every quick attack on outcomes where it is asked for by name.
-    mechanisms, where not empty, names the members wanted. everything: also the crossings that tell nothing more. Side
-    channels come last. Raises LookupError for an attack that names a member that its family does not have.
+    These are the members that an attack breaks, its fixes, and the first exact member that must resist; other exact
+    members only if they are named. Members of other libraries have no expected verdict, so they meet every quick attack
+    on outcomes, and every attack if they are named. An attack that breaks only members of libraries is left out if none
+    is installed. A variant of a member meets the attacks that name it, or every attack if it is named itself. A member
+    that no attack of the catalogue names meets every quick attack on outcomes if it is named.
+    mechanisms: the names of members; empty: all. everything: also crossings without an expected verdict.
+    Raises LookupError for an attack that names a member that its family does not have.
     """
-    found = []
+    selected = []
     for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):
         known, left_out = members(family(attack.family)), {one.name for one in absent(family(attack.family))}
         for name in {*attack.breaks, *attack.fixes} - left_out - {mechanism.name for mechanism in known}:
@@ -85,8 +85,8 @@ def crossings(
             if named and quick and not (telling or asked):
                 asked = not catalogue.naming(mechanism.name)  # which builds every attack
             if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
-                found.append(Crossing(attack, mechanism))
-    return found
+                selected.append(Crossing(attack, mechanism))
+    return selected
 
 
 def resisting(attack: AnyAttack) -> list[AnyMechanism]:

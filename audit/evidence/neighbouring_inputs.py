@@ -38,7 +38,7 @@ class Screened:
     standard_errors: float
 
 
-def found(
+def learn_attack(
     mechanism: AnyMechanism, parameters: Any, pairs: Sequence[Neighbours], *, seed: int, runs: int
 ) -> tuple[AnyAttack, tuple[Screened, ...]]:
     """Return an attack with the pair whose outcomes differ most and its learned event, and the ranking of the pairs.

@@ -134,7 +134,7 @@ def search_attacks(
         covered = neighbouring_inputs.among(pairs, partial(known.adjacent, parameters))
         if not covered:
             raise ValueError(f"none of the usual inputs of {known.name} are in the domain and within the sensitivity")
-        attack, _ = neighbouring_inputs.found(mechanism, parameters, covered, seed=seed, runs=runs)
+        attack, _ = neighbouring_inputs.learn_attack(mechanism, parameters, covered, seed=seed, runs=runs)
     except (TargetError, ValueError) as error:
         skipped(f"{SEARCH}: {error}")
         return []

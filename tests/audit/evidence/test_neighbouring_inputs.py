@@ -38,7 +38,7 @@ def audited(
     alpha: float,
     pairs: Sequence[input_patterns.Neighbours] = PAIRS,
 ) -> SampledEvidence:
-    attack, _ = neighbouring_inputs.found(mechanism, None, pairs, seed=seed, runs=training)
+    attack, _ = neighbouring_inputs.learn_attack(mechanism, None, pairs, seed=seed, runs=training)
     return distinguish(mechanism, attack, seed=seed, runs=runs, alpha=alpha)
 
 
@@ -65,7 +65,7 @@ def test_a_mechanism_that_ignores_its_data_is_not_refuted() -> None:
 
 def test_the_screening_picks_the_pair_that_tells() -> None:
     picky = counting("only-a-full-vector-tells", lambda count, bits, n: noise(bits, n) + 10 * (count > 8))
-    attack, screened = neighbouring_inputs.found(picky, None, PAIRS, seed=1, runs=20_000)
+    attack, screened = neighbouring_inputs.learn_attack(picky, None, PAIRS, seed=1, runs=20_000)
     assert attack.name == "neighbours@one entry more"
     assert [pair.name for pair in PAIRS] == [one.pair for one in screened]
     assert len({one.runs for one in screened}) == 1
@@ -83,12 +83,12 @@ def test_screening_and_learning_stay_within_the_budget() -> None:
         return noise(bits, n)
 
     pair = input_patterns.Neighbours("zero or one", np.array([0]), np.array([1]))
-    neighbouring_inputs.found(counting("counted", answer), None, [pair] * 3, seed=1, runs=5_000)
+    neighbouring_inputs.learn_attack(counting("counted", answer), None, [pair] * 3, seed=1, runs=5_000)
     assert drawn == {"in": 5_000, "out": 5_000}
 
 
 def test_the_same_seed_finds_the_same_attack() -> None:
-    first, again = (neighbouring_inputs.found(BROKEN[0], None, PAIRS, seed=3, runs=4_000)[0] for _ in range(2))
+    first, again = (neighbouring_inputs.learn_attack(BROKEN[0], None, PAIRS, seed=3, runs=4_000)[0] for _ in range(2))
     assert (first.name, first.event) == (again.name, again.event)
 
 
@@ -156,9 +156,9 @@ def test_a_familys_own_relation_filters_the_patterns() -> None:
         (lambda: input_patterns.numbers(0), "step must be positive and finite, got 0"),
         (lambda: input_patterns.vectors(float("inf")), "step must be positive and finite, got inf"),
         (lambda: input_patterns.vectors(1, 1), "length must be at least 2, got 1"),
-        (lambda: neighbouring_inputs.found(IGNORING, None, (), seed=1, runs=100), "pairs must not be empty"),
+        (lambda: neighbouring_inputs.learn_attack(IGNORING, None, (), seed=1, runs=100), "pairs must not be empty"),
         (
-            lambda: neighbouring_inputs.found(IGNORING, None, PAIRS, seed=1, runs=79),
+            lambda: neighbouring_inputs.learn_attack(IGNORING, None, PAIRS, seed=1, runs=79),
             "runs must be at least 80 for 5 pairs",
         ),
     ],
