@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
+def _is_number(one: Any) -> bool:
+    return isinstance(one, _NUMBERS)
+
+
 class Call(Protocol):
     """One call of a primitive."""
 
@@ -71,6 +75,23 @@ class NoiseNumber(float):
 
     def __neg__(self) -> NoiseNumber:
         return NoiseNumber.of(-float(self), self.call, self.place, -self.factor)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Let a numpy number on the left leave sums, differences and products to this class."""
+        plain = [float(one) if isinstance(one, NoiseNumber) else one for one in inputs]
+        result = getattr(ufunc, method)(*plain, **options)
+        if method != "__call__" or options or len(inputs) != 2 or not all(map(_is_number, plain)):
+            return result
+        place = 0 if inputs[0] is self else 1
+        other = inputs[1 - place]
+        if isinstance(other, NoiseNumber):
+            return result
+        if ufunc in (np.add, np.subtract):
+            return self._released(-other if ufunc is np.subtract and place == 0 else other, result)
+        if ufunc is np.multiply or (ufunc is np.divide and place == 0):
+            factor = float(other) if ufunc is np.multiply else 1 / float(other)
+            return NoiseNumber.of(float(result), self.call, self.place, self.factor * factor)
+        return result
 
     def __float__(self) -> float:
         return float.__pos__(self)

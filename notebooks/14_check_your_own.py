@@ -1,0 +1,203 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Check your own function
+#
+# *You have written a function that releases a number about people. You have a claim: ε = 1. Is it true?*
+#
+# `check` needs three things:
+#
+# - **the function**: it takes a dataset and returns what is released, with fresh randomness at each call;
+# - **the domain**: which datasets there are, as a [Hypothesis](https://hypothesis.readthedocs.io) strategy, and which two
+#   of them are neighbours;
+# - **the claim**: ε, or (ε, δ), zero-concentrated, Gaussian or Rényi differential privacy.
+#
+# It searches for two neighbouring datasets on which the function breaks its claim, and makes them as small as it can. It
+# asks in four stages, the cheapest first: does the function raise, is it deterministic, what does it add noise to, and
+# last: do its outcomes differ, in fresh runs? What it never says is "private".
+
+# %% [markdown]
+# ## Change me
+
+# %%
+EPSILON = 1.0  # the claim, in nats
+SECONDS = 3.0  # for one check
+LARGEST = 100.0  # of a record
+
+# %%
+import random
+
+import matplotlib.pyplot as plt
+import numpy as np
+from hypothesis import strategies as st
+
+from pictures import IN, OUT
+from subnormal import Claim, Verdict, Zcdp, add_or_remove, change_one, check, system_bits, within
+from subnormal.audit.check.words import as_test
+from subnormal.mechanisms.laplace import exact
+
+rng = np.random.default_rng(1)
+ages = st.lists(st.floats(0, LARGEST), min_size=1, max_size=20)
+
+
+# %% [markdown]
+# ## First try: a mean
+#
+# Each record lies between 0 and 100, and is clipped in case one does not. One record moves the mean of $n$ by at most
+# $1/n$, or so the author remembers.
+
+
+# %%
+def noisy_mean(records):
+    clipped = np.clip(records, 0, LARGEST)
+    return clipped.mean() + rng.laplace(scale=1 / (EPSILON * len(records)))
+
+
+first = check(noisy_mean, ages, change_one(), Claim(EPSILON), seconds=SECONDS)
+first
+
+# %% [markdown]
+# No run was needed to judge it. `check` ran the function on one dataset and wrote down what the noise was added to. Then
+# it ran it on the neighbour, with the *same* noise. The mean had moved by more than the scale allows: the noise was made
+# for records between 0 and 1. This rests on an assumption, that `rng.laplace` draws Laplace noise. The outcomes tell the
+# same story:
+
+# %%
+figure, axes = plt.subplots(figsize=(9, 3))
+for data, colour, label in zip(first.worlds, (IN, OUT), ("in", "out"), strict=True):
+    axes.hist([noisy_mean(data) for _ in range(5_000)], bins=200, color=colour, alpha=0.6, label=f"{label}: {data}")
+axes.set_xlabel("released mean")
+axes.legend()
+plt.show()
+assert first.verdict is Verdict.VIOLATED and first.stage == "replay"
+
+# %% [markdown]
+# ## Second try: the range of the data
+#
+# So the scale needs the range of the records. The author takes it from the records.
+
+
+# %%
+def mean_of_range(records):
+    spread = max(records) - min(records)
+    return np.mean(records) + rng.laplace(scale=max(spread, 1e-3) / (EPSILON * len(records)))
+
+
+second = check(mean_of_range, ages, change_one(), Claim(EPSILON), seconds=SECONDS)
+second
+
+# %% [markdown]
+# The note says it: the scale of the noise depends on the data. Two people of the same age get a precise mean, and whoever
+# sees a precise mean knows that nobody else was there.
+#
+# ## Third try: missing values
+#
+# A constant scale, and a sum that clips. But some records are missing, and pandas writes them as NaN.
+
+
+# %%
+def noisy_sum(records):
+    return float(np.clip(records, 0, 1).sum()) + rng.laplace(scale=1 / EPSILON)
+
+
+some_missing = st.lists(st.floats(0, 1) | st.just(float("nan")), max_size=20)
+third = check(noisy_sum, some_missing, add_or_remove(), Claim(EPSILON), seconds=SECONDS)
+third
+
+# %% [markdown]
+# `np.clip` keeps NaN, and NaN plus noise is NaN: whoever sees it knows that a value is missing.
+#
+# ## Fourth try: the floats
+#
+# NaN becomes 0. Now the sensitivity is 1, the scale is right, the proof is right.
+
+
+# %%
+def careful_sum(records):
+    return float(np.clip(np.nan_to_num(records), 0, 1).sum()) + rng.laplace(scale=1 / EPSILON)
+
+
+fourth = check(careful_sum, some_missing, add_or_remove(), Claim(EPSILON), seconds=2 * SECONDS)
+fourth
+
+# %% [markdown]
+# The proof was about real numbers. Near 0 floats are finer than near 1, so the last bits of the sum tell what noise was
+# added to. With noise on a grid, drawn exactly from integers, nothing is found:
+
+
+# %%
+def exact_sum(records):
+    total = float(np.clip(np.nan_to_num(records), 0, 1).sum())
+    return exact.sample(total, (1 + 2**-10) / EPSILON, system_bits(), 1, grid=-10)[0]
+
+
+sound = check(exact_sum, some_missing, add_or_remove(), Claim(EPSILON), seconds=2 * SECONDS)
+print(sound)
+assert fourth.verdict is Verdict.VIOLATED and sound.verdict is not Verdict.VIOLATED
+
+# %% [markdown]
+# ## Outcomes of any kind, claims of any kind
+#
+# A histogram, from a dictionary to a dictionary: counts get noise, and are released from 4 on. Somebody rounds them first,
+# because a histogram with 3.7 people looks odd. (Neighbours: one person more in one category.)
+
+
+# %%
+def histogram(counts):
+    noisy = {key: count + rng.laplace(scale=1 / EPSILON) for key, count in counts.items()}
+    return {key: round(value) for key, value in noisy.items() if round(value) >= 4}
+
+
+@st.composite
+def one_more(draw):
+    counts = draw(st.dictionaries(st.sampled_from("abc"), st.integers(1, 12), min_size=1))
+    key = draw(st.sampled_from("abc"))
+    return {**counts, key: counts.get(key, 0) + 1}, counts
+
+
+delta = 0.5 * float(np.exp(-EPSILON * 3))  # that a count of 1 reaches 4
+rounded = check(histogram, adjacent=one_more(), claim=Claim(EPSILON, delta), seconds=2 * SECONDS)
+rounded
+
+
+# %% [markdown]
+# A selection by permute-and-flip is ε-differentially private. The exponential mechanism with the same ε is also
+# $\varepsilon^2/8$-zero-concentrated; somebody claims that of permute-and-flip.
+
+
+# %%
+def permute_and_flip(scores):
+    best, order = max(scores), random.sample(range(len(scores)), len(scores))
+    while True:
+        for place in order:
+            if random.random() < np.exp(EPSILON * (scores[place] - best) / 2):
+                return place
+
+
+two = st.tuples(st.integers(-5, 5), st.integers(-5, 5))
+selection = check(permute_and_flip, two, within(1), Zcdp(EPSILON**2 / 8), seconds=2 * SECONDS)
+selection
+
+# %% [markdown]
+# ## Keep the pair
+#
+# The two datasets are small enough to read, and to keep. Paste this into the test suite of the function:
+
+# %%
+print(as_test(third))
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. Repair `histogram`, so that `check` finds nothing: which number must be compared with 4, and what must δ be?
+# 2. Write a function that is not private and that `check` does not convict in a minute. What would its event have to be?
