@@ -25,7 +25,8 @@ from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
-SCREEN = 64  # runs of each world for a first look at a pair
+SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
+SCREEN_SECONDS = 0.02
 CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, half of which go on each time
@@ -107,7 +108,8 @@ class Runs:
     def loudness(self, pair: Pair) -> float:
         """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else the nats that a thousand
         runs promise."""
-        suspicion = self.suspicion(pair, SCREEN, screening=True)
+        fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.seconds_a_run()))
+        suspicion = self.suspicion(pair, min(max(SCREEN[0], fitting), SCREEN[1]), screening=True)
         if suspicion.growth * CONFIRM < LOUD:
             return 1000 * suspicion.growth
         loud = self.wealth(pair, suspicion, CONFIRM)

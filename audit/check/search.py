@@ -75,7 +75,10 @@ def search(
     failures: list[Exception] = []
 
     def tried(pair: Pair) -> float:
-        key = literal(pair) or repr(pair)
+        texts = [literal(data) or repr(data) for data in pair]
+        if texts[0] == texts[1]:  # no neighbours, but one input
+            return -math.inf
+        key = " / ".join(texts)
         if key not in known:
             if time.monotonic() - started > seconds * (1 if found.convicting is not None else 0.75):
                 if found.convicting is None:
