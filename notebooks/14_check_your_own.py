@@ -18,13 +18,13 @@
 # `check` needs three things:
 #
 # - **the function**: it takes a dataset and returns what is released, with fresh randomness at each call;
-# - **the domain**: which datasets there are, as a [Hypothesis](https://hypothesis.readthedocs.io) strategy, and which two
-#   of them are neighbours;
+# - **the domain**: which datasets there are, as a [Hypothesis](https://hypothesis.readthedocs.io) strategy, and which
+#   two of them are neighbours;
 # - **the claim**: ε, or (ε, δ), zero-concentrated, Gaussian or Rényi differential privacy.
 #
-# It searches for two neighbouring datasets on which the function breaks its claim, and makes them as small as it can. It
-# asks in four stages, the cheapest first: does the function raise, is it deterministic, what does it add noise to, and
-# last: do its outcomes differ, in fresh runs? What it never says is "private".
+# It searches for two neighbouring datasets on which the function breaks its claim, and makes them as small as it can.
+# It asks in four stages, the cheapest first: does the function raise, is it deterministic, what does it add noise to,
+# and last: do its outcomes differ, in fresh runs? What it never says is "private".
 
 # %% [markdown]
 # ## Change me
@@ -67,10 +67,10 @@ first = check(noisy_mean, ages, change_one(), Claim(EPSILON), seconds=SECONDS)
 first
 
 # %% [markdown]
-# No run was needed to judge it. `check` ran the function on one dataset and wrote down what the noise was added to. Then
-# it ran it on the neighbour, with the *same* noise. The mean had moved by more than the scale allows: the noise was made
-# for records between 0 and 1. This rests on an assumption, that `rng.laplace` draws Laplace noise. The outcomes tell the
-# same story:
+# No run was needed to judge it. `check` ran the function on one dataset and wrote down what the noise was added to.
+# Then it ran it on the neighbour, with the *same* noise. The mean had moved by more than the scale allows: the noise
+# was made for records between 0 and 1. This rests on an assumption, that `rng.laplace` draws Laplace noise. The
+# outcomes tell the same story:
 
 # %%
 figure, axes = plt.subplots(figsize=(9, 3))
@@ -79,7 +79,8 @@ for data, colour, label in zip(first.worlds, (IN, OUT), ("in", "out"), strict=Tr
 axes.set_xlabel("released mean")
 axes.legend()
 plt.show()
-assert first.verdict is Verdict.VIOLATED and first.stage == "replay"
+assert first.verdict is Verdict.VIOLATED
+assert first.stage == "replay"
 
 # %% [markdown]
 # ## Second try: the range of the data
@@ -97,8 +98,7 @@ second = check(mean_of_range, ages, change_one(), Claim(EPSILON), seconds=SECOND
 second
 
 # %% [markdown]
-# The note says it: the scale of the noise depends on the data. Two people of the same age get a precise mean, and whoever
-# sees a precise mean knows that nobody else was there.
+# Records that are all equal have no spread, so they get almost no noise. A single record is released as it is.
 #
 # ## Third try: missing values
 #
@@ -131,8 +131,8 @@ fourth = check(careful_sum, some_missing, add_or_remove(), Claim(EPSILON), secon
 fourth
 
 # %% [markdown]
-# The proof was about real numbers. Near 0 floats are finer than near 1, so the last bits of the sum tell what noise was
-# added to. With noise on a grid, drawn exactly from integers, nothing is found:
+# The proof was about real numbers. Near 0 floats are finer than near 1, so the last bits of the sum tell what noise
+# was added to. With noise on a grid, drawn exactly from integers, nothing is found:
 
 
 # %%
@@ -143,13 +143,14 @@ def exact_sum(records):
 
 sound = check(exact_sum, some_missing, add_or_remove(), Claim(EPSILON), seconds=2 * SECONDS)
 print(sound)
-assert fourth.verdict is Verdict.VIOLATED and sound.verdict is not Verdict.VIOLATED
+assert fourth.verdict is Verdict.VIOLATED
+assert sound.verdict is not Verdict.VIOLATED
 
 # %% [markdown]
 # ## Outcomes of any kind, claims of any kind
 #
-# A histogram, from a dictionary to a dictionary: counts get noise, and are released from 4 on. Somebody rounds them first,
-# because a histogram with 3.7 people looks odd. (Neighbours: one person more in one category.)
+# A histogram, from a dictionary to a dictionary: counts get noise, and are released from 4 on. Somebody rounds them
+# first, because a histogram with 3.7 people looks odd. (Neighbours: one person more in one category.)
 
 
 # %%
@@ -200,4 +201,5 @@ print(as_test(third))
 # ## Exercises
 #
 # 1. Repair `histogram`, so that `check` finds nothing: which number must be compared with 4, and what must δ be?
-# 2. Write a function that is not private and that `check` does not convict in a minute. What would its event have to be?
+# 2. Write a function that is not private and that `check` does not convict in a minute. What would its event have to
+#    be?
