@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check import adjacency
@@ -23,10 +23,11 @@ from subnormal.audit.check.modelled import replayed
 from subnormal.audit.check.primitives import intercepted
 from subnormal.audit.check.replay import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
-from subnormal.audit.check.runs import Runs
+from subnormal.audit.check.runs import LEARN, SCREEN, Runs
 from subnormal.audit.check.search import Found, Pair, search
+from subnormal.audit.check.words import judging_words, pair_words, progress_words
 from subnormal.audit.model import ExactEvidence, Verdict
-from subnormal.audit.text import quoted
+from subnormal.audit.text import given, quoted, short
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import Claim, require_positive
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 
 FIRST_PAIRS = 8  # pairs of the first calls
 FIRST_RUNS = 4  # runs of each of their inputs
+RUNS_LEAST = 2 * (SCREEN + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # runs of each of two inputs that show a function to be deterministic
+TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 SEARCHING = 1 / 2  # of the time that is left, for the search by runs
 
 Told = Callable[[str], None]
@@ -107,8 +110,16 @@ def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:
     if isinstance(claim, AnyClaim):
         return lambda data_in, data_out: claim
     if callable(claim):
-        return cast("Callable[[Any, Any], AnyClaim]", claim)
+        return lambda data_in, data_out: _made_claim(claim(data_in, data_out))
     raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {quoted(repr(claim))}")
+
+
+def _made_claim(made: Any) -> AnyClaim:
+    if not isinstance(made, AnyClaim):
+        raise TypeError(
+            f"claim(data_in, data_out) must return a Claim, Zcdp, Gdp, Renyi or Profile, got {quoted(repr(made))}"
+        )
+    return made
 
 
 class _Check:
@@ -128,23 +139,36 @@ class _Check:
         self.function, self.strategy, self.claim, self.told = function, strategy, claim, told
         self.claimed = claimed
         self.seconds, self.alpha, self.seed = seconds, alpha, seed
-        self.started = time.monotonic()
+        self.started = self.silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self.started + seconds)
         self.examples = 0
         self.notes: list[str] = []
 
     def result(self) -> Result:
         """Return what the first stage that decides has found, or the last."""
-        firsts = self._first_calls()
+        pair, firsts = self._first_calls()
+        if self.runs.left() <= 0:
+            return self._too_slow(pair)
         if all(all_refused(outcomes) for outcomes in firsts):
             last = firsts[-1][-1]
             return self._made("first call", error=f"every run of every input raised; the last: {last.error}")
         if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
-            pair = self._differing()
-            if pair is not None:
-                return self._deterministic(pair)
+            differing = self._differing()
+            if differing is not None:
+                return self._deterministic(differing)
         by_replay, hints = self._replay()
-        return by_replay or self._by_runs(hints)
+        if by_replay is None and not self.function.batch and self.runs.left() < RUNS_LEAST * self.runs.seconds_a_run():
+            return self._too_slow(pair)
+        return by_replay or self._by_runs(hints or [pair])
+
+    def _too_slow(self, pair: Pair) -> Result:
+        """Return that there is no time for the runs of one pair."""
+        one = self.runs.seconds_a_run()
+        self.notes.append(
+            f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
+            f"give it more than {given(self.seconds)} seconds, {math.ceil(RUNS_LEAST * one * 1.5):,} or more"
+        )
+        return self._made("first call", pair, verdict=Verdict.UNDERPOWERED)
 
     def _replay(self) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
@@ -170,19 +194,23 @@ class _Check:
             return self._made("replay", found.convicting, None, modelled, verdict=Verdict.VIOLATED, point=point), []
         return None, [pair for score, pair in found.ranked if score > 0]
 
-    def _first_calls(self) -> list[list[Any]]:
-        """Return the outcomes of some runs of some inputs, a list for each input."""
+    def _first_calls(self) -> tuple[Pair, list[list[Any]]]:
+        """Return the first pair, and the outcomes of some runs of some inputs, a list for each input."""
         outcomes: list[list[Any]] = []
+        pairs: list[Pair] = []
 
         def called(pair: Pair) -> float:
+            pairs.append(pair)
             for data in pair:
+                if outcomes and self.runs.left() <= 0:
+                    break
                 drawn = self.function.outcomes(data, 1)
                 more = 0 if self.runs.is_too_slow(8 * FIRST_RUNS * FIRST_PAIRS) else FIRST_RUNS - 1
                 outcomes.append(drawn + self.function.outcomes(data, more))
             return 0.0
 
         self._search("first call", called, self.seconds / 8, examples=FIRST_PAIRS)
-        return outcomes
+        return pairs[0], outcomes
 
     def _differing(self) -> Pair | None:
         """Return two neighbouring inputs with different outcomes, each the same in all runs."""
@@ -202,6 +230,8 @@ class _Check:
         self.notes.append(
             f"the function is taken as deterministic: each of the two inputs had one outcome in all of {SAME} runs"
         )
+        if self.function.seeds_generators(pair[0]):
+            self.notes.append("the function seeds a global generator of random or numpy: its noise is no secret")
         certain = (1.0, 1.0), (0.0, 0.0)
         evidence = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certain, Verdict.VIOLATED)
         return self._made("stability", pair, event.to_json(), {"exact": evidence}, verdict=Verdict.VIOLATED)
@@ -210,15 +240,26 @@ class _Check:
         found = self._search("runs", self.runs.loudness, self.runs.left() * SEARCHING)
         pair = found.convicting or self.runs.race([*hints, *(pair for _, pair in found.ranked)])
         suspicion, training = self.runs.learned(pair, self.alpha)
-        self.told(f"runs: judging {pair}")
-        evidence = self.runs.judge(pair, suspicion, self.alpha, training)
+
+        def told(log_wealth: float, runs: int) -> None:
+            self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
+
+        evidence = self.runs.judge(pair, suspicion, self.alpha, training, told)
         return self._made(
             "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
         )
 
-    def _search(self, stage: str, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
-        def told(examples: int, best: float) -> None:
-            self.told(f"{stage}: {self.examples + examples:,} pairs, the best says {best:.3g}")
+    def _tell(self, message: Callable[[], str]) -> None:
+        """Report progress, not more often than a reader can follow: messages take time to write."""
+        if time.monotonic() >= self.silent_until:
+            self.told(message())
+            self.silent_until = time.monotonic() + TELL_INTERVAL
+
+    def _search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
+        def told(found: Found) -> None:
+            score, pair = found.ranked[0]
+            pairs = f"{stage}: {self.examples + found.examples:,} pairs"
+            self._tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
         found = search(self.strategy, score, seed=self.seed, seconds=seconds, told=told, **options)
         self.examples += found.examples

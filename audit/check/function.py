@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import os
+import pickle
 import random
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -69,6 +70,16 @@ class Function:
         interrupts.check()
         return returned
 
+    def seeds_generators(self, data: Any) -> bool:
+        """Return whether a run leaves a global generator in one state, whatever state it was in before."""
+        after: list[tuple[bytes, bytes]] = []
+        for seed in (1, 2):
+            reseed(seed)
+            before = _states()
+            self.outcome(data)
+            after.append(_states())
+        return any(one == other != start for one, other, start in zip(*after, before, strict=True))
+
     def _batch(self, data: Any, runs: int) -> list[Hashable]:
         returned = self.released(data, runs)
         if isinstance(returned, Refused):
@@ -129,6 +140,11 @@ def reseed(seed: int) -> None:
     """Seed the global generators of `random` and numpy."""
     random.seed(seed)
     np.random.seed(seed % 2**32)
+
+
+def _states() -> tuple[bytes, bytes]:
+    """Return the states of the global generators of `random` and numpy."""
+    return pickle.dumps(random.getstate()), pickle.dumps(np.random.get_state())
 
 
 def _copied(data: Any) -> Any:

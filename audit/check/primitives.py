@@ -16,6 +16,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from subnormal.audit import interrupts
+
 Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of a call
 Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
@@ -104,37 +106,72 @@ GENERATOR = (  # of numpy's generators, whose class cannot be changed
 
 @contextmanager
 def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
-    """Put `intercept(primitive, original, arguments, options)` in front of every known primitive."""
-    generator = _generator_class(intercept)
-    replaced: dict[int, Any] = {id(np.random.default_rng): lambda seed=None: generator(np.random.PCG64(seed))}
-    originals: list[Any] = [np.random.default_rng]  # alive, so that no other object gets their id
-    for primitive in FUNCTIONS:
-        original = getattr(sys.modules.get(primitive.holder), primitive.name, None)
-        if original is not None:
-            originals.append(original)
-            replaced[id(original)] = _wrapped(primitive, original, intercept)
+    """Put `intercept(primitive, original, arguments, options)` in front of every known primitive.
+
+    Afterwards the originals are back wherever their replacements have got to, as into a module that the function
+    imports, or into a global variable that it sets. Other changes that the function makes to its variables stay.
+    """
+    stands = _StandIns(intercept)
     with ExitStack() as changes:
-        for primitive in METHODS:
-            module, _, name = primitive.holder.partition(":")
-            kind = getattr(sys.modules.get(module), name, None)
-            original = getattr(kind, primitive.name, None)
-            if kind is not None and original is not None:
-                changes.enter_context(patch.object(kind, primitive.name, _wrapped(primitive, original, intercept)))
+        with interrupts.defer():
+            changes.callback(_exchange, function, stands.original)
+            for primitive in METHODS:
+                module, _, name = primitive.holder.partition(":")
+                kind = getattr(sys.modules.get(module), name, None)
+                original = getattr(kind, primitive.name, None)
+                if kind is not None and original is not None:
+                    changes.enter_context(patch.object(kind, primitive.name, _wrapped(primitive, original, intercept)))
+            _exchange(function, stands.replacement)
+        yield
+
+
+class _StandIns:
+    """What stands in for functions and generators while they are intercepted. Both are kept alive: an id is theirs."""
+
+    def __init__(self, intercept: Intercept) -> None:
+        self._generator = _generator_class(intercept)
+        self._replacements: dict[int, tuple[Any, Any]] = {}
+        self._originals: dict[int, tuple[Any, Any]] = {}
+        make = np.random.default_rng
+
+        def default_rng(seed: Any = None) -> Any:
+            made = make(seed)
+            return self._generator(made.bit_generator) if type(made) is np.random.Generator else made
+
+        self._add(make, default_rng)
+        for primitive in FUNCTIONS:
+            original = getattr(sys.modules.get(primitive.holder), primitive.name, None)
+            if original is not None:
+                self._add(original, _wrapped(primitive, original, intercept))
+
+    def _add(self, original: Any, replacement: Any) -> Any:
+        self._replacements[id(original)] = original, replacement
+        self._originals[id(replacement)] = replacement, original
+        return replacement
+
+    def replacement(self, value: Any) -> Any:
+        """Return what stands in for a value, or the value."""
+        if id(value) in self._replacements:
+            return self._replacements[id(value)][1]
+        return self._add(value, self._generator(value.bit_generator)) if type(value) is np.random.Generator else value
+
+    def original(self, value: Any) -> Any:
+        """Return what a value stands in for, or the value."""
+        if id(value) in self._originals:
+            return self._originals[id(value)][1]
+        return np.random.Generator(value.bit_generator) if type(value) is self._generator else value
+
+
+def _exchange(function: Any, other: Callable[[Any], Any]) -> None:
+    """Put another value in the place of each that a module, the function or its closure refers to. Not interrupted."""
+    with interrupts.defer():
         for names in _namespaces(function):
             for name, value in list(names.items()):
-                new = replaced.get(id(value))
-                if new is None and type(value) is np.random.Generator and not _is_own(names):
-                    new = generator(value.bit_generator)
-                if new is not None:
-                    changes.enter_context(patch.dict(names, {name: new}))
+                if (new := other(value)) is not value and not (_is_own(names) and isinstance(new, np.random.Generator)):
+                    names[name] = new
         for cell in _cells(function):
-            new = replaced.get(id(cell.cell_contents))
-            if new is None and type(cell.cell_contents) is np.random.Generator:
-                new = generator(cell.cell_contents.bit_generator)
-            if new is not None:
-                changes.callback(setattr, cell, "cell_contents", cell.cell_contents)
+            if (new := other(cell.cell_contents)) is not cell.cell_contents:
                 cell.cell_contents = new
-        yield
 
 
 def _wrapped(primitive: Primitive, original: Callable[..., Any], intercept: Intercept) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
 from subnormal.audit.literal import literal
+from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -23,7 +24,7 @@ KEPT = 8  # pairs that are remembered besides the best
 
 Pair = tuple[Any, Any]
 Score = Callable[[Pair], float]
-Progress = Callable[[int, float], None]
+Progress = Callable[["Found"], None]
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ def search(
     seed: int,
     seconds: float,
     examples: int = EXAMPLES,
-    told: Progress = lambda examples, best: None,
+    told: Progress = lambda found: None,
 ) -> Found:
     """Return the pairs with the largest scores.
 
@@ -61,18 +62,21 @@ def search(
         seed: of the search.
         seconds: after so many no further pair is tried. A quarter of them is left for shrinking.
         examples: pairs, at the most.
-        told: called with the number of pairs and the best score after each.
+        told: called with what has been found so far, after each pair.
+
+    Returns:
+        What was found: no pair at all where the time was over before the first.
 
     Raises:
-        ValueError: the strategy draws no pair at all.
-        Exception: what `score` raises.
+        ValueError: the strategy draws no pair at all, or other pairs when asked again.
+        Exception: what `score`, `told` or the strategy raises.
     """
     import hypothesis
     from hypothesis.errors import Flaky, Unsatisfiable
 
     found, started = Found(), time.monotonic()
     known: dict[str, float] = {}
-    failures: list[Exception] = []
+    failures: list[Exception | SystemExit] = []
 
     def tried(pair: Pair) -> float:
         texts = [literal(data) or repr(data) for data in pair]
@@ -87,12 +91,12 @@ def search(
             reseed(seed + found.examples)  # Hypothesis seeds the global generators alike for each example
             try:
                 known[key] = score(pair)
-            except Exception as error:  # of the function or its outcomes: Hypothesis would shrink it
+                found.examples += 1
+                _rank(found, known[key], pair)
+                told(found)
+            except (Exception, SystemExit) as error:  # of the function or its outcomes: Hypothesis would shrink it
                 failures.append(error)
                 raise _StoppedError from None
-            found.examples += 1
-            _rank(found, known[key], pair)
-            told(found.examples, found.ranked[0][0])
         return known[key]
 
     @hypothesis.seed(seed)
@@ -114,17 +118,22 @@ def search(
         if math.isfinite(loud):
             hypothesis.target(loud)
 
+    stopped = False
     try:
         test()
-    except (_ConvictingError, _StoppedError):
+    except _ConvictingError:
         pass
+    except _StoppedError:
+        stopped = True
     except Unsatisfiable:
         raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them") from None
     except Flaky as error:
-        raise ValueError(f"data and adjacent draw other pairs when asked again: {error}") from None
+        raise ValueError(f"data and adjacent draw other pairs when asked again: {quoted(str(error))}") from None
+    except Exception as error:
+        raise ValueError(f"data and adjacent: drawing a pair raised {quoted(error_text(error))}") from error
     if failures:
         raise failures[0]
-    if found.examples == 0:
+    if found.examples == 0 and not stopped:
         raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, Stage
 from subnormal.audit.literal import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.text import given, quoted, short
@@ -64,6 +64,30 @@ def lines(result: Result) -> list[str]:
 def shown(data: object) -> str:
     """Return an input as a Python expression, or shortened."""
     return literal(data) or quoted(repr(data))
+
+
+def pair_words(pair: tuple[Any, Any]) -> str:
+    """Return two inputs for a line of progress."""
+    return f"in {shown(pair[0])}, out {shown(pair[1])}"
+
+
+def progress_words(stage: Stage, score: float, claim: AnyClaim, pair: tuple[Any, Any]) -> str:
+    """Return what a search says of its best pair so far, its score against the claim; nothing where there is none.
+
+    >>> progress_words("replay", 3.0, Claim(1.0), ([1], []))
+    '; best: a loss of 3 against epsilon = 1, in [1], out []'
+    """
+    if stage in ("first call", "stability") or score in (0.0, -math.inf):
+        return ""
+    if score == math.inf:
+        return f"; shrinking one that convicts: {pair_words(pair)}"
+    loss = f"a loss of {short(score)}" if stage == "replay" else f"{short(score, 3)} nats in 1,000 runs"
+    return f"; best: {loss} against {claim_words(claim)}, {pair_words(pair)}"
+
+
+def judging_words(log_wealth: float, runs: int, alpha: float) -> str:
+    """Return the evidence of runs so far."""
+    return f"{runs:,} runs, e-value {short(math.exp(min(700.0, log_wealth)), 3)} of {short(1 / alpha)} that refutes"
 
 
 def evidence_words(evidence: CheckEvidence) -> str:

@@ -1,0 +1,319 @@
+"""Functions that misbehave under `check` end in a clear outcome, and the user's generators stay as they were."""
+
+import multiprocessing
+import os
+import random
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from subnormal import Claim, Verdict, add_or_remove, check, within
+from subnormal.audit.check.primitives import FUNCTIONS, METHODS, Primitive, intercepted
+
+LISTS = st.lists(st.integers(0, 9), max_size=3)
+SHARED = np.random.default_rng(1)
+
+
+class Unknown:
+    """A type whose values cannot be compared."""
+
+
+def laplace() -> float:
+    return random.expovariate(1.0) - random.expovariate(1.0)
+
+
+def noisy_count(records: list[int]) -> int:
+    """Keeps ε = 1.21, the logarithm of 10/3: discrete Laplace noise of random bits."""
+    sign = 1 if secrets.randbits(1) else -1
+    while (size := next(count for count in range(10**6) if secrets.randbelow(1_000) >= 300)) == 0 and sign < 0:
+        sign = 1 if secrets.randbits(1) else -1
+    return len(records) + sign * size
+
+
+def found(function: Callable[..., Any], seconds: float = 1.0, **options: Any) -> Any:
+    return check(function, LISTS, add_or_remove(), Claim(3.0), seconds=seconds, **options)
+
+
+def raises(records: list[int]) -> None:
+    raise ValueError("no such column")
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (raises, "ValueError: no such column"),
+        (lambda records: os._exit(0), "SystemExit: 0"),
+        (lambda records: sys.exit(4), "SystemExit: 4"),
+    ],
+)
+def test_a_function_that_always_raises_or_exits_has_an_error_and_no_verdict(
+    function: Callable[..., Any], error: str
+) -> None:
+    result = found(function)
+    assert result.verdict is None
+    assert result.stage == "first call"
+    assert result.error.endswith(error)
+
+
+@pytest.mark.parametrize(
+    ("function", "batch", "told"),
+    [
+        (lambda: 1, False, r"called as function\(data\), but its signature is \(\)"),
+        (lambda records, epsilon: 1, False, r"called as function\(data\).*\(records, epsilon\).*'epsilon'"),
+        (lambda records: [1], True, r"called as function\(data, runs\), but its signature is \(records\)"),
+        (3, False, "function must be callable, got '3'"),
+    ],
+)
+def test_a_wrong_signature_is_refused_before_the_first_call(function: Any, batch: bool, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        found(function, batch=batch)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (lambda records: iter(records), "list_iterator"),
+        (lambda records: (one for one in records), "generator"),
+        (lambda records: Unknown(), r"test_robustness\.Unknown"),
+        (lambda records: {"model": [Unknown()]}, r"test_robustness\.Unknown"),
+    ],
+)
+def test_an_outcome_that_cannot_be_compared_is_an_error_that_names_its_type(
+    function: Callable[..., Any], kind: str
+) -> None:
+    with pytest.raises(TypeError, match=f"outcomes of type [\\w.]*{kind} cannot be told apart"):
+        found(function)
+
+
+@pytest.mark.parametrize(("returned", "told"), [(3, "returned .3., not a sequence"), ([1, 2], "returned 2 outcomes")])
+def test_a_batch_of_another_form_is_an_error(returned: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        found(lambda records, runs: returned, batch=True)
+
+
+def forks(records: list[int]) -> int:
+    if (child := os.fork()) == 0:
+        return -1
+    os.waitpid(child, 0)
+    return noisy_count(records)
+
+
+def forks_and_raises(records: list[int]) -> int:
+    if (child := os.fork()) == 0:
+        raise ValueError
+    os.waitpid(child, 0)
+    return noisy_count(records)
+
+
+def starts_a_process(records: list[int]) -> int:
+    process = multiprocessing.get_context("fork").Process(target=noisy_count, args=(records,))
+    process.start()
+    process.join()
+    return noisy_count(records) + 0 * (process.exitcode or 0)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # later Pythons warn where a process has threads
+@pytest.mark.parametrize("function", [forks, forks_and_raises, starts_a_process])
+def test_a_child_of_the_function_goes_no_further(function: Callable[..., Any], tmp_path: Path) -> None:
+    log = tmp_path / "processes"
+
+    def told(message: str) -> None:
+        with log.open("a") as stream:
+            stream.write(f"{os.getpid()}\n")
+
+    result = found(function, told=told)
+    with log.open("a") as stream:
+        stream.write(f"{os.getpid()}\n")
+    assert set(log.read_text().split()) == {str(os.getpid())}
+    assert result.error is None
+    assert result.verdict is not Verdict.VIOLATED
+
+
+def test_a_function_that_seeds_the_generator_has_no_noise() -> None:
+    def seeded(records: list[int]) -> float:
+        random.seed(5)
+        return len(records) + laplace()
+
+    result = found(seeded)
+    assert (result.verdict, result.stage) == (Verdict.VIOLATED, "stability")
+    assert "the function seeds a global generator of random or numpy: its noise is no secret" in result.notes
+    assert not any("seeds" in note for note in found(len).notes)
+
+
+def test_a_slow_function_is_called_once_and_the_result_says_how_long_a_run_takes() -> None:
+    calls = []
+
+    def slow(records: list[int]) -> float:
+        calls.append(records)
+        time.sleep(0.3)
+        return len(records) + laplace()
+
+    result = found(slow, seconds=0.2)
+    assert len(calls) == 1
+    assert result.verdict is Verdict.UNDERPOWERED
+    assert result.worlds is not None
+    assert "one run takes 0.3 s" in result.notes[0]
+    assert "seconds" in result.notes[0]
+
+
+def test_a_function_with_time_for_a_few_runs_is_not_run_for_an_hour() -> None:
+    def slow(records: list[int]) -> float:
+        time.sleep(0.02)
+        return len(records) + laplace()
+
+    result = found(slow, seconds=1.0)
+    assert result.verdict is Verdict.UNDERPOWERED
+    assert result.runs < 200
+    assert "the search by runs needs" in result.notes[-1]
+
+
+def test_a_function_may_change_its_input() -> None:
+    def clears(records: list[int]) -> int:
+        size = len(records)
+        records.append(99)
+        records.clear()
+        return size
+
+    result = check(clears, LISTS, add_or_remove(), Claim(3.0), seconds=5)
+    assert (result.verdict, result.worlds) in [(Verdict.VIOLATED, ([0], [])), (Verdict.VIOLATED, ([], [0]))]
+
+
+def test_raising_in_one_world_only_is_an_event() -> None:
+    def refuses(records: list[int]) -> int:
+        if len(records) > 2:
+            raise ValueError("too many")
+        return 0
+
+    result = check(refuses, LISTS, add_or_remove(), Claim(3.0), seconds=5)
+    assert result.verdict is Verdict.VIOLATED
+    assert sorted(map(len, result.worlds or ())) == [2, 3]
+
+
+def test_a_strategy_that_draws_other_pairs_each_time_is_an_error() -> None:
+    asked = iter(range(10**9))
+
+    @st.composite
+    def unsteady(draw: Any) -> list[int]:
+        size = next(asked) % 3
+        return [draw(st.integers(0, 9)) if size else draw(st.booleans()) for _ in range(size + 1)]
+
+    with pytest.raises(ValueError, match="data and adjacent"):
+        check(len, unsteady(), add_or_remove(), Claim(3.0), seconds=5)
+
+
+def test_a_strategy_that_draws_nothing_is_an_error() -> None:
+    for strategy in (st.nothing(), LISTS.filter(lambda records: False)):
+        with pytest.raises(ValueError, match="no pair of neighbouring inputs could be drawn"):
+            check(len, strategy, add_or_remove(), Claim(3.0), seconds=1)
+
+
+def test_a_strategy_or_a_relation_that_raises_is_an_error_of_its_own() -> None:
+    def broken(one: Any, other: Any) -> bool:
+        raise ZeroDivisionError("no distance")
+
+    with pytest.raises(ValueError, match="drawing a pair raised 'ZeroDivisionError: no distance"):
+        check(len, LISTS, broken, Claim(3.0), seconds=1)
+
+
+def test_a_claim_of_two_inputs_that_is_no_claim_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"claim\(data_in, data_out\) must return a Claim.*got '1.0'"):
+        check(noisy_count, LISTS, add_or_remove(), lambda one, other: 1.0, seconds=1)  # type: ignore[arg-type, return-value]
+
+
+def primitives() -> dict[str, Any]:
+    """Return what every known primitive, and every reference to one in this module, now is."""
+    now = {str(one): getattr(sys.modules.get(one.holder), one.name, None) for one in FUNCTIONS}
+    for one in METHODS:
+        module, _, name = one.holder.partition(":")
+        now[str(one)] = vars(getattr(sys.modules.get(module), name, object)).get(one.name)
+    return now | {"os._exit": os._exit, "default_rng": np.random.default_rng, "SHARED": SHARED}
+
+
+class StopError(Exception):
+    """Raised by a callback of the tests."""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, StopError, SystemExit])
+@pytest.mark.parametrize("stage", ["first call", "replay", "runs"])
+def test_the_users_generators_are_as_before_whatever_happens(stage: str, error: type[BaseException]) -> None:
+    mine = np.random.default_rng(2)
+    noises: list[Callable[[], float]] = [
+        lambda: random.gauss(0.0, 1.0),
+        lambda: np.random.normal(),
+        SHARED.normal,
+        lambda: mine.normal(),
+    ]
+
+    def noisy(value: int) -> float:
+        return value + sum(noise() for noise in noises) + SHARED.normal() + mine.normal()
+
+    def told(message: str) -> None:
+        if message.startswith(stage):
+            raise error
+
+    before, state, state_numpy = primitives(), random.getstate(), np.random.get_state(legacy=False)
+    with pytest.raises(error):
+        check(noisy, st.integers(0, 9), within(1), Claim(3.0, 1e-3), seconds=3, told=told)
+    after = primitives()
+    assert {name for name in before if before[name] is not after[name]} == set()
+    assert type(mine) is np.random.Generator
+    assert random.getstate() == state
+    assert str(np.random.get_state(legacy=False)) == str(state_numpy)
+
+
+def test_an_error_of_a_callback_is_not_taken_for_a_violation() -> None:
+    def told(message: str) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        found(noisy_count, told=told)
+
+
+def test_what_a_function_imports_or_keeps_during_a_replay_is_not_left_patched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_late.py").write_text(
+        "from random import gauss\nimport numpy\nfrom numpy.random import normal\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    kept: dict[str, Any] = {"calls": 0}
+
+    def noisy() -> float:
+        import imported_late  # type: ignore[import-not-found]
+
+        noisy.calls = noisy.calls + 1  # type: ignore[attr-defined]
+        noisy.generator = np.random.default_rng()  # type: ignore[attr-defined]
+        kept["late"] = imported_late
+        return float(imported_late.gauss(0.0, 1.0) + imported_late.normal())
+
+    noisy.calls = 0  # type: ignore[attr-defined]
+    seen = []
+
+    def intercept(primitive: Primitive, original: Any, given: Any, options: Any) -> Any:
+        seen.append(str(primitive))
+        return original(*given, **options)
+
+    with intercepted(noisy, intercept):
+        noisy()
+        assert kept["late"].gauss is not random.Random.gauss
+    assert set(seen) >= {"random.gauss", "numpy.random.normal"}
+    assert kept["late"].gauss is random.gauss
+    assert kept["late"].normal is np.random.normal
+    assert type(noisy.generator) is np.random.Generator  # type: ignore[attr-defined]
+    assert noisy.calls == 1  # type: ignore[attr-defined]
+
+
+def test_a_generator_made_from_another_one_draws_from_its_stream_during_a_replay() -> None:
+    mine = np.random.default_rng(3)
+    with intercepted(len, lambda primitive, original, given, options: original(*given, **options)):
+        assert np.random.default_rng(mine).bit_generator is mine.bit_generator
+        drawn = np.random.default_rng(np.random.SeedSequence(4)).normal()
+    assert drawn == np.random.default_rng(np.random.SeedSequence(4)).normal()
