@@ -60,7 +60,8 @@ def search(
         score: how loudly a pair speaks against the claim; ∞ for one that convicts, which ends the search after it has
             been shrunk; −∞ for one that says nothing. Called once for each pair.
         seed: of the search.
-        seconds: after so many no further pair is tried. A quarter of them is left for shrinking.
+        seconds: so long after the first pair no further one is tried; none at all where it is not positive. A quarter
+            is left for shrinking.
         examples: pairs, at the most.
         told: called with what has been found so far, after each pair.
 
@@ -74,7 +75,7 @@ def search(
     import hypothesis
     from hypothesis.errors import Flaky, Unsatisfiable
 
-    found, started = Found(), time.monotonic()
+    found, started = Found(), math.inf
     known: dict[str, float] = {}
     failures: list[Exception | SystemExit] = []
 
@@ -84,7 +85,9 @@ def search(
             return -math.inf
         key = " / ".join(texts)
         if key not in known:
-            if time.monotonic() - started > seconds * (1 if found.convicting is not None else 0.75):
+            nonlocal started
+            started = min(started, time.monotonic())
+            if time.monotonic() - started >= seconds * (1 if found.convicting is not None else 0.75):
                 if found.convicting is None:
                     raise _StoppedError
                 return -math.inf  # nothing smaller is known to convict

@@ -164,6 +164,12 @@ def test_a_slow_function_is_called_once_and_the_result_says_how_long_a_run_takes
     assert "seconds" in result.notes[0]
 
 
+def test_some_pair_is_tried_however_long_the_first_one_takes_to_draw() -> None:
+    slow = LISTS.map(lambda records: time.sleep(0.02) or records)
+    result = check(raises, slow, add_or_remove(), Claim(3.0), seconds=0.05)
+    assert result.error is not None
+
+
 def test_a_function_with_time_for_a_few_runs_is_not_run_for_an_hour() -> None:
     def slow(records: list[int]) -> float:
         time.sleep(0.02)
