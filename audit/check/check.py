@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FIRST_PAIRS = 8  # pairs of the first calls
 FIRST_RUNS = 4  # runs of each of their inputs
-RUNS_LEAST = 2 * (SCREEN + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
+RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # runs of each of two inputs that show a function to be deterministic
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
