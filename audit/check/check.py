@@ -147,11 +147,11 @@ class _Check:
     def result(self) -> Result:
         """Return what the first stage that decides has found, or the last."""
         pair, firsts = self._first_calls()
-        if self.runs.left() <= 0:
-            return self._too_slow(pair)
         if all(all_refused(outcomes) for outcomes in firsts):
             last = firsts[-1][-1]
             return self._made("first call", error=f"every run of every input raised; the last: {last.error}")
+        if self.runs.left() <= 0:
+            return self._too_slow(pair)
         if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
             differing = self._differing()
             if differing is not None:
@@ -166,7 +166,7 @@ class _Check:
         one = self.runs.seconds_a_run()
         self.notes.append(
             f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
-            f"give it more than {given(self.seconds)} seconds, {math.ceil(RUNS_LEAST * one * 1.5):,} or more"
+            f"give it more than {given(self.seconds)} seconds, {max(10, math.ceil(RUNS_LEAST * one * 1.5)):,} or more"
         )
         return self._made("first call", pair, verdict=Verdict.UNDERPOWERED)
 
