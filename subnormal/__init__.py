@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from subnormal.attacks.catalogue import attack
     from subnormal.audit.api import Report, load, run
     from subnormal.audit.check.adjacency import add_or_remove, change_one, within
+    from subnormal.audit.check.assertion import NotPrivateError, assert_private
     from subnormal.audit.check.check import check
     from subnormal.audit.model import Verdict
-    from subnormal.audit.targets.assertion import NotPrivateError, assert_private
     from subnormal.mechanisms.bits import system_bits
     from subnormal.mechanisms.curves import Gdp, Profile, Renyi
     from subnormal.mechanisms.families import member
@@ -53,7 +53,7 @@ _MODULES = {
     "subnormal.audit.check.adjacency": ("add_or_remove", "change_one", "within"),
     "subnormal.audit.check.check": ("check",),
     "subnormal.audit.model": ("Verdict",),
-    "subnormal.audit.targets.assertion": ("NotPrivateError", "assert_private"),
+    "subnormal.audit.check.assertion": ("NotPrivateError", "assert_private"),
     "subnormal.mechanisms.bits": ("system_bits",),
     "subnormal.mechanisms.curves": ("Gdp", "Profile", "Renyi"),
     "subnormal.mechanisms.families": ("member",),

@@ -44,7 +44,7 @@ True
 >>> try:
 ...     assert_private(lambda records: len(records), [1], [], epsilon=1.0, runs=2_000)
 ... except NotPrivateError as error:
-...     str(error.evidence.verdict)
+...     str(error.result.verdict)
 'VIOLATED'
 >>> from hypothesis.strategies import floats, lists
 >>> found = check(sum, lists(floats(0, 1), min_size=1), change_one(), Claim(1.0))

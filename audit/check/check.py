@@ -55,6 +55,7 @@ def check(
     pairs: Sequence[Pair] | None = None,
     batch: bool = False,
     seconds: float = 60.0,
+    runs: int | None = None,
     alpha: float = 1e-6,
     seed: int = 1,
     told: Told = lambda message: None,
@@ -81,6 +82,7 @@ def check(
         pairs: the pairs (in, out) to try, instead of data and adjacent.
         batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
         seconds: for the whole check; one call of the function is never interrupted.
+        runs: of each input that judge the claim, at the most; None: as many as the time allows.
         alpha: the chance that a function that keeps its claim is accused, at the most.
         seed: of the search, and of the global generators of `random` and numpy while the check lasts.
         told: called with a line about the progress now and then.
@@ -102,7 +104,7 @@ def check(
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
     audited = audited_function(function, batch=batch)
     with isolated(seed):
-        return _Check(audited, strategy, claimed, claim, seconds, alpha, seed, told).result()
+        return _Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told).result()
 
 
 def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:
@@ -132,13 +134,14 @@ class _Check:
         claimed: Callable[[Any, Any], AnyClaim],
         claim: Any,
         seconds: float,
+        runs_max: int | None,
         alpha: float,
         seed: int,
         told: Told,
     ) -> None:
         self.function, self.strategy, self.claim, self.told = function, strategy, claim, told
         self.claimed = claimed
-        self.seconds, self.alpha, self.seed = seconds, alpha, seed
+        self.seconds, self.runs_max, self.alpha, self.seed = seconds, runs_max, alpha, seed
         self.started = self.silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self.started + seconds)
         self.examples = 0
@@ -244,7 +247,7 @@ class _Check:
         def told(log_wealth: float, runs: int) -> None:
             self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
 
-        evidence = self.runs.judge(pair, suspicion, self.alpha, training, told)
+        evidence = self.runs.judge(pair, suspicion, self.alpha, training, told, self.runs_max)
         return self._made(
             "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
         )

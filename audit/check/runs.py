@@ -16,7 +16,7 @@ from typing import Any
 from subnormal.attacks.core.events import Event
 from subnormal.audit.check.function import Function
 from subnormal.audit.evidence import event_search
-from subnormal.audit.evidence.sequential import SLACK, batches
+from subnormal.audit.evidence.sequential import FIRST, SLACK, batches
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
@@ -79,15 +79,20 @@ class Runs:
                 drawn[world].extend(self._function.outcomes(pair[world], size))
         return gathered(drawn[0]), gathered(drawn[1])
 
-    def suspicion(self, pair: Pair, runs: int, *, screening: bool) -> Suspicion:
+    def suspicion(self, pair: Pair, runs: int, *, screening: bool, event: Event | None = None) -> Suspicion:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
-        screening: one event is learned, and looked at for every point; else one for each point.
+        screening: one event is learned, and looked at for every point; else one for each point. event: one that is
+        given, in their place.
         """
         drawn, half, found = self.draw(pair, runs), runs // 2, points(self._claimed(*pair))
         fresh = (drawn[0][half:], drawn[1][half:])
         learning = found[len(found) // 4 : len(found) // 4 + 1] if screening else found
-        events = [event_search.learn(drawn, point, regress=not screening) for point in learning]
+        events = (
+            [event_search.learn(drawn, point, regress=not screening) for point in learning]
+            if event is None
+            else [event] * len(learning)
+        )
         counted = [(event, _pair_counts(event, fresh)) for event in events]
         return max(
             (
@@ -158,10 +163,15 @@ class Runs:
         alpha: float,
         training: int,
         told: Callable[[float, int], None] = lambda log_wealth, runs: None,
+        most: int | None = None,
     ) -> SequentialEvidence:
-        """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over."""
-        state, looks, needed, size = State(suspicion.point), [(0, 0.0)], -math.log(alpha) + SLACK, 64
-        while state.log_e_value < needed and self.left() > 0:
+        """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over.
+
+        most: runs of each world, at the most.
+        """
+        state, looks, needed, size = State(suspicion.point), [(0, 0.0)], -math.log(alpha) + SLACK, FIRST
+        while state.log_e_value < needed and self.left() > 0 and (most is None or state.seen.runs < most):
+            size = size if most is None else min(size, most - state.seen.runs)
             state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
             looks.append((state.seen.runs, state.log_e_value))
             told(state.log_e_value, state.seen.runs)
@@ -169,12 +179,12 @@ class Runs:
             while size > 1 and self.is_too_slow(2 * size):
                 size //= 2
         refuted = state.log_e_value >= needed
-        best = e_process.reachable(max(0, state.seen.runs - 64), suspicion.point)
+        best = e_process.reachable(max(0, state.seen.runs - FIRST), suspicion.point)
         return SequentialEvidence(
             verdict=Verdict.VIOLATED if refuted else Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED,
             alpha=alpha,
             runs=state.seen.runs,
-            runs_max=state.seen.runs,
+            runs_max=state.seen.runs if most is None else most,
             training=training,
             log_e_value=state.log_e_value,
             event_in=state.seen.both + state.seen.only_in,
@@ -182,6 +192,12 @@ class Runs:
             event=suspicion.event.to_json(),
             looks=tuple(looks),
         )
+
+
+def runs_needed(point: Claim, alpha: float) -> float:
+    """Return the fewest runs of each world that could refute a point at α, by a perfect attack; ∞ where none could."""
+    needed = e_process.betting_needed(-math.log(alpha) + SLACK, point)
+    return FIRST + needed
 
 
 def _pair_counts(event: Event, drawn: Drawn) -> PairCounts:

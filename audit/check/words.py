@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import keyword
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -21,6 +23,7 @@ STAGES = {
     "runs": "runs",
 }
 LOSSES = 4  # releases that are shown
+EVENT = 400  # characters of an event in words
 
 
 def claim_words(claim: AnyClaim | object) -> str:
@@ -53,12 +56,17 @@ def lines(result: Result) -> list[str]:
     if result.worlds is not None:
         named += [("in", shown(result.worlds[0])), ("out", shown(result.worlds[1]))]
     if result.verdict is Verdict.VIOLATED and result.event is not None and "modelled" not in result.evidence:
-        named.append(("event", in_words(result.event)))
+        named.append(("event", _event_words(result.event)))
     if result.point is not None and result.point != result.claim:
         named.append(("point", f"{claim_words(result.point)}, which the claim implies"))
     named += [(kind, evidence_words(evidence)) for kind, evidence in result.evidence.items()]
     named += [("note", note) for note in result.notes]
     return [f"{head}  {result.function}  ({spent})", *(f"  {name:<11} {text}" for name, text in named)]
+
+
+def _event_words(event: Mapping[str, Any]) -> str:
+    words = in_words(event)
+    return words if len(words) <= EVENT else f"{words[: EVENT - 1]}…"
 
 
 def shown(data: object) -> str:
@@ -156,7 +164,8 @@ def as_test(result: Result) -> str | None:
     """Return a test that fails until the two inputs keep the claim; None where they have no short expressions."""
     if result.worlds is None or any(literal(data) is None for data in result.worlds):
         return None
-    name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_") or "function"
+    name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
+    name = "function" if not name or keyword.iskeyword(name) else name
     claim = repr(result.claim) if isinstance(result.claim, Claim | Zcdp | Gdp | Renyi) else "claim"
     data_in, data_out = map(literal, result.worlds)
     return (

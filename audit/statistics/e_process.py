@@ -151,3 +151,16 @@ def reachable(betting: int, claim: Claim) -> float:
     if factors is None or betting <= 0 or claim.delta >= 1:
         return 0.0
     return max(0.0, betting * math.log1p(-factors[1] / factors[2]) - math.log(2))
+
+
+def betting_needed(log_e_value: float, claim: Claim) -> float:
+    """Return the fewest runs with bets that can show such a positive ln W̄, see `reachable`; ∞ where none can.
+
+    >>> claim = Claim(1.0)
+    >>> betting_needed(13.8, claim), reachable(46, claim) < 13.8 < reachable(47, claim)
+    (47, True)
+    """
+    factors = _factors(claim)
+    if factors is None or claim.delta >= 1:
+        return math.inf
+    return max(1, math.ceil((log_e_value + math.log(2)) / math.log1p(-factors[1] / factors[2])))

@@ -20,7 +20,7 @@ from subnormal.attacks.core.events import (
     Term,
 )
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind
-from subnormal.audit.targets.assertion import Predicate
+from subnormal.audit.check.assertion import Predicate
 
 INF = math.inf
 

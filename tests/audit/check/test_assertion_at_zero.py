@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal import assert_private
+from subnormal import Claim, assert_private
 from subnormal.attacks.core.events import OffGrid
-from subnormal.audit.statistics import binomial
-from subnormal.audit.targets import assertion
-from subnormal.audit.targets.assertion import NotPrivateError
+from subnormal.audit.check import assertion
+from subnormal.audit.check.assertion import NotPrivateError
+from subnormal.audit.check.runs import runs_needed
+from subnormal.audit.model import SequentialEvidence
 
 ALPHA = 1e-6
 RUNS = 4_000
@@ -45,23 +46,27 @@ def recorded(release: Release) -> tuple[Release, list[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("data_in", "data_out", "told"),
+    ("data_in", "data_out", "worlds", "told"),
     [
-        (6, 5, "data_in = 1, data_out = 0, as far apart as the 6 and 5 asked for"),
-        (99, 100, "data_in = 0, data_out = 1, as far apart as the 99 and 100 asked for"),
-        (6.0, 5, "data_in = 1.0, data_out = 0.0, as far apart as the 6.0 and 5 asked for"),
-        (np.int64(-6), np.int64(-5), "data_in = 0, data_out = 1, as far apart as the"),
+        (6, 5, "(1, 0)", "the 6 and 5 asked for"),
+        (99, 100, "(0, 1)", "the 99 and 100 asked for"),
+        (6.0, 5, "(1.0, 0.0)", "the 6.0 and 5 asked for"),
+        (np.int64(-6), np.int64(-5), "(0, 1)", "asked for"),
     ],
 )
 @pytest.mark.parametrize("within", [lambda one: one, lambda one: [3, one], lambda one: {"mean": one}], ids=range(3))
-def test_naive_noise_is_convicted_wherever_it_is_asked_for(data_in: Any, data_out: Any, told: str, within: Any) -> None:
+def test_naive_noise_is_convicted_wherever_it_is_asked_for(
+    data_in: Any, data_out: Any, worlds: str, told: str, within: Any
+) -> None:
     release = naive()
     with pytest.raises(NotPrivateError) as caught:
         assert_private(lambda data: within(release(data)), data_in, data_out, epsilon=1.0, runs=RUNS)
+    assert repr(caught.value.result.worlds) == worlds
+    assert "these inputs are as far apart as the" in str(caught.value)
     assert told in str(caught.value)
-    assert f"learned on {TRAINING // 2:,} other runs of each" in str(caught.value)
-    assert "with confidence 1 - 5e-07" in str(caught.value)
-    assert caught.value.evidence.confidence == 1 - ALPHA / 2
+    (evidence,) = caught.value.result.evidence.values()
+    assert isinstance(evidence, SequentialEvidence)
+    assert (evidence.alpha, evidence.training) == (ALPHA / 2, TRAINING)
 
 
 def test_a_sound_release_of_floats_passes_at_both_pairs() -> None:
@@ -72,11 +77,14 @@ def test_a_sound_release_of_floats_passes_at_both_pairs() -> None:
     assert len(calls) == 2 * RUNS + 4 * TRAINING
 
 
-def test_what_is_judged_at_zero_costs_as_many_runs_again_and_no_more() -> None:
+def test_what_is_judged_at_zero_costs_as_many_runs_again_at_the_most() -> None:
     release, calls = recorded(naive())
-    with pytest.raises(NotPrivateError):
+    with pytest.raises(NotPrivateError) as caught:
         assert_private(release, 6, 5, epsilon=1.0, runs=RUNS)
-    assert len(calls) == 4 * RUNS + 4 * TRAINING
+    (evidence,) = caught.value.result.evidence.values()
+    assert isinstance(evidence, SequentialEvidence)
+    assert evidence.runs <= RUNS
+    assert len(calls) == 2 * RUNS + 2 * evidence.runs + 4 * TRAINING
 
 
 @pytest.mark.parametrize(
@@ -131,7 +139,7 @@ def test_a_release_is_not_accused_of_what_it_does_outside_of_its_domain(given: C
 
 def test_a_refusal_among_the_runs_that_judge_is_no_accusation() -> None:
     rng = np.random.default_rng(3)
-    left = 2 * TRAINING + 2 * RUNS - 10  # calls below 4 before the first refusal
+    left = 2 * TRAINING + 40  # calls below 4 before the first refusal
 
     def telling(data: float) -> float:
         nonlocal left
@@ -143,15 +151,17 @@ def test_a_refusal_among_the_runs_that_judge_is_no_accusation() -> None:
 
 
 def test_two_pairs_share_alpha_and_are_asked_for_as_many_runs_as_that_takes() -> None:
-    alpha = 0.01
-    whole, half = binomial.runs_needed(alpha, 1.0, 0.0), binomial.runs_needed(alpha / 2, 1.0, 0.0)
+    alpha, claim = 0.01, Claim(1.0)
+    whole, half = (int(runs_needed(claim, share)) for share in (alpha, alpha / 2))
     assert whole < half
     with pytest.raises(ValueError, match=rf"at alpha = 0.005: .* at least {half} runs are needed"):
         assert_private(pytest.fail, 6, 5, epsilon=1.0, runs=whole, alpha=alpha)
-    for data, confidence in (((1, 0), 1 - alpha), ((6, 5), 1 - alpha / 2)):
+    for data, share in (((1, 0), alpha), ((6, 5), alpha / 2)):
         with pytest.raises(NotPrivateError) as caught:
-            assert_private(float, *data, epsilon=1.0, runs=half, alpha=alpha)
-        assert caught.value.evidence.confidence == confidence
+            assert_private(float, *data, epsilon=1.0, runs=2 * half, alpha=alpha)
+        (evidence,) = caught.value.result.evidence.values()
+        assert isinstance(evidence, SequentialEvidence)
+        assert evidence.alpha == share
 
 
 @pytest.mark.parametrize(

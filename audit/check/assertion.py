@@ -1,0 +1,300 @@
+"""An assertion for other people's test suites: a release that is seen to break its claim fails the test.
+
+Paste this into a test suite, with your own release in place of `noisy_count`:
+
+>>> import random
+>>> from subnormal import assert_private
+>>> def noisy_count(records):
+...     noise = random.expovariate(1.0) - random.expovariate(1.0)  # Laplace noise of scale 1
+...     return round(len(records) + noise, 3)
+>>> assert_private(noisy_count, [1, 1], [1], epsilon=1.0, runs=2_000)
+
+The two inputs must be neighbours: they may differ by no more than what the claim protects, one record, say. With `data`
+and `adjacent` in their place, neighbours are searched, as `check` does.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isfinite
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.events import Event
+from subnormal.audit.check.check import check
+from subnormal.audit.check.function import Function, isolated
+from subnormal.audit.check.function import function as audited_function
+from subnormal.audit.check.result import Result
+from subnormal.audit.check.runs import Runs, Suspicion, runs_needed
+from subnormal.audit.check.words import as_test, claim_words, lines
+from subnormal.audit.model import Verdict
+from subnormal.audit.targets.outcomes import as_outcome
+from subnormal.audit.text import given
+from subnormal.mechanisms.core.mechanism import Outcomes
+from subnormal.mechanisms.curves import AnyClaim, points
+from subnormal.mechanisms.numerics.mpfr import float_up
+from subnormal.mechanisms.privacy import Claim
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+TRAINING = 1 / 4  # runs to learn an event on, for each run that judges
+TRAINING_LEAST, TRAINING_MOST = 200, 1 << 16
+SEED = 1  # of the global generators while a release is tried, so that a test has the same result each time
+
+_NOT_GIVEN: Any = object()  # None is an input too
+Pair = tuple[Any, Any]
+
+
+class NotPrivateError(AssertionError):
+    """A claim is violated. result: what was found, as `check` returns it."""
+
+    def __init__(self, result: Result) -> None:
+        test = as_test(result)
+        paste = [] if test is None else [f"A test for it:\n\n{test}"]
+        head = f"the release is not private as claimed, {claim_words(result.claim)}:"
+        super().__init__("\n".join([head, *lines(result), *paste]))
+        self.result = result
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """An event given as a function of one outcome."""
+
+    holds: Callable[[Any], bool]
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        listed = outcomes.tolist() if isinstance(outcomes, np.ndarray) else outcomes
+        whole = (tuple(one) if isinstance(one, list) else one for one in listed)
+        return np.array([bool(self.holds(outcome)) for outcome in whole], dtype=np.bool_)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object: its name is all that can be written down."""
+        return {"kind": "predicate", "name": getattr(self.holds, "__qualname__", repr(self.holds)), "portable": False}
+
+
+class _Release:
+    """A release, with what is known of its outcomes: whether there was any but exceptions, and but finite floats."""
+
+    def __init__(self, release: Callable[[Any], Any]) -> None:
+        self._release = release
+        self.answered, self.only_floats = False, True
+        self.error: BaseException | None = None
+
+    def __call__(self, data: Any) -> Any:
+        try:
+            released = self._release(data)
+        except BaseException as error:
+            self.error, self.only_floats = error, False
+            raise
+        self.answered = True
+        if self.only_floats:
+            with suppress(TypeError):  # `Function` raises it
+                self.only_floats = _is_of_floats(as_outcome(released))
+        return released
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What is tried on one pair of inputs. alpha: this pair's own share. event: None, to be learned."""
+
+    function: Function
+    pair: Pair
+    claim: AnyClaim
+    alpha: float
+    runs: int
+    event: Event | None
+
+    def result(self, release: _Release, *, at_zero: str | None = None) -> Result | None:
+        """Return what `runs` runs of each world show.
+
+        at_zero: a note, where the pair stands for another one: then runs are spent only on an event that promises to
+        be decided by them, and the result is None without one.
+        """
+        started, function = time.monotonic(), replace(self.function, function=release, runs=0, seconds=0.0)
+        tried = Runs(function, lambda data_in, data_out: self.claim, SEED, math.inf)
+        if self.event is not None and isinstance(self.claim, Claim):
+            training, suspicion = 0, Suspicion(self.claim, self.event, 0.0)
+        else:
+            training = min(TRAINING_MOST, max(TRAINING_LEAST, int(TRAINING * self.runs)))
+            suspicion = tried.suspicion(self.pair, training, screening=False, event=self.event)
+        promised = suspicion.growth * self.runs >= -math.log(self.alpha)
+        if at_zero is not None and not (promised and release.only_floats):
+            return None
+        evidence = tried.judge(self.pair, suspicion, self.alpha, training, most=self.runs)
+        return Result(
+            verdict=evidence.verdict,
+            function=function.name,
+            claim=self.claim,
+            point=suspicion.point,
+            stage="runs",
+            worlds=self.pair,
+            event=evidence.event,
+            evidence={"sequential": evidence},
+            error=None,
+            notes=() if at_zero is None else (at_zero,),
+            examples=1,
+            runs=function.runs,
+            seconds=time.monotonic() - started,
+        )
+
+
+def assert_private(
+    release: Callable[[Any], Any],
+    data_in: Any = _NOT_GIVEN,
+    data_out: Any = _NOT_GIVEN,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    claim: AnyClaim | None = None,
+    data: SearchStrategy[Any] | None = None,
+    adjacent: Any = None,
+    runs: int = 100_000,
+    alpha: float = 1e-6,
+    event: Event | Callable[[Any], bool] | None = None,
+    seconds: float = 60.0,
+) -> None:
+    """Raise NotPrivateError where release(data) is seen to break its claim: on this pair of inputs, or on any pair.
+
+    No error means that so many runs showed no violation. It does not mean that the release is private.
+
+    With data_in and data_out, the release is called on these inputs. Two plain numbers stand for all numbers as far
+    apart: the claim is taken to cover those as well. Floats are finest at zero, so rounding shows best there: 1 + noise
+    and 0 + noise can be told apart where 6 + noise and 5 + noise hardly can. Where no event is given, neither number is
+    zero and outcomes are floats, release is therefore called on their distance and on zero too: a quarter of `runs`
+    times each, and up to `runs` times each on top only where these runs speak against the claim. At zero it is not
+    accused of refusing, nor of outcomes that are not finite floats: zero may lie outside its domain. Where inputs are
+    not neighbours by their distance, wrap them: `assert_private(lambda data: release(data[0]), [101.0], [100.0], ...)`
+    tries this pair alone.
+
+    With `data` and `adjacent`, the pair is searched, as `check` does with all its stages.
+
+    Args:
+        release: a function of the data that returns one outcome, with fresh randomness at each call. Calls must be
+            independent: no budget, cache or counter may carry over from one call to the next. An outcome is a number,
+            a string, None, a date, or a tuple, list, set, array, tensor, series, frame, mapping or dataclass of such
+            (`targets.outcomes`). An exception is an outcome too, because it may leak. The global generators of `random`
+            and numpy have a fixed seed meanwhile.
+        data_in: one input.
+        data_out: a neighbouring input: it differs by no more than the claim protects, as one record.
+        epsilon: the claimed ε, in nats.
+        delta: the claimed δ.
+        claim: another kind of claim in their place: `Zcdp`, `Gdp`, `Renyi` or `Profile`.
+        data: a Hypothesis strategy of inputs, in place of data_in and data_out.
+        adjacent: which inputs are neighbours, see `check`.
+        runs: calls on each input that judge the claim, at the most. Those that learn an event come on top: a quarter as
+            many, but at most 65,536. A search has its own.
+        alpha: the chance that a release that keeps its claim is accused, at the most. Where two pairs of inputs are
+            tried, each has half of it.
+        event: what the attacker looks for: an event of `attacks.core.events`, or a function of one outcome that returns
+            a bool. That function sees lists, arrays and sets as tuples, mappings as sorted tuples of items, and
+            exceptions as `Refused`. None: an event is learned from runs of its own.
+        seconds: of the whole check where a pair is searched; a pair that is given takes its runs, however long.
+
+    Raises:
+        NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
+        ValueError: no verdict is possible: an argument is out of range, there are fewer runs than could show a
+            violation (the message says how many are needed), or release raised in every run on both inputs.
+        TypeError: release cannot be called with the data alone, an outcome cannot be compared for certain, as an object
+            of a class of your own or a generator, or the arguments state two pairs, no pair, two claims or none.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    stated, runs = _stated(epsilon, delta, claim), operator.index(runs)
+    one_pair = data_in is not _NOT_GIVEN
+    if (
+        one_pair != (data_out is not _NOT_GIVEN)
+        or one_pair == (adjacent is not None)
+        or (one_pair and data is not None)
+    ):
+        raise TypeError("name the inputs: data_in and data_out, or data and adjacent in their place")
+    if not one_pair:
+        if event is not None:
+            raise TypeError("event goes with data_in and data_out: where a pair is searched, so is an event")
+        _require_enough(runs, alpha, stated)
+        _raise(check(release, data, adjacent, stated, runs=runs, seconds=seconds, alpha=alpha, seed=SEED))
+        return
+    at_zero = _at_zero(data_in, data_out) if event is None else None
+    share = alpha if at_zero is None else alpha / 2
+    _require_enough(runs, share, stated)
+    looked_for = event if event is None or hasattr(event, "to_json") else Predicate(event)
+    function, pair = audited_function(release), (data_in, data_out)
+    trial = _Trial(function, pair, stated, share, runs, cast("Event | None", looked_for))
+    with isolated(SEED):
+        watched = _Release(release)
+        _raise(trial.result(watched))
+        if not watched.answered:
+            last = f"{type(watched.error).__name__}: {watched.error}"
+            raise ValueError(f"release raised in every run on both inputs, so nothing was tried; the last: {last}")
+        if at_zero is not None and watched.only_floats:
+            _raise(_tried_at_zero(replace(trial, pair=at_zero), release, pair))
+
+
+def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyClaim:
+    if (epsilon is None) == (claim is None) or (claim is not None and delta):
+        raise TypeError("state one claim: epsilon (with delta), or claim")
+    if claim is None:
+        return Claim(cast("float", epsilon), delta)
+    if not isinstance(claim, AnyClaim):
+        raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {claim!r}")
+    return claim
+
+
+def _require_enough(runs: int, alpha: float, claim: AnyClaim) -> None:
+    """Raise ValueError where so few runs could not refute any point of the claim."""
+    needed = min(runs_needed(point, alpha) for point in points(claim))
+    if runs < needed:
+        enough = f"at least {needed:,} runs are needed" if isfinite(needed) else "and no number of runs could"
+        asked = f"runs = {runs:,} cannot refute {claim_words(claim)} at alpha = {given(alpha)}"
+        raise ValueError(f"{asked}: not even a perfect attack could; {enough}")
+
+
+def _raise(result: Result | None) -> None:
+    """Raise NotPrivateError for a violation, and ValueError where nothing was tried."""
+    if result is None:
+        return
+    if result.error is not None:
+        raise ValueError(f"nothing was tried: {result.error}")
+    if result.verdict is Verdict.VIOLATED:
+        raise NotPrivateError(result)
+
+
+def _tried_at_zero(trial: _Trial, release: Callable[[Any], Any], asked: Pair) -> Result | None:
+    """Return the result of the distance and zero; None where outcomes there are no finite floats."""
+    watched = _Release(release)
+    note = f"these inputs are as far apart as the {asked[0]!r} and {asked[1]!r} asked for"
+    try:
+        result = trial.result(watched, at_zero=note)
+    except TypeError:  # an outcome that cannot be compared
+        return None
+    return result if watched.only_floats else None
+
+
+def _at_zero(data_in: Any, data_out: Any) -> Pair | None:
+    """Return the distance of two numbers and zero, in their order; None where one of them is zero already, they are
+    the same, or they are no plain numbers. A distance of floats is rounded down, so that the claim covers it."""
+    given = [one.item() if isinstance(one, np.generic) else one for one in (data_in, data_out)]
+    if any(type(one) is not int and not (isinstance(one, float) and isfinite(one)) for one in given):
+        return None
+    one, other = map(Fraction, given)
+    if one == other or 0 in (one, other):
+        return None
+    whole = all(type(one) is int for one in given)
+    distance, zero = (int(abs(one - other)), 0) if whole else (-float_up(-abs(one - other)), 0.0)
+    return (distance, zero) if one > other else (zero, distance)
+
+
+def _is_of_floats(outcome: Any) -> bool:
+    """Return whether an outcome is a finite float, or a tuple of such, with integers and names beside them."""
+    if not isinstance(outcome, tuple):
+        return isinstance(outcome, float) and isfinite(outcome)
+    parts = [part for part in outcome if type(part) not in (int, str)]
+    return len(parts) > 0 and all(map(_is_of_floats, parts))
