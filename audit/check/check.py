@@ -41,7 +41,7 @@ RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judg
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # runs of each of two inputs that show a function to be deterministic
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
-SEARCHING = 1 / 2  # of the time that is left, for the search by runs
+ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 
 Told = Callable[[str], None]
 
@@ -144,7 +144,7 @@ class _Check:
         self.seconds, self.runs_max, self.alpha, self.seed = seconds, runs_max, alpha, seed
         self.started = self.silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self.started + seconds)
-        self.examples = 0
+        self.examples = self.searches = 0
         self.notes: list[str] = []
 
     def result(self) -> Result:
@@ -159,10 +159,18 @@ class _Check:
             differing = self._differing()
             if differing is not None:
                 return self._deterministic(differing)
-        by_replay, hints = self._replay()
-        if by_replay is None and not self.function.batch and self.runs.left() < RUNS_LEAST * self.runs.seconds_a_run():
-            return self._too_slow(pair)
-        return by_replay or self._by_runs(hints or [pair])
+        suspicious = [pair]
+        for share in ROUNDS:
+            by_replay, hints = self._replay(share * self.seconds / 2)
+            if by_replay is not None:
+                return by_replay
+            if not self.function.batch and self.runs.left() < RUNS_LEAST * self.runs.seconds_a_run():
+                return self._too_slow(pair)
+            found = self._search("runs", self.runs.loudness, share * self.seconds / 2)
+            if found.convicting is not None:
+                return self._by_runs(found.convicting)
+            suspicious += [*hints, *(ranked for _, ranked in found.ranked)]
+        return self._by_runs(self.runs.race(suspicious))
 
     def _too_slow(self, pair: Pair) -> Result:
         """Return that there is no time for the runs of one pair."""
@@ -173,7 +181,7 @@ class _Check:
         )
         return self._made("first call", pair, verdict=Verdict.UNDERPOWERED)
 
-    def _replay(self) -> tuple[Result | None, list[Pair]]:
+    def _replay(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
         recorder, notes, evidence = Recorder(self.function), dict[str, None](), dict[str, ModelledEvidence]()
 
@@ -187,10 +195,10 @@ class _Check:
             return seen.loss if seen.evidence is None else math.inf
 
         with intercepted(self.function.function, recorder.intercept):
-            found = self._search("replay", loss, self.runs.left() / 4)
+            found = self._search("replay", loss, seconds)
             if found.convicting is not None:
                 loss(found.convicting)
-        self.notes += list(notes)[:NOTES]
+        self.notes += [note for note in notes if note not in self.notes][: NOTES - len(self.notes)]
         if found.convicting is not None:
             modelled = {"modelled": evidence["last"]}
             point = evidence["last"].claim
@@ -222,7 +230,7 @@ class _Check:
             one, other = (identity(self.function.outcome(data)) for data in pair)
             return 0.0 if one == other else math.inf
 
-        found = self._search("stability", differ, self.runs.left() / 4)
+        found = self._search("stability", differ, self.runs.left() / 8)
         if found.convicting is None or self.runs.is_too_slow(2 * SAME):
             return None
         same = [{identity(self.function.outcome(data)) for _ in range(SAME)} for data in found.convicting]
@@ -239,9 +247,7 @@ class _Check:
         evidence = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certain, Verdict.VIOLATED)
         return self._made("stability", pair, event.to_json(), {"exact": evidence}, verdict=Verdict.VIOLATED)
 
-    def _by_runs(self, hints: Sequence[Pair]) -> Result:
-        found = self._search("runs", self.runs.loudness, self.runs.left() * SEARCHING)
-        pair = found.convicting or self.runs.race([*hints, *(pair for _, pair in found.ranked)])
+    def _by_runs(self, pair: Pair) -> Result:
         suspicion, training = self.runs.learned(pair, self.alpha)
 
         def told(log_wealth: float, runs: int) -> None:
@@ -264,7 +270,8 @@ class _Check:
             pairs = f"{stage}: {self.examples + found.examples:,} pairs"
             self._tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
-        found = search(self.strategy, score, seed=self.seed, seconds=seconds, told=told, **options)
+        self.searches += 1
+        found = search(self.strategy, score, seed=self.seed + self.searches, seconds=seconds, told=told, **options)
         self.examples += found.examples
         return found
 

@@ -27,7 +27,8 @@ from subnormal.mechanisms.privacy import Claim
 
 SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
 SCREEN_SECONDS = 0.02
-CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first
+CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first, or more of them
+CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, half of which go on each time
 LEARN = (
@@ -108,6 +109,8 @@ class Runs:
         state = State(suspicion.point)
         for size in batches(runs, BATCH):
             state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
+            if state.log_e_value >= LOUD:
+                break
         return state.log_e_value
 
     def loudness(self, pair: Pair) -> float:
@@ -115,10 +118,13 @@ class Runs:
         runs promise."""
         fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.seconds_a_run()))
         suspicion = self.suspicion(pair, min(max(SCREEN[0], fitting), SCREEN[1]), screening=True)
-        if suspicion.growth * CONFIRM < LOUD:
-            return 1000 * suspicion.growth
-        loud = self.wealth(pair, suspicion, CONFIRM)
-        return math.inf if loud >= LOUD else 1000 * suspicion.growth
+        promising = 1000 * suspicion.growth
+        if suspicion.growth <= 0:
+            return promising
+        runs = max(CONFIRM, math.ceil(2 * LOUD / suspicion.growth))
+        if runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS:
+            return promising
+        return math.inf if self.wealth(pair, suspicion, runs) >= LOUD else promising
 
     def race(self, pairs: Sequence[Pair]) -> Pair:
         """Return the pair of which more and more runs promise the most, as far as the time allows."""
