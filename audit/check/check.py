@@ -3,8 +3,9 @@
 Four stages, the cheapest first. The first one that convicts decides.
 
 - *First call*: a function that raises in every run of every input has an error, and no verdict.
-- *Stability*: a deterministic function with different outcomes on two neighbouring inputs keeps no finite ε.
-- *Replay*: see `replay`.
+- *Stability*: a deterministic function with different outcomes on two neighbouring inputs keeps no finite ε. Equal
+  outcomes do not show that a function is deterministic, so runs must refute the claim.
+- *Replay*: see `replay`. A part of the outcome that seems to have no noise must be confirmed by runs.
 - *Runs*: see `runs`.
 """
 
@@ -15,16 +16,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check import adjacency
 from subnormal.audit.check.function import Function, all_refused, isolated
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.modelled import replayed
-from subnormal.audit.check.primitives import intercepted
+from subnormal.audit.check.primitives import draws, intercepted
 from subnormal.audit.check.replay import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
-from subnormal.audit.check.runs import LEARN, SCREEN, Runs
-from subnormal.audit.check.search import Found, Pair, search
+from subnormal.audit.check.runs import CONFIRM, LEARN, SCREEN, Runs, certain
+from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import judging_words, pair_words, progress_words
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, quoted, short
@@ -39,7 +39,9 @@ FIRST_PAIRS = 8  # pairs of the first calls
 FIRST_RUNS = 4  # runs of each of their inputs
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
 NOTES = 4  # notes of the replay that are shown
-SAME = 100  # runs of each of two inputs that show a function to be deterministic
+SAME = 100  # equal runs of each of two inputs after which a function is judged as one that is deterministic
+SHARE = 1 / 4  # of the time that is left, for a stage before the last
+UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 
@@ -141,10 +143,10 @@ class _Check:
     ) -> None:
         self.function, self.strategy, self.claim, self.told = function, strategy, claim, told
         self.claimed = claimed
-        self.seconds, self.runs_max, self.alpha, self.seed = seconds, runs_max, alpha, seed
+        self.seconds, self.runs_max, self.alpha, self.seed = seconds, runs_max, alpha, seed  # alpha: what is left of it
         self.started = self.silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self.started + seconds)
-        self.examples = self.searches = 0
+        self.examples = self.searches = self.unconfirmed = 0
         self.notes: list[str] = []
 
     def result(self) -> Result:
@@ -158,7 +160,9 @@ class _Check:
         if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
             differing = self._differing()
             if differing is not None:
-                return self._deterministic(differing)
+                convicted = self._deterministic(differing)
+                if convicted is not None:
+                    return convicted
         suspicious = [pair]
         for share in ROUNDS:
             by_replay, hints = self._replay(share * self.seconds / 2)
@@ -183,27 +187,54 @@ class _Check:
 
     def _replay(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
-        recorder, notes, evidence = Recorder(self.function), dict[str, None](), dict[str, ModelledEvidence]()
+        recorder, notes, shown = Recorder(self.function), dict[str, None](), dict[str, ModelledEvidence]()
 
         def loss(pair: Pair) -> float:
             seen = replayed(recorder, pair, self.claimed(*pair))
             if seen is None:
                 return 0.0
             notes.update(dict.fromkeys(seen.notes))
-            if seen.evidence is not None:
-                evidence["last"] = seen.evidence
-            return seen.loss if seen.evidence is None else math.inf
+            if seen.evidence is None:
+                return seen.loss
+            if seen.evidence.without_noise is not None and not self._is_loud(pair):
+                return 1.0
+            shown[" / ".join(written(pair))] = seen.evidence
+            return math.inf
 
         with intercepted(self.function.function, recorder.intercept):
             found = self._search("replay", loss, seconds)
-            if found.convicting is not None:
-                loss(found.convicting)
         self.notes += [note for note in notes if note not in self.notes][: NOTES - len(self.notes)]
-        if found.convicting is not None:
-            modelled = {"modelled": evidence["last"]}
-            point = evidence["last"].claim
-            return self._made("replay", found.convicting, None, modelled, verdict=Verdict.VIOLATED, point=point), []
-        return None, [pair for score, pair in found.ranked if score > 0]
+        hints = [pair for score, pair in found.ranked if score > 0]
+        if found.convicting is None:
+            return None, hints
+        modelled = shown[" / ".join(written(found.convicting))]
+        return self._modelled(found.convicting, modelled), [found.convicting, *hints]
+
+    def _is_loud(self, pair: Pair) -> bool:
+        """Return whether a few fresh runs say that a pair convicts, where there is time for them."""
+        if self.unconfirmed >= UNCONFIRMED:
+            return False
+        self.unconfirmed += 1
+        return not self.runs.is_too_slow(2 * (SCREEN[0] + CONFIRM)) and self.runs.loudness(pair) == math.inf
+
+    def _modelled(self, pair: Pair, modelled: ModelledEvidence) -> Result | None:
+        """Return that a pair is convicted by its losses; or by what has no noise, where runs confirm it."""
+        if modelled.without_noise is None:
+            evidence = {"modelled": modelled}
+            return self._made("replay", pair, None, evidence, verdict=Verdict.VIOLATED, point=modelled.claim)
+        alpha = self._share_of_alpha()
+        suspicion, training = self.runs.learned(pair, alpha)
+        runs = self.runs.judge(pair, suspicion, alpha, training, most=self.runs_max, share=SHARE)
+        if runs.verdict is not Verdict.VIOLATED:
+            self.unconfirmed = UNCONFIRMED
+            return None
+        both: dict[str, CheckEvidence] = {"modelled": modelled, "sequential": runs}
+        return self._made("replay", pair, runs.event, both, verdict=runs.verdict, point=suspicion.point)
+
+    def _share_of_alpha(self) -> float:
+        """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""
+        self.alpha /= 2
+        return self.alpha
 
     def _first_calls(self) -> tuple[Pair, list[list[Any]]]:
         """Return the first pair, and the outcomes of some runs of some inputs, a list for each input."""
@@ -236,16 +267,32 @@ class _Check:
         same = [{identity(self.function.outcome(data)) for _ in range(SAME)} for data in found.convicting]
         return found.convicting if all(len(outcomes) == 1 for outcomes in same) and same[0] != same[1] else None
 
-    def _deterministic(self, pair: Pair) -> Result:
-        event = OneOf((self.function.outcome(pair[0]),), by_type=True)
-        self.notes.append(
-            f"the function is taken as deterministic: each of the two inputs had one outcome in all of {SAME} runs"
-        )
+    def _deterministic(self, pair: Pair) -> Result | None:
+        """Return that a function is taken as deterministic; None where runs do not refute the claim.
+
+        "exact" is said only where no known primitive was called and no run had another outcome.
+        """
+        suspicion = certain(self.claimed(*pair), self.function.outcome(pair[0]))
+        runs = self.runs.judge(pair, suspicion, self._share_of_alpha(), 0, most=self.runs_max, share=SHARE)
+        if runs.verdict is not Verdict.VIOLATED:
+            self.notes.append(
+                f"each of the inputs {pair_words(pair)} had an outcome of its own in all of {SAME} runs: if the "
+                f"function is deterministic, it keeps no finite epsilon; {runs.runs:,} more runs do not refute it"
+            )
+            return None
+        evidence: dict[str, CheckEvidence] = {"sequential": runs}
+        is_drawing = draws(self.function.function, lambda: [self.function.outcome(data) for data in pair])
+        if not is_drawing and (runs.event_in, runs.event_out) == (runs.runs, 0):
+            self.notes.append(
+                "the function is taken as deterministic: it called no known source of randomness, and each of the two "
+                f"inputs had one outcome in all of {SAME + runs.runs:,} runs"
+            )
+            certainly = (1.0, 1.0), (0.0, 0.0)
+            exact = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certainly, Verdict.VIOLATED)
+            evidence = {"exact": exact, **evidence}
         if self.function.seeds_generators(pair[0]):
             self.notes.append("the function seeds a global generator of random or numpy: its noise is no secret")
-        certain = (1.0, 1.0), (0.0, 0.0)
-        evidence = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certain, Verdict.VIOLATED)
-        return self._made("stability", pair, event.to_json(), {"exact": evidence}, verdict=Verdict.VIOLATED)
+        return self._made("stability", pair, runs.event, evidence, verdict=Verdict.VIOLATED, point=suspicion.point)
 
     def _by_runs(self, pair: Pair) -> Result:
         suspicion, training = self.runs.learned(pair, self.alpha)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import inspect
 import os
 import pickle
@@ -30,12 +31,14 @@ class Function:
     """A function from data to outcomes, with a count of its runs and their processor time.
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
+    raised: calls for several runs that raised.
     """
 
     function: Callable[..., Any]
     name: str
     batch: bool = False
     runs: int = 0
+    raised: int = 0
     seconds: float = field(default=0.0)
 
     def outcome(self, data: Any) -> Hashable:
@@ -83,6 +86,7 @@ class Function:
     def _batch(self, data: Any, runs: int) -> list[Hashable]:
         returned = self.released(data, runs)
         if isinstance(returned, Refused):
+            self.raised += runs > 1
             return [returned] * runs if runs == 1 else [self._batch(data, 1)[0] for _ in range(runs)]
         listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned
         if not isinstance(listed, list | tuple | range):
@@ -127,7 +131,7 @@ def isolated(seed: int) -> Iterator[None]:
             leave(status)
         raise SystemExit(status)
 
-    reseed(seed)
+    reseed(seed, "check")
     try:
         with patch.object(os, "_exit", exited):
             yield
@@ -136,10 +140,11 @@ def isolated(seed: int) -> Iterator[None]:
         np.random.set_state(states[1])
 
 
-def reseed(seed: int) -> None:
-    """Seed the global generators of `random` and numpy."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
+def reseed(*stream: int | str) -> None:
+    """Seed the global generators of `random` and numpy with the stream of that name, which is no other name's."""
+    digest = hashlib.sha256(repr(stream).encode()).digest()
+    random.seed(digest)
+    np.random.seed(np.frombuffer(digest, dtype=np.uint32))
 
 
 def _states() -> tuple[bytes, bytes]:

@@ -125,6 +125,19 @@ def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
         yield
 
 
+def draws(function: Any, call: Callable[[], Any]) -> bool:
+    """Return whether a call of the function draws from a primitive that is known."""
+    drawn: list[Primitive] = []
+
+    def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
+        drawn.append(primitive)
+        return original(*arguments, **options)
+
+    with intercepted(function, noted):
+        call()
+    return bool(drawn)
+
+
 class _StandIns:
     """What stands in for functions and generators while they are intercepted. Both are kept alive: an id is theirs."""
 

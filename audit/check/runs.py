@@ -1,7 +1,8 @@
 """Evidence from runs: how loudly a pair of inputs speaks against a claim, an event learned on it, and runs that judge.
 
-Searching, learning and judging use different runs. α is spent on the judged pair alone, by an e-process, which may be
-looked at after any run: so judging stops when it is decided, or when the time is over.
+Searching, learning and judging use different runs. The global generators get a stream of their own for judging, which
+no other run has seen. α is spent on the judged pair alone, by an e-process, which may be looked at after any run: so
+judging stops when it is decided, or when the time is over.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subnormal.attacks.core.events import Event
-from subnormal.audit.check.function import Function
+from subnormal.attacks.core.events import Event, OneOf
+from subnormal.audit.check.function import Function, reseed
 from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, batches
 from subnormal.audit.model import SequentialEvidence, Verdict
@@ -59,21 +60,23 @@ class Runs:
     """Runs of a function on pairs of inputs, until the time is over. seed: of the order in which worlds are called."""
 
     def __init__(self, function: Function, claimed: Claimed, seed: int, deadline: float) -> None:
-        self._function, self._claimed, self._coin = function, claimed, random.Random(seed)
+        self._function, self._claimed, self._seed, self._judged = function, claimed, seed, 0
+        self._coin = random.Random(f"order of the worlds, {seed}")  # not the stream that the function draws from
         self._deadline = deadline  # on the monotonic clock
 
     def left(self) -> float:
         """Return the seconds that are left."""
         return self._deadline - time.monotonic()
 
-    def draw(self, pair: Pair, runs: int) -> Drawn:
+    def draw(self, pair: Pair, runs: int, *, singly: bool = False) -> Drawn:
         """Return the outcomes of so many runs of each world.
 
         Which world is called first is a coin of its own for each run, so that what drifts with the number of calls, a
-        counter or a budget, falls on both alike. A function that takes batches is called once for each world.
+        counter or a budget, falls on both alike. A function that takes batches is called once for each world, unless
+        `singly`.
         """
         drawn: tuple[list[Hashable], list[Hashable]] = ([], [])
-        size = runs if self._function.batch else 1
+        size = runs if self._function.batch and not singly else 1
         for _ in range(runs // size):
             first = self._coin.getrandbits(1)
             for world in (first, 1 - first):
@@ -170,15 +173,29 @@ class Runs:
         training: int,
         told: Callable[[float, int], None] = lambda log_wealth, runs: None,
         most: int | None = None,
+        *,
+        share: float = 1.0,
     ) -> SequentialEvidence:
         """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over.
 
-        most: runs of each world, at the most.
+        most: runs of each world, at the most. share: of the time that is left.
+
+        A call for a batch that raises does not say which of its runs did: its runs are drawn again one by one, and so
+        are all later ones. As that happens once at the most, expected wealth is at most 2 instead of 1: the wealth that
+        is kept, and that of the runs drawn again. So a batch function needs twice 1/α.
         """
-        state, looks, needed, size = State(suspicion.point), [(0, 0.0)], -math.log(alpha) + SLACK, FIRST
-        while state.log_e_value < needed and self.left() > 0 and (most is None or state.seen.runs < most):
+        state, looks, size, singly = State(suspicion.point), [(0, 0.0)], FIRST, False
+        needed = -math.log(alpha) + SLACK + (math.log(2) if self._function.batch else 0.0)
+        until = self.left() * (1 - share)
+        reseed(self._seed, "judge", self._judged)
+        self._judged += 1
+        while state.log_e_value < needed and self.left() > until and (most is None or state.seen.runs < most):
             size = size if most is None else min(size, most - state.seen.runs)
-            state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
+            raised = self._function.raised
+            drawn = self.draw(pair, size, singly=singly)
+            if self._function.raised > raised:
+                singly, drawn = True, self.draw(pair, size, singly=True)
+            state = e_process.update(state, _pair_counts(suspicion.event, drawn))
             looks.append((state.seen.runs, state.log_e_value))
             told(state.log_e_value, state.seen.runs)
             size = min(BATCH, state.seen.runs)
@@ -204,6 +221,12 @@ def runs_needed(point: Claim, alpha: float) -> float:
     """Return the fewest runs of each world that could refute a point at α, by a perfect attack; ∞ where none could."""
     needed = e_process.betting_needed(-math.log(alpha) + SLACK, point)
     return FIRST + needed
+
+
+def certain(pair_claim: AnyClaim, outcome: Hashable) -> Suspicion:
+    """Return the event of one outcome, and the point that a pair refutes soonest of which one world always has it."""
+    point = max(points(pair_claim), key=lambda one: e_process.reachable(1 << 20, one))
+    return Suspicion(point, OneOf((outcome,), by_type=True), 0.0)
 
 
 def _pair_counts(event: Event, drawn: Drawn) -> PairCounts:

@@ -80,7 +80,7 @@ def search(
     failures: list[Exception | SystemExit] = []
 
     def tried(pair: Pair) -> float:
-        texts = [literal(data) or repr(data) for data in pair]
+        texts = written(pair)
         if texts[0] == texts[1]:  # no neighbours, but one input
             return -math.inf
         key = " / ".join(texts)
@@ -91,7 +91,7 @@ def search(
                 if found.convicting is None:
                     raise _StoppedError
                 return -math.inf  # nothing smaller is known to convict
-            reseed(seed + found.examples)  # Hypothesis seeds the global generators alike for each example
+            reseed(seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
             try:
                 known[key] = score(pair)
                 found.examples += 1
@@ -139,6 +139,11 @@ def search(
     if found.examples == 0 and not stopped:
         raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
     return found
+
+
+def written(pair: Pair) -> list[str]:
+    """Return the two inputs as texts, by which pairs are told apart."""
+    return [literal(data) or repr(data) for data in pair]
 
 
 def _rank(found: Found, score: float, pair: Pair) -> None:
