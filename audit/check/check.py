@@ -17,16 +17,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
-from subnormal.audit.check.function import Function, all_refused, isolated
+from subnormal.audit.check.function import Function, all_refused, isolated, reseed
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.modelled import replayed
-from subnormal.audit.check.primitives import draws, intercepted
+from subnormal.audit.check.primitives import SEEDED, drawn_from, intercepted
 from subnormal.audit.check.replay import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
-from subnormal.audit.check.runs import CONFIRM, LEARN, SCREEN, Runs, certain
+from subnormal.audit.check.runs import CONFIRM, LEARN, SCREEN, Runs, Suspicion, certain, runs_needed
 from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import judging_words, pair_words, progress_words
-from subnormal.audit.model import ExactEvidence, Verdict
+from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.text import given, quoted, short
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import AnyClaim
@@ -224,7 +224,7 @@ class _Check:
             return self._made("replay", pair, None, evidence, verdict=Verdict.VIOLATED, point=modelled.claim)
         alpha = self._share_of_alpha()
         suspicion, training = self.runs.learned(pair, alpha)
-        runs = self.runs.judge(pair, suspicion, alpha, training, most=self.runs_max, share=SHARE)
+        runs = self._judged(pair, suspicion, alpha, training, share=SHARE)
         if runs.verdict is not Verdict.VIOLATED:
             self.unconfirmed = UNCONFIRMED
             return None
@@ -273,26 +273,33 @@ class _Check:
         "exact" is said only where no known primitive was called and no run had another outcome.
         """
         suspicion = certain(self.claimed(*pair), self.function.outcome(pair[0]))
-        runs = self.runs.judge(pair, suspicion, self._share_of_alpha(), 0, most=self.runs_max, share=SHARE)
-        if runs.verdict is not Verdict.VIOLATED:
+        alpha = self._share_of_alpha()
+        runs = None
+        if not self.runs.is_too_slow(2 * math.ceil(min(1e12, runs_needed(suspicion.point, alpha)))):
+            runs = self._judged(pair, suspicion, alpha, 0, share=SHARE)
+        if runs is None or runs.verdict is not Verdict.VIOLATED:
             self.notes.append(
                 f"each of the inputs {pair_words(pair)} had an outcome of its own in all of {SAME} runs: if the "
-                f"function is deterministic, it keeps no finite epsilon; {runs.runs:,} more runs do not refute it"
+                "function is deterministic, it keeps no finite epsilon; runs did not show it"
             )
             return None
         evidence: dict[str, CheckEvidence] = {"sequential": runs}
-        is_drawing = draws(self.function.function, lambda: [self.function.outcome(data) for data in pair])
-        if not is_drawing and (runs.event_in, runs.event_out) == (runs.runs, 0):
+        drawn = drawn_from(self.function.function, lambda: [self.function.outcome(data) for data in pair])
+        is_seeded = self.function.seeds_generators(pair[0])
+        is_certain = not drawn or (is_seeded and all(one.holder in SEEDED for one in drawn))
+        if is_certain and (runs.event_in, runs.event_out) == (runs.runs, 0):
+            why = "it seeds the generators that it uses" if is_seeded else "it called no known source of randomness"
             self.notes.append(
-                "the function is taken as deterministic: it called no known source of randomness, and each of the two "
-                f"inputs had one outcome in all of {SAME + runs.runs:,} runs"
+                f"the function is taken as deterministic: {why}, and each of the two inputs had one outcome in all of "
+                f"{SAME + runs.runs:,} runs"
             )
             certainly = (1.0, 1.0), (0.0, 0.0)
             exact = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certainly, Verdict.VIOLATED)
             evidence = {"exact": exact, **evidence}
-        if self.function.seeds_generators(pair[0]):
+        if is_seeded:
             self.notes.append("the function seeds a global generator of random or numpy: its noise is no secret")
-        return self._made("stability", pair, runs.event, evidence, verdict=Verdict.VIOLATED, point=suspicion.point)
+        stage: Stage = "stability" if "exact" in evidence else "runs"
+        return self._made(stage, pair, runs.event, evidence, verdict=Verdict.VIOLATED, point=suspicion.point)
 
     def _by_runs(self, pair: Pair) -> Result:
         suspicion, training = self.runs.learned(pair, self.alpha)
@@ -300,10 +307,18 @@ class _Check:
         def told(log_wealth: float, runs: int) -> None:
             self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
 
-        evidence = self.runs.judge(pair, suspicion, self.alpha, training, told, self.runs_max)
+        evidence = self._judged(pair, suspicion, self.alpha, training, told=told)
         return self._made(
             "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
         )
+
+    def _judged(
+        self, pair: Pair, suspicion: Suspicion, alpha: float, training: int, **options: Any
+    ) -> SequentialEvidence:
+        """Return what runs say that no search and no learning has seen: they have a stream of their own."""
+        self.searches += 1
+        reseed(self.seed, "judge", self.searches)
+        return self.runs.judge(pair, suspicion, alpha, training, most=self.runs_max, **options)
 
     def _tell(self, message: Callable[[], str]) -> None:
         """Report progress, not more often than a reader can follow: messages take time to write."""

@@ -21,6 +21,7 @@ from subnormal.audit import interrupts
 Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of a call
 Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
+SEEDED = ("random", "random:Random", "numpy.random")  # holders of primitives that a global seed determines
 OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators are left as they are
 
 
@@ -125,8 +126,8 @@ def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
         yield
 
 
-def draws(function: Any, call: Callable[[], Any]) -> bool:
-    """Return whether a call of the function draws from a primitive that is known."""
+def drawn_from(function: Any, call: Callable[[], Any]) -> list[Primitive]:
+    """Return the known primitives that a call of the function draws from."""
     drawn: list[Primitive] = []
 
     def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
@@ -135,7 +136,7 @@ def draws(function: Any, call: Callable[[], Any]) -> bool:
 
     with intercepted(function, noted):
         call()
-    return bool(drawn)
+    return drawn
 
 
 class _StandIns:

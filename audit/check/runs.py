@@ -1,8 +1,8 @@
 """Evidence from runs: how loudly a pair of inputs speaks against a claim, an event learned on it, and runs that judge.
 
-Searching, learning and judging use different runs. The global generators get a stream of their own for judging, which
-no other run has seen. α is spent on the judged pair alone, by an e-process, which may be looked at after any run: so
-judging stops when it is decided, or when the time is over.
+Searching, learning and judging use different runs. α is spent on the judged pair alone, by an e-process, which may be
+looked at after any run: so judging stops when it is decided, or when the time is over. It assumes that the outcomes of
+a run keep the claim given all earlier runs: a function whose runs share their noise breaks it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subnormal.attacks.core.events import Event, OneOf
-from subnormal.audit.check.function import Function, reseed
+from subnormal.audit.check.function import Function
 from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, batches
 from subnormal.audit.model import SequentialEvidence, Verdict
@@ -60,7 +60,7 @@ class Runs:
     """Runs of a function on pairs of inputs, until the time is over. seed: of the order in which worlds are called."""
 
     def __init__(self, function: Function, claimed: Claimed, seed: int, deadline: float) -> None:
-        self._function, self._claimed, self._seed, self._judged = function, claimed, seed, 0
+        self._function, self._claimed = function, claimed
         self._coin = random.Random(f"order of the worlds, {seed}")  # not the stream that the function draws from
         self._deadline = deadline  # on the monotonic clock
 
@@ -186,9 +186,7 @@ class Runs:
         """
         state, looks, size, singly = State(suspicion.point), [(0, 0.0)], FIRST, False
         needed = -math.log(alpha) + SLACK + (math.log(2) if self._function.batch else 0.0)
-        until = self.left() * (1 - share)
-        reseed(self._seed, "judge", self._judged)
-        self._judged += 1
+        until = self.left() * (1 - share) if share < 1 else 0.0
         while state.log_e_value < needed and self.left() > until and (most is None or state.seen.runs < most):
             size = size if most is None else min(size, most - state.seen.runs)
             raised = self._function.raised

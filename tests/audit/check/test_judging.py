@@ -1,0 +1,150 @@
+"""A pair is judged on runs that nothing else has seen, and equal outcomes alone convict nobody."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from subnormal import Claim, Verdict, Zcdp, check
+from subnormal.audit.check.function import Function, isolated, reseed
+from subnormal.audit.check.runs import Runs, Suspicion, certain
+from subnormal.audit.model import SequentialEvidence
+from subnormal.mechanisms.curves import points
+
+BITS = st.integers(0, 1)
+PAIR = [(0, 1)]
+
+
+def randomized_response(bit: int, epsilon: float = 8.0) -> int:
+    """Keeps ε exactly, and is right in 99.97 % of all runs."""
+    return bit if random.random() < 1 / (1 + math.exp(-epsilon)) else 1 - bit
+
+
+def test_answers_that_are_nearly_always_true_are_not_taken_as_certain() -> None:
+    result = check(randomized_response, pairs=PAIR, claim=Claim(8.0), seconds=0.5)
+    assert result.verdict != Verdict.VIOLATED
+
+
+def test_a_function_that_draws_is_never_called_deterministic() -> None:
+    result = check(lambda bit: randomized_response(bit, 30.0), pairs=PAIR, claim=Claim(1.0), seconds=20)
+    assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "runs", {"sequential"})
+
+
+def test_a_deterministic_function_is_convicted_by_runs_and_exactly() -> None:
+    result = check(lambda bit: bit, pairs=PAIR, claim=Claim(1.0), seconds=20)
+    assert (result.verdict, result.stage, set(result.evidence)) == (
+        Verdict.VIOLATED,
+        "stability",
+        {"exact", "sequential"},
+    )
+    sequential = result.evidence["sequential"]
+    assert isinstance(sequential, SequentialEvidence)
+    assert sequential.alpha == 0.5e-6  # a later stage keeps the other half
+
+
+def test_equal_outcomes_do_not_refute_what_runs_cannot_refute() -> None:
+    result = check(lambda bit: bit, pairs=PAIR, claim=Claim(30.0), seconds=0.5)
+    assert result.verdict == Verdict.UNDERPOWERED
+    assert any("if the function is deterministic" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.random])
+def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
+    seen: list[float] = []
+    judged: list[float] = []
+
+    def function(bit: int) -> float:
+        (judged if judging else seen).append(draw())
+        return round((judged if judging else seen)[-1] + 0.2 * bit, 3)
+
+    judging = False
+    judge = Runs.judge
+
+    def watched(self: Runs, *arguments: Any, **options: Any) -> Any:
+        nonlocal judging
+        judging = True
+        return judge(self, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Runs, "judge", watched)
+        check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
+    assert len(seen) > 1_000
+    assert len(judged) == 4_000
+    assert len(set(judged)) == 4_000
+    assert not set(judged) & set(seen)
+
+
+def test_the_order_of_the_worlds_is_not_drawn_from_the_stream_of_the_function() -> None:
+    with isolated(1):
+        reseed(1)
+        coin = Runs(Function(lambda bit: bit, "function"), lambda *pair: Claim(1.0), 1, math.inf)._coin
+        ours = [coin.getrandbits(32) for _ in range(8)]
+        random.seed(1)
+        assert ours != [random.getrandbits(32) for _ in range(8)]
+        assert ours != [random.Random(1).getrandbits(32) for _ in range(8)]
+
+
+def test_streams_of_other_names_are_other_streams() -> None:
+    with isolated(1):
+        drawn = []
+        for stream in ((1, "search", 0), (1, "judge", 0), (2, "search", 0), (1,), (1, "search", 1)):
+            reseed(*stream)
+            drawn += [random.random(), np.random.random()]
+        assert len(set(drawn)) == 10
+        reseed(1)
+        again = random.random(), np.random.random()
+        assert again == (drawn[6], drawn[7])
+
+
+def test_a_batch_that_raises_is_drawn_again_one_by_one_and_so_are_all_later_ones() -> None:
+    """Drawing only the batch that raised again would let refusals of chance p be seen with chance p^2."""
+    sizes: list[int] = []
+
+    def function(bit: int, runs: int) -> list[int]:
+        sizes.append(runs)
+        if len(sizes) == 4:
+            raise ValueError("one of the runs is refused")
+        return [0] * runs
+
+    runs = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
+    suspicion: Suspicion = certain(Claim(1.0), 0)
+    evidence = runs.judge((0, 1), suspicion, 1e-6, 0, most=200)
+    assert evidence.runs == 200
+    assert sizes[:4] == [64] * 4
+    assert set(sizes[4:]) == {1}
+    assert len(sizes) == 4 + 64 + 2 * 64 + 2 * 72
+
+
+def test_refusals_of_a_batch_convict_no_function_that_keeps_its_claim() -> None:
+    """Each run is refused with chance 1/1000 or e/1000, which makes a batch of 1,000 raise."""
+
+    def function(bit: int, runs: int) -> list[int]:
+        if np.random.random(runs).min() < (1 + bit * (math.e - 1)) / 1_000:
+            raise ValueError("refused")
+        return [0] * runs
+
+    result = check(function, pairs=PAIR, claim=Claim(1.0), batch=True, seconds=1)
+    assert result.verdict != Verdict.VIOLATED
+
+
+def test_a_batch_function_must_show_twice_the_wealth() -> None:
+    def function(bit: int, runs: int) -> list[int]:
+        return [bit] * runs
+
+    single = Runs(Function(lambda bit: bit, "function"), lambda *pair: Claim(1.0), 1, math.inf)
+    batch = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
+    suspicion = certain(Claim(1.0), 0)
+    wealth = single.judge((0, 1), suspicion, 1e-6, 0).log_e_value
+    alpha = 1.5 * math.exp(-wealth)  # the first look suffices for one of them
+    looks = [len(one.judge((0, 1), suspicion, alpha, 0).looks) for one in (single, batch)]
+    assert looks[0] < looks[1]
+
+
+def test_the_point_that_a_certain_outcome_refutes_soonest_is_judged() -> None:
+    point = certain(Zcdp(0.5), 0).point
+    gains = [(1 - one.delta) / (math.exp(one.epsilon) + one.delta) for one in points(Zcdp(0.5))]
+    assert (1 - point.delta) / (math.exp(point.epsilon) + point.delta) == max(gains) > 1.1 * min(gains)
+    assert certain(Claim(2.0), 0).event(np.array([0, 1])).tolist() == [True, False]
