@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, line_progress
-from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.commands.common import Failure, file_mistakes, line_progress, named_folder
+from subnormal.audit.commands.target import finite
+from subnormal.audit.commands.watched import EndedError, watched
+from subnormal.audit.report import atomic_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from subnormal.audit.check.result import Result
     from subnormal.mechanisms.curves import AnyClaim
 
@@ -41,15 +42,16 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 )
 @click.option("--in", "data_in", metavar="JSON", callback=_json, help="One input, instead of --data and --adjacent.")
 @click.option("--out", "data_out", metavar="JSON", callback=_json, help="Its neighbour.")
-@click.option("--epsilon", type=click.FloatRange(0, 100_000), help="The claimed ε, in nats.")
-@click.option("--delta", type=click.FloatRange(0, 1), help="The claimed δ.  [default: 0]")
-@click.option("--rho", type=click.FloatRange(0), help="The claim is ρ-zCDP.")
-@click.option("--mu", type=click.FloatRange(0), help="The claim is μ-Gaussian DP.")
+@click.option("--epsilon", type=click.FloatRange(0, 100_000), callback=finite, help="The claimed ε, in nats.")
+@click.option("--delta", type=click.FloatRange(0, 1), callback=finite, help="The claimed δ.  [default: 0]")
+@click.option("--rho", type=click.FloatRange(0), callback=finite, help="The claim is ρ-zCDP.")
+@click.option("--mu", type=click.FloatRange(0), callback=finite, help="The claim is μ-Gaussian DP.")
 @click.option("--renyi", metavar="ALPHA:EPSILON", help="The claim is a Rényi divergence of this order at most.")
 @click.option("--batch", is_flag=True, help="The function takes (data, runs) and returns as many outcomes.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, 86_400, min_open=True),
+    callback=finite,
     default=60.0,
     show_default=True,
     help="Time for the whole check; a call of the function is never interrupted.",
@@ -57,6 +59,7 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option(
     "--alpha",
     type=click.FloatRange(1e-12, 1, max_open=True),
+    callback=finite,
     default=1e-6,
     show_default=True,
     help="The chance that a function that keeps its claim is accused, at the most.",
@@ -64,7 +67,8 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the search.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, 86_400, min_open=True),
+    callback=finite,
     default=60.0,
     show_default=True,
     help="Seconds for one answer of a program.",
@@ -72,31 +76,113 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "html"]),
     default="text",
     show_default=True,
     help="Format of standard output, which has nothing else.",
 )
+@click.option(
+    "--report",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    callback=named_folder,
+    help="Write check.html and check.json into this folder.",
+)
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when the claim is violated.")
-def check(function: str, form: str, fail_on_violation: bool, **options: Any) -> None:
+def check(function: str, form: str, folder: Path | None, fail_on_violation: bool, **options: Any) -> None:
     """Search for two neighbouring inputs on which a function breaks its claim, and prove it.
 
-    FUNCTION is package.module:function, called with one input, or 'cmd: ./program', which speaks the protocol of
-    docs/protocol.md.
+    FUNCTION is package.module:function, called with one input, or
+    'cmd: ./program', which speaks the protocol of docs/protocol.md.
+    State the inputs by --data and --adjacent, or one pair by --in and --out.
+    State one claim: --epsilon, --rho, --mu or --renyi.
 
     \b
-      subnormal check my_module:noisy_mean --data my_module:records --adjacent change-one --epsilon 1
-      subnormal check my_module:noisy_mean --in '[0, 1, 1]' --out '[0, 1]' --epsilon 1
+      subnormal check my_module:noisy_mean --data my_module:records \\
+        --adjacent change-one --epsilon 1
+      subnormal check my_module:noisy_mean --in '[0, 1]' --out '[0]' --epsilon 1
       subnormal check "cmd: node my_mechanism.js" --in 1 --out 0 --rho 0.5
+
+    Exit codes: 0 done, 1 the claim is violated (with --fail-on-violation),
+    2 a mistake in the call, 3 the function failed: it raised in every run,
+    ended the process, or did not return in time; 130 interrupted.
+    docs/check.md explains the stages and the verdicts.
     """
     claim = _claim(options)
-    with redirect_stdout_to_stderr():
-        result = _checked(function, claim, options)
-    _show(result, form)
-    if result.error is not None:
+    _require_one_domain(options)
+    if folder is not None:
+        with file_mistakes("--report"):
+            atomic_write.prepare(folder)
+    shown = _shown(function, claim, options)
+    if folder is not None:
+        with file_mistakes("--report"):
+            atomic_write.write(folder, {"check.html": shown["html"].encode(), "check.json": shown["json"].encode()})
+    click.echo(shown[form], nl=form == "text")
+    if folder is not None:
+        click.echo(f"report: {folder / 'check.html'}", err=True)
+    if shown["error"] is not None:
         sys.exit(3)
-    if fail_on_violation and result.verdict == "VIOLATED":
+    if fail_on_violation and shown["verdict"] == "VIOLATED":
         sys.exit(1)
+
+
+def _shown(function: str, claim: AnyClaim, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of the check in every form, by name, with its verdict and its error.
+
+    The check runs in a child process: the function may crash it, end it, or never return.
+    """
+    arguments = {**options, "function": function, "claim": claim}
+    waiting = options["timeout"] if function.startswith(COMMAND) else 0.0
+    try:
+        with line_progress() as tell:
+            return watched(check_in_child, arguments, seconds=options["seconds"] + waiting, tell=tell)
+    except EndedError as error:
+        from subnormal.audit.check.result import Result
+
+        ended = f"{function}: {error}"
+        failed = Result(None, function, claim, None, "first call", None, None, {}, ended, (), 0, 0, 0.0)
+        return {**_forms(failed), "text": f"ERROR  {ended}"}
+
+
+def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: Callable[[], None]) -> dict[str, Any]:
+    """Return the result of a check in every form. A task of `watched`. Raises ClickException for a mistake."""
+    from subnormal.audit.check.check import check as check_function
+    from subnormal.audit.targets.json_lines import TargetError
+
+    name, claim = options["function"], options["claim"]
+    try:
+        data, adjacent, pairs = _domain(options)
+        with _function(name, asdict(claim), options["timeout"]) as function:
+            ready()
+            result = check_function(
+                function,
+                data,
+                adjacent,
+                claim,
+                pairs=pairs,
+                batch=options["batch"] or name.startswith(COMMAND),
+                seconds=options["seconds"],
+                alpha=options["alpha"],
+                seed=options["seed"],
+                told=tell,
+            )
+    except TargetError as error:
+        raise Failure(f"{name}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise Failure(str(error)) from None
+    return _forms(result)
+
+
+def _forms(result: Result) -> dict[str, Any]:
+    from subnormal.audit.check import page, words
+    from subnormal.audit.check.document import to_json
+
+    test = words.as_test(result) if result.verdict == "VIOLATED" else None
+    text = "\n".join([*words.lines(result), *([] if test is None else ["", "A test for it:", "", test])])
+    verdict = None if result.verdict is None else str(result.verdict)
+    forms = {"text": text, "json": to_json(result), "html": page.to_html(result)}
+    return {**forms, "verdict": verdict, "error": result.error}
 
 
 def _claim(options: dict[str, Any]) -> AnyClaim:
@@ -121,62 +207,38 @@ def _claim(options: dict[str, Any]) -> AnyClaim:
         raise click.BadParameter(str(error), param_hint=f"--{stated[0]}") from None
 
 
-def _checked(name: str, claim: AnyClaim, options: dict[str, Any]) -> Result:
-    from subnormal.audit.check.check import check as check_function
-    from subnormal.audit.targets.json_lines import TargetError
-
-    try:
-        data, adjacent, pairs = _domain(options)
-        with _function(name, asdict(claim), options["timeout"]) as function, line_progress() as told:
-            return check_function(
-                function,
-                data,
-                adjacent,
-                claim,
-                pairs=pairs,
-                batch=options["batch"] or name.startswith(COMMAND),
-                seconds=options["seconds"],
-                alpha=options["alpha"],
-                seed=options["seed"],
-                told=told,
-            )
-    except TargetError as error:
-        raise Failure(f"{name}: {error}") from None
-    except (TypeError, ValueError) as error:
-        raise Failure(str(error)) from None
+def _require_one_domain(options: dict[str, Any]) -> None:
+    """Raise UsageError where the options that name the inputs do not fit together."""
+    if (options["data_in"] is None) != (options["data_out"] is None):
+        raise click.UsageError("--in and --out go together")
+    if options["data_in"] is not None:
+        if options["data"] is not None or options["adjacent"] is not None:
+            raise click.UsageError("--in and --out exclude --data and --adjacent")
+    elif options["adjacent"] is None:
+        raise click.UsageError("name the inputs: --data and --adjacent, or one pair by --in and --out")
 
 
 @contextmanager
 def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator[Callable[..., Any]]:
     from subnormal.audit.check.program import program
-    from subnormal.audit.targets.target import named
 
     if name.startswith(COMMAND):
         with program(name.removeprefix(COMMAND), parameters, timeout) as function:
             yield function
     else:
-        yield named(name)
+        yield _named("FUNCTION", name)
 
 
 def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | None]:
-    """Return (data, adjacent, pairs) of the options. Raises UsageError where they do not fit together."""
-    from subnormal.audit.targets.target import named
-
-    one, other = options["data_in"], options["data_out"]
-    if (one is None) != (other is None):
-        raise click.UsageError("--in and --out go together")
+    """Return (data, adjacent, pairs) of the options."""
+    one, other, data = options["data_in"], options["data_out"], options["data"]
     if one is not None:
-        if options["data"] is not None or options["adjacent"] is not None:
-            raise click.UsageError("--in and --out exclude --data and --adjacent")
         return None, None, [(one[0], other[0])]
-    if options["adjacent"] is None:
-        raise click.UsageError("name the inputs: --data and --adjacent, or one pair by --in and --out")
-    return None if options["data"] is None else named(options["data"]), _relation(options["adjacent"]), None
+    return None if data is None else _named("--data", data), _relation(options["adjacent"]), None
 
 
 def _relation(text: str) -> Any:
     from subnormal.audit.check import adjacency
-    from subnormal.audit.targets.target import named
 
     name, *arguments = text.split(":")
     if text == "change-one":
@@ -184,7 +246,7 @@ def _relation(text: str) -> Any:
     if text == "add-or-remove":
         return adjacency.add_or_remove()
     if name != "within":
-        return named(text)
+        return _named("--adjacent", text)
     try:
         distance, norm = float(arguments[0]), arguments[1] if len(arguments) > 1 else "linf"
         return adjacency.within(distance, norm)  # type: ignore[arg-type]
@@ -192,14 +254,12 @@ def _relation(text: str) -> Any:
         raise click.BadParameter(f"{text!r} is not within:DISTANCE[:NORM]: {error}", param_hint="--adjacent") from None
 
 
-def _show(result: Result, form: str) -> None:
-    from subnormal.audit.check.words import as_test, lines, to_json
+def _named(option: str, text: str) -> Any:
+    """Return the object `package.module:name`. Raises BadParameter, which names the option."""
+    from subnormal.audit.targets.json_lines import TargetError
+    from subnormal.audit.targets.target import named
 
-    if form == "json":
-        click.echo(json.dumps(to_json(result), indent=1, ensure_ascii=False, allow_nan=False))
-        return
-    for line in lines(result):
-        click.echo(line)
-    test = as_test(result) if result.verdict == "VIOLATED" else None
-    if test is not None:
-        click.echo(f"\nA test for it:\n\n{test}")
+    try:
+        return named(text)
+    except TargetError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from subnormal.audit.engine.scheduler import AuditProgress
 
 
+WIDTH = 80  # columns of a line where there is no terminal
 PROGRESS_INTERVAL = 10.0  # seconds between two lines on progress where there is no terminal
 
 
-def _named_folder(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+def named_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse an empty name of a folder."""
     if value == Path():
         raise click.BadParameter("the name of the folder is empty; '.' is written './.'")
     return value
@@ -41,7 +44,7 @@ def out_option(help_text: str, default: str = "reports") -> Callable[[Any], Any]
         type=click.Path(file_okay=False, path_type=Path),
         default=Path(default),
         show_default=True,
-        callback=_named_folder,
+        callback=named_folder,
         help=help_text,
     )
 
@@ -76,12 +79,12 @@ class Failure(click.ClickException):
 
 
 @contextmanager
-def file_mistakes() -> Iterator[None]:
+def file_mistakes(option: str = "--out") -> Iterator[None]:
     """Turn an error of the file system into one line and exit code 2. Raises Failure instead of OSError."""
     try:
         yield
     except OSError as error:
-        raise Failure(f"--out: {error.strerror}: {error.filename or 'while writing'}") from None
+        raise Failure(f"{option}: {error.strerror}: {error.filename or 'while writing'}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +142,21 @@ def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
 def line_progress() -> Iterator[Callable[[str], None]]:
     """Show the last message on a terminal; in a pipe, as a line every `PROGRESS_INTERVAL` seconds."""
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    with _bar(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"), expand=True) as bar:
-        task = bar.add_task("", total=None)
+    text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))  # it may hold [a]
+    with _bar(SpinnerColumn(), TimeElapsedColumn(), text, expand=True) as bar:
+        task = bar.add_task("starting", total=None)
         spoke = time.monotonic()
 
         def update(message: str) -> None:
             nonlocal spoke
             interrupts.check()
-            if not bar.disable:
+            if message and not bar.disable:
                 bar.update(task, description=message)
-            elif time.monotonic() - spoke >= PROGRESS_INTERVAL:
+            elif message and time.monotonic() - spoke >= PROGRESS_INTERVAL:
                 spoke = time.monotonic()
-                click.echo(message, err=True)
+                click.echo("\n".join(wrap(message, WIDTH, subsequent_indent="  ", break_on_hyphens=False)), err=True)
 
         yield update
 

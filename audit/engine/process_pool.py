@@ -70,7 +70,7 @@ class Processes:
             unsent: Future[Any] = Future()
             unsent.set_exception(error)
             return unsent
-        with _interrupts_deferred(), _main_hidden():
+        with _interrupts_deferred(), main_hidden():
             return self._submitted(call)
 
     def _submitted(self, call: bytes) -> Future[Any]:
@@ -132,7 +132,7 @@ def _interrupts_deferred() -> Iterator[None]:
 
 
 @contextmanager
-def _main_hidden() -> Iterator[None]:
+def main_hidden() -> Iterator[None]:
     """Hide the main module while a worker may be starting, because the worker would import it and run a script again.
 
     No task needs it. A worker cannot unpickle objects of the main module, so tasks with them run in this process.
