@@ -11,9 +11,6 @@ from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     import pandas
 
 Stage = Literal["first call", "stability", "replay", "runs"]
@@ -101,6 +98,6 @@ class Result:
         return "\n".join(lines(self))
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from subnormal.audit.check import page
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return page.in_notebook(self)

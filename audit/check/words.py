@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from textwrap import wrap
 from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
@@ -22,6 +22,8 @@ STAGES = {
     "replay": "replay: the primitives return what they did before",
     "runs": "runs",
 }
+WIDTH, INDENT = 80, 14  # columns of a line, and before its text
+PROGRESS = 40  # characters of an input in a line of progress
 LOSSES = 4  # releases that are shown
 EVENT = 400  # characters of an event in words
 
@@ -47,7 +49,7 @@ def claim_words(claim: AnyClaim | object) -> str:
 
 
 def lines(result: Result) -> list[str]:
-    """Return the result as lines for a terminal."""
+    """Return the result as lines for a terminal, of 80 columns where their words are no longer."""
     head = "ERROR" if result.verdict is None else str(result.verdict)
     spent = f"{result.examples:,} pairs, {result.runs:,} runs, {short(result.seconds, 3)} s"
     named = [("claim", claim_words(result.claim)), ("decided by", STAGES[result.stage])]
@@ -61,7 +63,13 @@ def lines(result: Result) -> list[str]:
         named.append(("point", f"{claim_words(result.point)}, which the claim implies"))
     named += [(kind, evidence_words(evidence)) for kind, evidence in result.evidence.items()]
     named += [("note", note) for note in result.notes]
-    return [f"{head}  {result.function}  ({spent})", *(f"  {name:<11} {text}" for name, text in named)]
+    return [f"{head}  {result.function}  ({spent})", *(line for one in named for line in _wrapped(*one))]
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    """Return a name with its text on lines that fit."""
+    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    return wrap(text, WIDTH, initial_indent=f"  {name:<11} ", subsequent_indent=INDENT * " ", **options)
 
 
 def _event_words(event: Mapping[str, Any]) -> str:
@@ -75,8 +83,9 @@ def shown(data: object) -> str:
 
 
 def pair_words(pair: tuple[Any, Any]) -> str:
-    """Return two inputs for a line of progress."""
-    return f"in {shown(pair[0])}, out {shown(pair[1])}"
+    """Return two inputs for a line of progress, shortened."""
+    texts = [text if len(text) <= PROGRESS else f"{text[: PROGRESS - 1]}…" for text in map(shown, pair)]
+    return f"in {texts[0]}, out {texts[1]}"
 
 
 def progress_words(stage: Stage, score: float, claim: AnyClaim, pair: tuple[Any, Any]) -> str:
@@ -125,39 +134,6 @@ def _modelled_words(evidence: ModelledEvidence) -> str:
 def _loss_words(loss: ModelledLoss) -> str:
     moved = f"{short(loss.location_in)} in, {short(loss.location_out)} out"
     return f"{loss.site}, {loss.primitive} of scale {short(loss.scale)} is added to {moved}"
-
-
-def to_json(result: Result) -> dict[str, Any]:
-    """Return the result as a JSON object; infinities are "inf", inputs are Python expressions."""
-    worlds = None if result.worlds is None else {"in": shown(result.worlds[0]), "out": shown(result.worlds[1])}
-    event = None if result.event is None else {**result.event, "words": in_words(result.event)}
-    made: dict[str, Any] = {
-        "schema": "subnormal/check/1",
-        "function": result.function,
-        "claim": claim_words(result.claim),
-        "verdict": result.verdict,
-        "point": None if result.point is None else asdict(result.point),
-        "stage": result.stage,
-        "worlds": worlds,
-        "event": event,
-        "evidence": {kind: asdict(evidence) for kind, evidence in result.evidence.items()},
-        "error": result.error,
-        "notes": result.notes,
-        "pairs": result.examples,
-        "runs": result.runs,
-        "seconds": round(result.seconds, 3),
-        "test": as_test(result),
-    }
-    finite: dict[str, Any] = _finite(made)
-    return finite
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_test(result: Result) -> str | None:

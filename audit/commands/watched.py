@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from subnormal.audit import interrupts
+from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 
 POLL = 0.1  # seconds between two looks at the child
@@ -43,7 +44,7 @@ def watched(task: Task, arguments: dict[str, Any], *, seconds: float, tell: Tell
         tell: called with the task's last message, several times a second.
 
     Raises:
-        ClickException: as the task raised it.
+        Failure: the task raised a ClickException.
         EndedError: the child has crashed, has exited, or was ended.
         KeyboardInterrupt: here or in the child.
     """
@@ -101,9 +102,7 @@ def _raise(message: dict[str, Any]) -> None:
     if message["raised"] == "bug":
         click.echo(message["text"], err=True)
         sys.exit(70)
-    error = click.ClickException(message["text"])
-    error.exit_code = message["code"]
-    raise error
+    raise Failure(message["text"])
 
 
 def _reason(code: int | None) -> str:
@@ -136,8 +135,10 @@ def _child(sending: Connection, task: Task, arguments: dict[str, Any]) -> None:
         try:
             send(result=task(arguments, lambda text: send(told=text), lambda: send(ready=True)))
         except click.ClickException as error:
-            send(raised="mistake", text=error.format_message(), code=error.exit_code)
+            send(raised="mistake", text=error.format_message())
         except KeyboardInterrupt:
-            send(raised="interrupt")
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent sends another one, to this process's children
+            with suppress(OSError):  # it may be gone
+                send(raised="interrupt")
         except Exception:
             send(raised="bug", text=traceback.format_exc())

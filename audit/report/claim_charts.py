@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subnormal.audit.model import Interval, Row, Verdict
+from subnormal.audit.model import Interval, Row, SequentialEvidence, Verdict
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
 from subnormal.audit.statistics import curve_band
@@ -134,12 +134,15 @@ def _deltas(row: Row, most: float) -> Axis:
 
 
 def running(row: Row) -> Panel | None:
-    """Return the e-value of a bet, look by look, and the 1/α at which the claim is refuted."""
-    if row.sequential is None:
-        return None
-    runs = np.array([look[0] for look in row.sequential.looks], dtype=np.float64)
-    values = np.array([look[1] for look in row.sequential.looks]) / math.log(10)
-    needed = -math.log10(row.sequential.alpha)
+    """Return the chart of a row's bet; None where there is none."""
+    return None if row.sequential is None else running_e_value(row.sequential, drawn(row))
+
+
+def running_e_value(evidence: SequentialEvidence, of: str) -> Panel:
+    """Return the e-value of a bet, look by look, and the 1/α at which the claim is refuted. of: what was audited."""
+    runs = np.array([look[0] for look in evidence.looks], dtype=np.float64)
+    values = np.array([look[1] for look in evidence.looks]) / math.log(10)
+    needed = -math.log10(evidence.alpha)
     ends = max(-needed, min(0.0, float(values.min()))), 1.15 * max(needed, float(values.max()))
     first = float(runs[1]) if len(runs) > 1 else 1.0
     frame = Frame(
@@ -149,7 +152,7 @@ def running(row: Row) -> Panel | None:
     marks = [
         svg.line(frame, runs, values, "l k"),
         svg.line(frame, [0.0, float(runs[-1])], [needed, needed], "t c"),
-        svg.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {short(1 / row.sequential.alpha)}", "d"),
+        svg.text(frame, math.sqrt(first * frame.x.high), needed, f"1/α = {short(1 / evidence.alpha)}", "d"),
     ]
     caption = "The wealth of a bet against the claim after each batch. The claim is refuted where it reaches 1/α."
-    return svg.panel("Running e-value", drawn(row), caption, frame, marks)
+    return svg.panel("Running e-value", of, caption, frame, marks)

@@ -19,7 +19,7 @@ def to_html(report: Report) -> str:
     from subnormal.audit.report import page
 
     parts = page.parts(report)
-    return _filled(
+    return filled(
         "report.html.jinja",
         report=report,
         parts=parts,
@@ -31,10 +31,11 @@ def to_html(report: Report) -> str:
 
 def charts(title: str, panels: Sequence[Panel]) -> str:
     """Return one self-contained page of charts."""
-    return _filled("charts.html.jinja", title=title, panels=panels)
+    return filled("charts.html.jinja", title=title, panels=panels)
 
 
-def _filled(template: str, **values: Any) -> str:
+def filled(template: str, **values: Any) -> str:
+    """Return the page that a template makes of values, with what cannot be shown in Python's notation."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

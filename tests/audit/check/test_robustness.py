@@ -165,8 +165,13 @@ def test_a_slow_function_is_called_once_and_the_result_says_how_long_a_run_takes
 
 
 def test_some_pair_is_tried_however_long_the_first_one_takes_to_draw() -> None:
-    slow = LISTS.map(lambda records: time.sleep(0.02) or records)
-    result = check(raises, slow, add_or_remove(), Claim(3.0), seconds=0.05)
+    @st.composite
+    def slow(draw: Any) -> list[int]:
+        time.sleep(0.02)
+        records: list[int] = draw(LISTS)
+        return records
+
+    result = check(raises, slow(), add_or_remove(), Claim(3.0), seconds=0.05)
     assert result.error is not None
 
 

@@ -1,0 +1,104 @@
+"""The result of a check as one self-contained page: the two inputs, the event, the evidence, and a test to paste."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from subnormal.attacks.core.event_words import in_words
+from subnormal.audit.check import words
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result
+from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.report import claim_charts
+from subnormal.audit.report.svg import Panel
+from subnormal.audit.report.to_html import filled
+from subnormal.audit.text import percent, short
+
+SURE = {
+    "exact": "Both inputs had one outcome in all runs. That the function is deterministic is taken from these runs; no "
+    "other assumption is made, and no probability of error is stated.",
+    "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
+    "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
+}
+NOT_PRIVATE = (
+    "No verdict says that a function is private: only the pairs that were tried say anything, and only of themselves."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A line of the table of releases, in words."""
+
+    site: str
+    primitive: str
+    scale: str
+    data_in: str
+    data_out: str
+    loss: str
+
+
+def to_html(result: Result) -> str:
+    """Return the page."""
+    return filled("check.html.jinja", panels=_panels(result), **_values(result))
+
+
+def in_notebook(result: Result) -> str:
+    """Return the page without its pictures and its style, for a cell of a notebook."""
+    return filled("check_body.html.jinja", **_values(result))
+
+
+def _values(result: Result) -> dict[str, Any]:
+    """Return what the templates show, by name."""
+    convicted = result.verdict is Verdict.VIOLATED
+    spent = {"pairs tried": f"{result.examples:,}", "runs": f"{result.runs:,}", "seconds": short(result.seconds, 3)}
+    return {
+        "result": result,
+        "verdict": "ERROR" if result.verdict is None else str(result.verdict),
+        "claim": words.claim_words(result.claim),
+        "point": None if result.point in (None, result.claim) else words.claim_words(result.point),
+        "stage": words.STAGES[result.stage],
+        "worlds": None if result.worlds is None else tuple(map(words.shown, result.worlds)),
+        "event": in_words(result.event) if convicted and result.event is not None else None,
+        "evidence": [(kind, words.evidence_words(one)) for kind, one in result.evidence.items()],
+        "sure": [_sure(kind, one) for kind, one in result.evidence.items()],
+        "noise": _noise(result),
+        "test": words.as_test(result) if convicted else None,
+        "not_private": NOT_PRIVATE,
+        "spent": spent,
+    }
+
+
+def _sure(kind: str, evidence: CheckEvidence) -> str:
+    if isinstance(evidence, SequentialEvidence):
+        return (
+            f"From {evidence.runs:,} fresh runs of each input, after the search and the learning of the event. A "
+            f"function that keeps its claim is accused with probability {short(evidence.alpha)} at the most, so a "
+            f"violation is shown at {percent(1 - evidence.alpha)}."
+        )
+    return SURE[kind]
+
+
+def _noise(result: Result) -> list[Noise]:
+    """Return a line for each release whose loss counts, the largest loss first."""
+    losses = [loss for one in result.evidence.values() if isinstance(one, ModelledEvidence) for loss in one.losses]
+    ranked = sorted(losses, key=lambda one: -one.loss)
+    return [
+        Noise(
+            site=one.site,
+            primitive=one.primitive,
+            scale=short(one.scale),
+            data_in=short(one.location_in),
+            data_out=short(one.location_out),
+            loss=short(one.loss) + (" (μ)" if one.kind == "Gaussian" else ""),
+        )
+        for one in ranked
+    ]
+
+
+def _panels(result: Result) -> list[Panel]:
+    """Return the running e-value of runs that judged."""
+    return [
+        claim_charts.running_e_value(one, result.function)
+        for one in result.evidence.values()
+        if isinstance(one, SequentialEvidence) and one.looks[-1][0] > 0
+    ]

@@ -1,0 +1,232 @@
+"""The command check: what a function may do to its process, what is printed and written, and the exit codes."""
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from subnormal.audit.__main__ import main
+from subnormal.audit.commands import watched
+from tests.support.processes import PATIENCE, SUBNORMAL, alive, ended, started
+
+MODULE = """
+import ctypes, os, random, sys, time
+from pathlib import Path
+from hypothesis import strategies as st
+
+records = st.lists(st.integers(0, 9), max_size=3)
+
+def laplace():
+    return random.expovariate(1.0) - random.expovariate(1.0)
+
+def forgets_to_clip(records):
+    return sum(records) + random.gauss(0.0, 1.0)
+
+def raises(records):
+    raise ValueError("no such column")
+
+def iterates(records):
+    return iter(records)
+
+def takes_two(records, epsilon):
+    return 1
+
+def crashes(records):
+    ctypes.string_at(0)
+
+def exits_in_c(records):
+    ctypes.CDLL(None)._exit(0)
+
+def hangs(records):
+    if os.fork() == 0:
+        Path("child").write_text(str(os.getpid()))
+        time.sleep(600)
+        os._exit(0)
+    while True:
+        time.sleep(600)
+
+def interrupts(records):
+    raise KeyboardInterrupt
+
+def waits(records):
+    Path("waiting").write_text("yes")
+    time.sleep(600)
+
+def prints(records):
+    print("from Python")
+    os.write(1, b"from C\\n")
+    os.system("echo from a child")
+    return 1
+"""
+PAIR = ("--in", "[1, 1]", "--out", "[1]", "--epsilon", "1")
+SOME = ("--data", "mine:records", "--adjacent", "add-or-remove", "--epsilon", "1", "--delta", "1e-6")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "mine.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(watched, "GRACE", 2.0)
+    return tmp_path
+
+
+def checked(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["check", *arguments])
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        ("crashes", rf"ended the process: signal {signal.SIGSEGV.value} \(Segmentation fault\)"),
+        ("exits_in_c", "ended the process: exit code 0"),
+        ("hangs", "a call did not end within 3 s"),
+    ],
+)
+def test_a_function_that_takes_its_process_along_is_one_line_and_exit_code_3(
+    function: str, error: str, folder: Path
+) -> None:
+    shown = checked(f"mine:{function}", *PAIR, "--seconds", "1", "--report", "out")
+    assert shown.exit_code == 3, shown.output
+    assert re.fullmatch(f"ERROR  mine:{function}: (it )?{error}[^\n]*\n", shown.stdout)
+    document = json.loads((folder / "out" / "check.json").read_text())
+    assert document["verdict"] is None
+    assert re.search(error, document["error"])
+    if function == "hangs":
+        assert not alive(int((folder / "child").read_text()))
+
+
+@pytest.mark.timeout(60)
+def test_a_function_that_raises_in_every_run_is_exit_code_3() -> None:
+    shown = checked("mine:raises", *PAIR, "--seconds", "1", "--format", "json")
+    assert shown.exit_code == 3
+    assert json.loads(shown.stdout)["error"] == "every run of every input raised; the last: ValueError: no such column"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("mine:iterates", *PAIR), "outcomes of type builtins.list_iterator cannot be told apart"),
+        (("mine:takes_two", *PAIR), "takes_two is called as function(data), but its signature is (records, epsilon)"),
+        (("mine:absent", *PAIR), "FUNCTION: 'mine:absent' cannot be imported: AttributeError"),
+        (
+            ("mine:raises", "--data", "mine:laplace", "--adjacent", "change-one", "--mu", "1"),
+            "data must be a Hypothesis",
+        ),
+        (
+            ("mine:raises", "--data", "mine:none", "--adjacent", "change-one", "--mu", "1"),
+            "--data: 'mine:none' cannot be",
+        ),
+        (("mine:raises", *SOME[:2], "--adjacent", "within:0", "--rho", "1"), "--adjacent: 'within:0' is not within:"),
+    ],
+)
+def test_a_mistake_in_the_call_is_one_line_that_names_it(arguments: Sequence[str], error: str) -> None:
+    shown = checked(*arguments, "--seconds", "1", "--report", "out")
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+    assert error in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1
+    assert not list(Path("out").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--in", "[1]", "--epsilon", "1"), "--in and --out go together"),
+        (("--in", "{", "--out", "1", "--epsilon", "1"), "'--in': '{' is no JSON"),
+        (("--in", "1", "--out", "0"), "state one claim: --epsilon (with --delta), --rho, --mu or --renyi"),
+        (("--in", "1", "--out", "0", "--epsilon", "1", "--rho", "1"), "given: --epsilon and --rho"),
+        (("--in", "1", "--out", "0", "--mu", "1", "--delta", "0.1"), "--delta goes with --epsilon, not with --mu"),
+        (("--in", "1", "--out", "0", "--renyi", "1:2"), "--renyi: alpha must be above 1 and finite, got 1.0"),
+        (("--in", "1", "--out", "0", "--epsilon", "nan"), "'--epsilon': nan is not a finite number"),
+        (("--in", "1", "--out", "0", "--epsilon", "1", "--seconds", "0"), "'--seconds': 0.0 is not in the range"),
+        (("--in", "1", "--out", "0", "--epsilon", "1", "--report", "mine.py"), "'mine.py' is a file"),
+        (("--in", "1", "--out", "0", "--epsilon", "1", "--report", "mine.py/x"), "--report: Not a directory"),
+        (("--epsilon", "1"), "name the inputs: --data and --adjacent, or one pair by --in and --out"),
+        (
+            ("--in", "1", "--out", "0", "--epsilon", "1", "--data", "a:b"),
+            "--in and --out exclude --data and --adjacent",
+        ),
+    ],
+)
+def test_a_mistake_in_the_options_names_them_before_anything_starts(arguments: Sequence[str], error: str) -> None:
+    shown = checked("mine:raises", *arguments)
+    assert shown.exit_code == 2
+    assert error in " ".join(shown.stderr.split())
+
+
+@pytest.mark.timeout(120)
+def test_a_violation_in_every_format(folder: Path) -> None:
+    arguments = ("mine:forgets_to_clip", *SOME, "--seconds", "10")
+    text = checked(*arguments, "--fail-on-violation", "--report", "out")
+    assert text.exit_code == 1, text.output
+    words, _, test = text.stdout.partition("A test for it:")
+    assert words.startswith("VIOLATED  forgets_to_clip")
+    assert max(map(len, words.splitlines())) <= 80
+    compile(test, "test", "exec")
+    document = json.loads((folder / "out" / "check.json").read_text())
+    assert document["verdict"] == "VIOLATED"
+    assert document["test"].strip() == test.strip()
+    page = (folder / "out" / "check.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert sorted(os.listdir("out")) == ["check.html", "check.json"]
+    assert document["worlds"]["in"] in page
+    shown = checked(*arguments, "--format", "html")
+    assert (shown.exit_code, shown.stdout[:15]) == (0, "<!doctype html>")
+
+
+@pytest.mark.timeout(60)
+def test_standard_output_is_one_document_whatever_the_function_prints() -> None:
+    with started(
+        [*SUBNORMAL, "check", "mine:prints", *PAIR, "--seconds", "1", "--format", "json"],
+        stdout=-1,
+        stderr=-1,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+    ) as process:
+        out, err = ended(process)
+    assert process.returncode == 0, err
+    assert json.loads(out)["function"] == "prints"
+    assert {"from Python", "from C", "from a child"} <= set(err.splitlines())
+
+
+@pytest.mark.timeout(60)
+def test_an_interrupt_ends_the_check_and_its_process(folder: Path) -> None:
+    with started(
+        [*SUBNORMAL, "check", "mine:waits", *PAIR, "--report", "out"],
+        stdout=-1,
+        stderr=-1,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+    ) as process:
+        until = time.monotonic() + PATIENCE
+        while not (folder / "waiting").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = ended(process)
+    assert process.returncode == 130
+    assert out == ""
+    assert "interrupted: nothing was written" in err
+    assert os.listdir("out") == []
+
+
+@pytest.mark.timeout(60)
+def test_an_interrupt_in_the_function_ends_the_check() -> None:
+    with pytest.raises(click.Abort):  # exit code 130
+        CliRunner().invoke(
+            main, ["check", "mine:interrupts", *PAIR, "--seconds", "1"], standalone_mode=False, catch_exceptions=False
+        )
+
+
+def test_the_help_names_the_exit_codes_and_fits() -> None:
+    shown = checked("--help")
+    assert max(map(len, shown.output.splitlines())) <= 80
+    for told in ("Exit codes: 0 done, 1 the claim is violated", "3 the function failed", "130 interrupted", "--report"):
+        assert told in " ".join(shown.output.split())
