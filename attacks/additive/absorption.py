@@ -19,11 +19,11 @@ MARGIN = 384  # on both sides of the count without Alice: what exact members cla
 
 
 def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
-    """Return the attack: with Alice the count is 2^60 + 129, rounded up; without her 2^60 + 128, rounded down.
+    """Return the attack: with Alice the count is 2^60 + 129, rounded up; without her it is 2^60 + 128, rounded down.
 
-    The float64 are 2^60 + 256 and 2^60. Beside the latter floats lie 128 apart below and 256 above, so noise below 64
-    is absorbed: float64 noise is at most 37Δ/ε, and for ε ≥ 0.58 each world has one outcome. The event is that the
-    outcome, as a float64, exceeds 2^60: for integers, that it is at least 2^60 + 129.
+    The counts become the floats 2^60 + 256 and 2^60. Near 2^60 floats lie 128 apart below and 256 apart above, so noise
+    below 64 is absorbed. Float64 noise is at most 37Δ/ε, so for ε ≥ 0.58 each world has a single outcome. The event is
+    that the outcome, as a float64, exceeds 2^60; an integer outcome is then at least 2^60 + 129.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
@@ -38,7 +38,7 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
         breaks=("laplace-naive-float64",),
         source=SOURCE,
         description=(
-            "2^60 + 129 with Alice, 2^60 + 128 without: as float64 they are 256 apart, and noise is lost beside them"
+            "the count is 2^60 + 129 with Alice, 2^60 + 128 without: as float64 they are 256 apart and absorb the noise"
         ),
         axis="outcome − 2^60",
     )

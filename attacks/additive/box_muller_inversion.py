@@ -1,11 +1,11 @@
-"""Box-Muller inversion: two noisy numbers of one pair determine the two uniforms, and so whether a value is possible.
+"""Box-Muller inversion: a pair of noisy numbers determines its two uniforms, and so the true values it excludes.
 
-A pair (y₁, y₂) released as fl(f + noise) determines, for a candidate f, the uniforms that could have made it up to a
-few steps of 2^−53. The mechanism's own arithmetic is run forward over all of them: where none gives (y₁, y₂) back, f is
-impossible. The 2^106 pairs of uniforms leave most pairs of floats out, so the wrong f is nearly always impossible.
+A pair (y₁, y₂) is released as fl(f + noise). For a candidate f it determines the uniforms up to a few steps of 2^−53.
+The attack computes the mechanism's own arithmetic on all of these uniforms. If none yields (y₁, y₂), f is impossible.
+The 2^106 pairs of uniforms reach few pairs of floats, so the wrong f is nearly always impossible.
 
-Noise of another method, or of another float type, is no Box-Muller noise: the event then happens nearly always, in both
-worlds, and shows nothing. The polar method is not thereby sound; it needs an inversion of its own.
+For noise of another method or another float type, the event happens nearly always in both worlds and shows nothing.
+This does not make the polar method sound: it needs its own inversion.
 
 Source: Jin, McMurtry, Rubinstein, Ohrimenko 2021 (arXiv:2112.05307), the attack on Box-Muller.
 """
@@ -31,7 +31,7 @@ SOURCE = "Jin et al. 2021 (arXiv:2112.05307): inverting Box-Muller pairs"
 UNIT = 2.0**-53  # half an ulp of 1, and the step of a uniform
 RADIUS_ERROR = 16 * UNIT  # relative: see _brackets
 ANGLE_ERROR = 20 * UNIT
-CANDIDATES = 1 << 14  # pairs of uniforms that are run forward for an outcome; wider brackets exclude nothing
+CANDIDATES = 1 << 14  # pairs of uniforms that are computed for an outcome; wider brackets exclude nothing
 JUDGED = 1 << 11  # pairs judged at a time, so that their candidates stay in the cache
 LARGEST = 2.0**400  # of σ, of 1/σ, and of outcomes: up to here no product that matters over- or underflows
 
@@ -40,9 +40,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class UnreachableByBoxMuller:
-    """The outcome is a pair that float64 Box-Muller noise of standard deviation σ cannot make of `data`.
+    """The outcome is a pair that `data` plus float64 Box-Muller noise of standard deviation σ cannot equal.
 
-    Refusals, and what is not a pair of numbers up to 2^400, are not marked.
+    Refusals, and outcomes that are not pairs of numbers up to 2^400, are not marked.
     """
 
     data: tuple[float, float]
@@ -61,7 +61,7 @@ class UnreachableByBoxMuller:
 
 
 def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
-    """Return the attack: (1, 0) against (0, 0), looking for what (0, 0) cannot have become.
+    """Return the attack: (1, 0) against (0, 0). The event is an outcome that (0, 0) cannot produce.
 
     sigma: the standard deviation, in units of the data. Raises ValueError unless it is positive and finite.
     """
@@ -79,15 +79,14 @@ def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
         breaks=("gaussian-naive-float64",),
         source=SOURCE,
         description=(
-            "a pair of noisy numbers gives away its uniforms; run forward, they "
-            "show which values it cannot have come from"
+            "(1, 0) with Alice, (0, 0) without: a pair of noisy numbers reveals its uniforms, and these exclude (0, 0)"
         ),
         slow=sigma != 1,
     )
 
 
 def as_pairs(outcomes: Outcomes) -> Floats:
-    """Return outcomes as float64 of shape (outcomes, 2): NaN for a refusal, and for what is not a pair."""
+    """Return outcomes as float64 of shape (outcomes, 2): NaN for a refusal, and for an outcome that is not a pair."""
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and outcomes.shape[1] == 2:
         return outcomes.astype(np.float64, copy=False)
     pairs = np.full((len(outcomes), 2), np.nan)
@@ -98,10 +97,10 @@ def as_pairs(outcomes: Outcomes) -> Floats:
 
 
 def reachable(pairs: Floats, data: Floats | tuple[float, float], sigma: float) -> NDArray[np.bool_]:
-    """Return whether data + float64 Box-Muller noise can be each of these pairs, up to 2^400: shapes (n, 2) -> (n,).
+    """Return for each pair whether data + float64 Box-Muller noise can equal it: shapes (n, 2) -> (n,).
 
-    False is certain. True is certain as well, except for noise so small against the data that the uniforms cannot be
-    bracketed closely. Raises ValueError for a sigma outside [2^-400, 2^400].
+    The numbers are at most 2^400. False is certain. True is certain too, unless the noise is so small against the data
+    that its uniforms cannot be bracketed closely. Raises ValueError for a sigma outside [2^-400, 2^400].
     """
     if not 1 / LARGEST <= sigma <= LARGEST:
         raise ValueError(f"sigma must be between 2^-400 and 2^400, got {sigma}")
@@ -113,7 +112,7 @@ def reachable(pairs: Floats, data: Floats | tuple[float, float], sigma: float) -
 
 
 class _Brackets(NamedTuple):
-    """Of the uniforms of n pairs, in steps of 2^−53: the first candidate and how many there are, each of shape (n,)."""
+    """Candidate uniforms of n pairs, in steps of 2^−53: the first and their number, each of shape (n,)."""
 
     first_radial: Floats
     radial: NDArray[np.int64]
@@ -122,15 +121,15 @@ class _Brackets(NamedTuple):
 
 
 def _brackets(pairs: Floats, data: Floats, sigma: float) -> _Brackets:
-    """Return the uniforms that can have led to these pairs, and some more.
+    """Return brackets that contain all uniforms that lead to these pairs.
 
     In units of 2^−53, a function being within an ulp, which is 2 units relative. The float σ·√(−2 ln U₁) is off by 1
     for the logarithm (the root halves it), 1 for the root, 1 for the product; the noise by 2 more for cosine or sine, 1
     for the product: 6. The addition of the data is off by half the gap of floats at the outcome, `blur`. Here the
     difference is off by 1, the length by 2, its quotient by 1, the edges and their squares by 3: 13, and 16 are taken;
     the exponential by a step at the most.
-    The noise's angle is off by 3 for what cosine and sine do not share, 4 for the float 2πU₂ < 8, 3 for π in it; here
-    by 1 for the difference, 4 for the arc tangent: 15, and 20 are taken; its quotient by 2π is off by 2 steps.
+    The noise's angle is off by 3 for the separate errors of cosine and sine, 4 for the float 2πU₂ < 8, 3 for π in it;
+    here by 1 for the difference, 4 for the arc tangent: 15, and 20 are taken; its quotient by 2π is off by 2 steps.
     """
     noise = pairs - data
     length = np.hypot(noise[:, 0], noise[:, 1])

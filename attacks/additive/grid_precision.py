@@ -1,9 +1,9 @@
-"""Grid precision: 1 + noise lies on a coarse grid that noise alone does not keep to, so an output off it proves f = 0.
+"""Grid precision: 1 + noise lies on a coarse grid, noise alone does not, so an output off the grid proves f = 0.
 
-In a float type of p binary digits, fl(1 + n) is a multiple of 2^−p for every float n. At 1/2 and above, every float of
-the type is. Below 1/2 in magnitude, so is 1 + n before rounding (which is monotone, and 1/2 a float): n lies in
-(−3/2, −1/2), where every float is a multiple of 2^−p, and so 1 + n is one too. With f = 0 the output is n itself, which
-has small values with all their digits. More precise noise n does not help: the sum is rounded.
+In a float type of p binary digits, fl(1 + n) is a multiple of 2^−p for every float n. Every float of
+magnitude 1/2 or more is such a multiple. For a smaller output, 1 + n is one before rounding: rounding is monotone and
+1/2 is a float, so n lies in (−3/2, −1/2), where every float is a multiple of 2^−p. With f = 0 the output is n itself,
+whose small values have all their digits. Noise of higher precision does not help, because the sum is rounded.
 
 Source: Haney, Desfontaines, Hartman, Shrestha, Hay 2022 (arXiv:2207.13793), precision-based attacks.
 """
@@ -31,16 +31,16 @@ BREAKS = {
     "float32": ("laplace-naive-float32",),
     "float16": ("laplace-rounded-float16",),
 }
-PRECISION = 320  # bits, of which differences of e^−x over cells of 2^−106 lose 106, and log₂ λ more
+PRECISION = 320  # bits; differences of e^−x over cells of 2^−106 lose 106 + log₂ λ of them
 
 
 ONE: ProbabilityBounds = Fraction(1), Fraction(1)
 
 
 def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, Any]:
-    """Return the attack: a count of 1 with Alice and of 0 without her, looking for an output off the grid 2^−p.
+    """Return the attack: a count of 1 with Alice and of 0 without her. The event is an output off the grid 2^−p.
 
-    p is 53, 24 or 11. With Alice the event is impossible; see off_grid_probability for what it is without her.
+    p is 53, 24 or 11. With Alice the event is impossible; `off_grid_probability` is its probability without her.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, or for a type that is not float64, float32 or
     float16.
@@ -60,7 +60,7 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
         breaks=BREAKS[kind],
         source=SOURCE,
         description=(
-            "1 + noise is a multiple of a power of two that noise alone need not be: an output off that grid proves a 0"
+            "a count of 1 with Alice, 0 without: 1 + noise lies on a coarse grid, so an output off the grid proves a 0"
         ),
         fixes=("laplace-snapping",) if kind == "float64" else (),
         slow=kind != "float64",
@@ -80,11 +80,11 @@ def grid_precision_float32(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
 def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) -> ProbabilityBounds:
     """Return certified bounds on the probability that Laplace noise, perfectly rounded, is no multiple of 2^−p.
 
-    It is near Σ_{e≤−2} (e^(−2^e/λ) − e^(−2^(e+1)/λ))·(1 − 2^(e+1)), which takes the noise as uniform inside each
+    It is near Σ_{e≤−2} (e^(−2^e/λ) − e^(−2^(e+1)/λ))·(1 − 2^(e+1)), if the noise is uniform inside each
     [2^e, 2^(e+1)). Exactly, it is 1 − Σ P(|n| = g) over the multiples g of 2^−p: 0, all from 1/2 on, and 2^(e+p) of
     them in [2^e, 2^(e+1)), e from −p to −2. There floats lie 2h = 2^(e−p+1) apart, and e^(−(g−h)/λ) − e^(−(g+h)/λ) sums
-    to a geometric series, except the first, g = 2^e: below it floats lie half as far apart, and it receives what is
-    more than g − h/2.
+    to a geometric series. The first one, g = 2^e, differs: below it floats lie half as far apart, so it receives the
+    noise above g − h/2.
     """
     digits, last = float_format(float_type)
 

@@ -1,12 +1,12 @@
-"""Least significant bits: naive Laplace noise reaches few floats, so an output tells which value it cannot be from.
+"""Least significant bits: naive Laplace noise reaches few floats, so an output excludes true values.
 
 Source: Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
 
-Which event? With f = 1 in one world and f = 0 in the other, "reachable from 1" has probability exactly 1 in the first,
-as the truth is never excluded, so its advantage is the probability that an output from 0 is not reachable from 1, and
-its loss is infinite. On float32, by the exact laws, that is 0.6689 at ε = 1 and 0.6126 at ε = 0.01. Nothing can do
-better by more than 0.0007: the total variation of the laws is 0.6689 and 0.6133. "Reachable from 0" gives 0.6011 and
-0.6125: sums with 1 are rounded where the noise is small, so they reach fewer floats.
+The event. Let f = 1 in one world and f = 0 in the other. "Reachable from 1" has probability exactly 1 in the first,
+because the true value is never excluded. Its advantage is the probability that an output from 0 is not reachable from
+1, and its loss is infinite. By the exact float32 laws the advantage is 0.6689 at ε = 1 and 0.6126 at ε = 0.01. No event
+is better by more than 0.0007: the total variation of the laws is 0.6689 and 0.6133. "Reachable from 0" has the
+advantages 0.6011 and 0.6125: sums with 1 are rounded where the noise is small, so they reach fewer floats.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from subnormal.mechanisms.laplace import naive as laplace_naive
 SOURCE = "Mironov 2012 (CCS): outputs that floats cannot reach from a neighbouring value"
 
 BLOCK = 1 << 14  # outputs judged at a time
-MANY = 1 << 20  # outputs from which looking them up in an enumerated support is faster than inverting them
+MANY = 1 << 20  # outputs; a lookup in an enumerated support is faster than inversion from here on
 
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """The outcome is one that naive Laplace noise on `value` can give: some uniform, run forward, leads to it.
+    """Some uniform of the naive Laplace mechanism leads from `value` to the outcome.
 
-    float_type and uniform_bits name the mechanism, laplace_naive's, that is inverted. Outcomes may come from any.
+    float_type and uniform_bits describe the naive mechanism that is inverted. Outcomes of any mechanism may be judged.
     """
 
     value: float
@@ -70,13 +70,13 @@ def _among(outcomes: NDArray[Any], support: NDArray[Any]) -> NDArray[np.bool_]:
 def reachable(
     outputs: NDArray[np.floating[Any]], value: float, scale: float, *, float_type: DTypeLike, uniform_bits: int
 ) -> NDArray[np.bool_]:
-    """Return for each output whether naive Laplace noise on the value can give it, shape (outputs,). Never wrong.
+    """Return for each output whether naive Laplace noise on the value can equal it, shape (outputs,). Never wrong.
 
-    output − value is about the noise, which brackets the uniforms that could have given it. The mechanism's own
-    arithmetic, run forward, says whether the bracket's ends lie on either side of the output; where they do not, it
-    grows. It is then bisected: outputs never decrease with the index (`laplace_naive.outputs`), so one of them equals
-    the output iff the first that reaches it does. No bound on the error of exp or of a sum has to be trusted, the true
-    value is never excluded, and a wide bracket costs a step for each doubling. −0.0 is no output.
+    output − value is approximately the noise, which brackets the possible uniforms. The mechanism's own arithmetic
+    checks that the bracket's ends lie on either side of the output; otherwise the bracket grows. It is then bisected:
+    outputs never decrease with the index (`laplace_naive.outputs`), so one of them equals the output iff the first one
+    that is not below it does. No error bound of exp or of a sum is needed, the true value is never excluded, and a
+    wide bracket costs one step for each doubling. −0.0 is no output.
     """
     answers = [
         _reachable(outputs[start : start + BLOCK], value, scale, float_type, uniform_bits)
@@ -111,7 +111,7 @@ def _reachable(
 def _guess(
     outputs: NDArray[np.float64], value: float, scale: float, float_type: DTypeLike, uniform_bits: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return about which index gives each output, and how far that may be off: a guess, for speed only."""
+    """Return an estimate of the index of each output, and of its error: for speed only."""
     kind: Any = np.dtype(float_type).type
     uniforms = np.int64(1) << np.int64(uniform_bits)
     with np.errstate(all="ignore"):
@@ -126,9 +126,9 @@ def _guess(
 
 
 def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.bool_]:
-    """Return for each outcome whether an attacker guesses the world `in` of this file's attack, shape (outcomes,).
+    """Return for each outcome whether the attacker guesses the world `in`, shape (outcomes,).
 
-    The guess is the only value that can reach the outcome; where both or neither can, the nearer one.
+    The attacker guesses the only value that can reach the outcome. If both or neither can, it guesses the nearer value.
     Raises ValueError for an attack whose event is not `Reachable`.
     """
     event = attack.event
@@ -143,13 +143,13 @@ def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.
 
 
 def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, float]:
-    """Return the attack: in f = 1, out f = 0, sensitivity 1, looking for outputs reachable from 1.
+    """Return the attack: in f = 1, out f = 0, sensitivity 1. The event is an output that is reachable from 1.
 
-    In float64 the advantage is about 0.8, in float32 0.669 at ε = 1 and 0.613 at ε = 0.01, where ε allows tanh(ε/2) and
-    ideal noise gives 1 − e^(−ε/2).
+    The advantage is about 0.8 in float64. In float32 it is 0.669 at ε = 1 and 0.613 at ε = 0.01. The claim allows
+    tanh(ε/2), and ideal noise has 1 − e^(−ε/2).
 
-    epsilon: nats. float_type: that of the member it breaks. Raises ValueError unless ε is positive and finite, and for
-    a type that is not of floats.
+    epsilon: nats. float_type: of the member it breaks. Raises ValueError unless ε is positive and finite, and for
+    a type that is not a float type.
     """
     kind = np.dtype(float_type).name
     parameters = laplace_parameters(epsilon)
@@ -165,7 +165,7 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
         breaks=(f"laplace-naive-{kind}",),
         source=SOURCE,
         description=(
-            "1 against 0: the last bits of an output tell from which of them noise in floats can have reached it"
+            "1 with Alice, 0 without: float noise reaches few floats, so the last bits of an output exclude 1 or 0"
         ),
         fixes=("laplace-snapping",),
         slow=kind != "float64",

@@ -1,4 +1,4 @@
-"""Public ranges for the exact members that additive attacks meet: naive members know neither grid nor bounds."""
+"""Public bounds and grids for exact members under additive attacks. Naive members ignore them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import ceil, log2
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.privacy import require_positive
 
-POINTS = 512  # steps of the grid from bound to bound: exact laws stay small, and an attack gains nothing from more
-FINEST = 4  # the grid has 2^4 steps to a scale, but never less than one to a unit
+POINTS = 512  # steps of the grid between the bounds: exact laws stay small, and more steps do not help an attack
+FINEST = 4  # the grid has 2^4 steps in a scale, and at least one in a unit
 
 
 def laplace_parameters(epsilon: float) -> LaplaceParameters:
-    """Return parameters of sensitivity 1 with bounds around 0 and a grid on which the sensitivity lies.
+    """Return parameters of sensitivity 1, bounds around 0, and a grid that contains the sensitivity.
 
     >>> parameters = laplace_parameters(0.1)
     >>> parameters.grid, parameters.lower, parameters.upper

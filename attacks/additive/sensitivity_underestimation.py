@@ -1,8 +1,8 @@
-"""Sensitivity underestimation: a float sum moves further than the record that changed, many times further.
+"""Sensitivity underestimation: one changed record moves a float sum many times further than a real sum.
 
-Noise is scaled to the sensitivity that a sum has in real numbers: U − L where a record in [L, U] is replaced, the
-largest magnitude where one is added. Floats round every partial sum, so one record can turn the rounding of one
-addition (`rounding_worlds`) or of all that follow (`repeated_rounding_worlds`). Both are deterministic.
+Noise is scaled to the sensitivity of a sum of real numbers: U − L if a record in [L, U] is replaced, the largest
+magnitude if one is added. Floats round every partial sum, so one record can change the rounding of one addition
+(`rounding_worlds`) or of all that follow (`repeated_rounding_worlds`). Both are deterministic.
 
 Source: Casacuberta, Shoemate, Vadhan, Wagaman 2022 (arXiv:2207.10635).
 """
@@ -23,13 +23,13 @@ from subnormal.mechanisms.additive.float_sums import sequential
 
 SOURCE = "Casacuberta et al. 2022 (arXiv:2207.10635)"
 RECORDS = 1 << 16  # of each of two kinds
-STEPS = 256  # of the grid, on both sides of the exact sum: what exact members clamp to
+STEPS = 256  # of the grid, on both sides of the exact sum: the bounds of exact members
 
 Records = NDArray[Any]
 
 
 class Worlds(NamedTuple):
-    """Two vectors of records, adjacent, and the sensitivity that real numbers give their sum."""
+    """Two adjacent vectors of records, and the sensitivity of their sum in real numbers."""
 
     data_in: Records
     data_out: Records
@@ -41,7 +41,7 @@ def rounding_worlds(bits: int = 17, float_type: DTypeLike = np.float32) -> World
 
     q is the type's precision. The sum of all but the last lies above 2^(bits−1), where floats lie 2^(bits−q) apart, and
     the last record is rounded down at L and up at U: sequential sums move by 2^bits times the sensitivity. The exact
-    sums lie below a midpoint of two floats and on it, a tie that goes up: correctly rounded sums move as far.
+    sums lie below a midpoint of two floats and on it, a tie that is rounded up: correctly rounded sums move as far.
     Raises ValueError for bits outside 3 … q − 1.
     """
     kind = np.dtype(float_type).type
@@ -59,7 +59,7 @@ def rounding_worlds(bits: int = 17, float_type: DTypeLike = np.float32) -> World
 def repeated_rounding_worlds() -> Worlds:
     """Return float32 records in [−3·2^−10, 1]: 2^16 ones, with Alice one more, then 2^16 times −3·2^−10.
 
-    Below 2^16 floats lie 2^−8 apart, and each −¾·2^−8 is rounded to −2^−8; above they lie 2^−7 apart, and it is lost.
+    Below 2^16 floats lie 2^−8 apart, and each −¾·2^−8 is rounded to −2^−8. Above they lie 2^−7 apart, and it is lost.
     The sequential sums are 2^16 − 256 and 2^16 + 1, the exact ones 65,344 and 65,345: the claimed sensitivity is 1.
     """
     data_out = np.repeat(np.array([1, -3 * 2.0**-10], dtype=np.float32), RECORDS)
@@ -69,7 +69,7 @@ def repeated_rounding_worlds() -> Worlds:
 def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack by the rounding of one addition: the sum moves by 2^17 times the sensitivity.
 
-    Beside the sum, noise for that sensitivity is below half a unit in the last place, so none is added at all.
+    Noise for that sensitivity is below half a unit in the last place of the sum, so it is absorbed.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
@@ -80,8 +80,8 @@ def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
 def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack on float64 sums by 65 records: the sum moves by 2^6 times the sensitivity.
 
-    In numpy's own sum, too, which adds the last of them on its own. Exact members round to the grid 2^−47 of the floats
-    around the sum, where noise is scaled to a whole step.
+    numpy's sum moves as far, because it adds the last record separately. Exact members round to the grid 2^−47 of the
+    floats around the sum, where noise is scaled to a whole step.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
@@ -98,9 +98,7 @@ def sensitivity_repeated_rounding(epsilon: float = 1.0) -> Attack[Any, Any, floa
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
-    description = (
-        "with Alice's 1 the partial sums stay above 2^16, where 2^16 small negative records are all rounded to 0"
-    )
+    description = "with Alice's 1 the partial sums stay above 2^16, where floats absorb 2^16 small negative records"
     name = named("sensitivity-repeated-rounding", epsilon=(epsilon, 1.0))
     return _attack(name, repeated_rounding_worlds(), epsilon, 0, description)
 
@@ -115,7 +113,7 @@ def _attack(
     breaks: tuple[str, ...] = ("laplace-naive-float32",),
     record_bounds: tuple[float, float] | None = None,
 ) -> Attack[Any, Any, float]:
-    """event, where not given: the sum lies beyond the middle of the two sequential float32 sums."""
+    """event: by default, the outcome lies above the middle of the two sequential float32 sums."""
     step = Fraction(2) ** grid
     centre = round(exact_values(worlds.data_out, "sum")[0] / step) * step
     parameters = LaplaceParameters(

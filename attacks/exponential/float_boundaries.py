@@ -21,8 +21,8 @@ def last_utility(
 ) -> int:
     """Return the last integer utility whose naive weight is `visible`, a predicate that fails from some utility on.
 
-    2^exponent is the weight at which it fails in real numbers. The neighbours of that utility are decided by the
-    mechanism's own arithmetic, because libraries differ in the last bit and coarse floats in more.
+    2^exponent is the weight at which it fails in real numbers. Near that utility the mechanism's own arithmetic
+    decides, because libraries differ in the last bit, and coarse floats differ in more bits.
     Raises ValueError where the float type is too coarse for ε.
     """
     require_positive("epsilon", epsilon)
@@ -54,7 +54,7 @@ def last_normal(epsilon: float, float_type: DTypeLike) -> int:
 def last_added(epsilon: float, float_type: DTypeLike) -> int:
     """Return the last integer utility u with 1 + e^(−εu/2) > 1, near 2p·ln(2)/ε with p bits.
 
-    From the next one on, the weight is at most half a unit in the last place of 1, 2^−p, and an addition swallows it.
+    From the next one on, the weight is at most half a unit in the last place of 1, 2^−p, and an addition absorbs it.
     """
     half_unit = -float_uniforms.uniform_bits(float_type)
     return last_utility(epsilon, float_type, half_unit, lambda weights: weights + weights.dtype.type(1) > 1)

@@ -1,10 +1,10 @@
-"""Gumbel ties: noises on a lattice tie, however small the difference of two scores, and the first of them wins.
+"""Gumbel ties: noise on a lattice ties, however small the difference of two scores, and the first candidate wins.
 
-Two groups of k equal scores, the second moved by Δ. In real numbers a group's probability moves by tanh(ε/4)/2. On 2^b
-uniforms the largest of k is the i-th from the top with probability r^i·(1 − r), i = 0, 1, …, r = (1 − 2^−b)^k ≈
-e^(−k/2^b), except what lies beyond the lattice. Two groups' largest tie with probability (1 − r)²/(1 − r²) =
-tanh(k/2^(b+1)). The noises there lie about k/2^b apart: with scores moved by ε/2, which is less, all those ties go from
-the first group to the second, and so does that much probability.
+The data are two groups of k equal scores, the second moved by Δ. In real numbers a group's probability moves by
+tanh(ε/4)/2. On 2^b uniforms the largest of k is the i-th from the top with probability r^i·(1 − r), i = 0, 1, …, where
+r = (1 − 2^−b)^k ≈ e^(−k/2^b), up to the ends of the lattice. The largest of both groups tie with probability
+(1 − r)²/(1 − r²) = tanh(k/2^(b+1)). The lattice points there lie about k/2^b apart. The scores move by ε/2, which is
+less, so the second group wins all these ties and gains their probability.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import require_positive
 
-SOURCE = "report noisy max on the lattice of 24-bit uniforms; the derivation is this project's"
-USUAL_EPSILON = 2e-4  # scores, in units of the noise, move by half of it
+SOURCE = "report noisy max with 24-bit uniforms; derived by Subnormal"
+USUAL_EPSILON = 2e-4  # scores move by half of it, in units of the noise
 USUAL_GROUP = 1 << 20
 UNIFORMS = 1 << 24
 
 
 def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Attack[Any, Any, int]:
-    """Return the attack on float32: in (1, …, 1), a tie of both groups; out (1, …, 1, 0, …, 0), the second is better.
+    """Return the attack on float32: in (1, …, 1), both groups tie; out (1, …, 1, 0, …, 0), the second is better.
 
-    The event is an outcome of the first group. Its advantage is tanh(group/2^25), and tanh(ε/2) is allowed. Raises
-    ValueError for an ε at which that is more.
+    The event is an outcome of the first group. Its advantage is tanh(group/2^25); the claim allows tanh(ε/2).
+    Raises ValueError for an ε at which the claim allows more.
     """
     require_positive("epsilon", epsilon)
     if group < 1:
@@ -53,7 +53,7 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         breaks=("noisy-max-naive-float32",),
         source=SOURCE,
         description=(
-            "two groups of equal scores, the second better by ε/2 without Alice: noises tie, and ties go to the first"
+            "two groups of equal scores, the second better by ε/2 without Alice: noise ties, and the first wins a tie"
         ),
         slow=True,
     )

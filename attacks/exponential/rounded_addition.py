@@ -1,7 +1,8 @@
-"""Rounded addition: each of many additions rounds up by up to half a unit, or down, and all of them the same way.
+"""Rounded addition: many additions are all rounded down with Alice, and all rounded up without her.
 
-Truncated addition needs a large ε; this does not. With Alice the others weigh just below half a unit in the last place
-of the first weight, so the running sum never moves; without her just above, so each addition moves it a whole unit.
+Truncated addition needs a large ε; this attack does not. With Alice the other weights lie just below half a unit in the
+last place of the first weight, so the running sum never moves. Without her they lie just above, so each addition moves
+the sum by a whole unit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 
-SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of rounded sums is this project's"
+SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of rounded sums is by Subnormal"
 
 
 USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε, outcomes): advantages 1/2 and 1/3
@@ -25,10 +26,10 @@ COSTLY = 1 << 20  # outcomes from which a row takes seconds
 
 
 def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> Attack[Any, Any, int]:
-    """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), g the last utility that 1 does not swallow.
+    """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), g the last utility that 1 does not absorb.
 
     In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
-    k·2^(1−p)/(1 + k·2^(1−p)), at any ε; beyond, the sum stops at 2 and the advantage at 1/2.
+    k·2^(1−p)/(1 + k·2^(1−p)), at any ε. For larger k the sum stops at 2 and the advantage at 1/2.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, for fewer than 2 outcomes, and for a float type
     that is too coarse for ε.
@@ -53,8 +54,7 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         breaks=(f"exponential-naive-{kind}",),
         source=SOURCE,
         description=(
-            "with Alice each of many additions to the running sum rounds down to "
-            "nothing; without her, up to a whole unit"
+            "with Alice each of many small weights is rounded down to nothing in the running sum; without her, up"
         ),
         slow=outcomes > COSTLY,
     )
@@ -65,7 +65,7 @@ def rounded_addition_float16(
 ) -> Attack[Any, Any, int]:
     """Return `rounded_addition` in float16: the advantage is near 1/2.
 
-    Raises as it does.
+    Raises ValueError as `rounded_addition` does.
     """
     return rounded_addition(epsilon, outcomes, np.float16)
 
@@ -75,7 +75,7 @@ def rounded_addition_float32(
 ) -> Attack[Any, Any, int]:
     """Return `rounded_addition` in float32: the advantage is near 1/3.
 
-    Raises as it does.
+    Raises ValueError as `rounded_addition` does.
     """
     return rounded_addition(epsilon, outcomes, np.float32)
 

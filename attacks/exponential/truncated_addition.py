@@ -22,9 +22,9 @@ SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: truncated addition"
 def truncated_addition(
     epsilon: float = 37.0, outcomes: int = 1000, float_type: DTypeLike = np.float64
 ) -> Attack[Any, Any, int]:
-    """Return the attack: in (0, g, …, g), out (1, g−1, …, g−1), g the least integer utility that an addition swallows.
+    """Return the attack: in (0, g, …, g), out (1, g−1, …, g−1), g the least integer utility that an addition absorbs.
 
-    With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the mass.
+    With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the probability.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, for fewer than 2 outcomes, and for a float type
     that is too coarse for ε.
@@ -52,7 +52,7 @@ def truncated_addition(
         breaks=(f"exponential-naive-{kind}", *failing),
         source=SOURCE,
         description=(
-            "with Alice the many small weights vanish from the running sum beside the first; without her they share it"
+            "with Alice the first weight absorbs the many small ones in the running sum; without her they are added"
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Zero rounding: a weight that is positive in every proof is 0 in floats, so an outcome becomes impossible.
+"""Zero rounding: a weight that is positive in real numbers is 0 in floats, so an outcome becomes impossible.
 
 Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
 """
@@ -24,7 +24,7 @@ SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: zero rounding"
 def zero_rounding(
     epsilon: float = 0.5, outcomes: int = 100, float_type: DTypeLike = np.float64
 ) -> Attack[Any, Any, int]:
-    """Return the attack: with Alice outcome 0 is the only one whose weight is positive, without her all weights are.
+    """Return the attack: with Alice only outcome 0 has a positive weight; without her all weights are positive.
 
     x is the last utility with a positive weight; in: (x, x+1, …, x+1), out: (x, …, x). The advantage is 1 − 1/outcomes.
 
@@ -38,7 +38,7 @@ def zero_rounding(
     kind = np.dtype(float_type).name
     name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
-    description = "with Alice only the first outcome's weight is not rounded to zero; without her, all are possible"
+    description = "with Alice all weights except the first are rounded to zero; without her all outcomes are possible"
     return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), description, fixes)
 
 
@@ -53,21 +53,19 @@ def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.
     data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
     description = (
-        "two outcomes, and in each world the weight of the other one is rounded to zero: one draw tells the world"
+        "two outcomes, and in each world the weight of one is rounded to zero: a single outcome reveals the world"
     )
     return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), description, fixes)
 
 
 def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
-    """Return the worlds of zero_rounding, looking for a refusal: raising on a zero weight tells that Alice is there.
+    """Return the attack on the worlds of zero_rounding whose event is a refusal: only with Alice a weight is zero.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and for fewer than 2 outcomes.
     """
     data_in, data_out = zero_rounding(epsilon, outcomes).worlds()
     name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
-    description = (
-        "a mechanism that raises on a weight of zero raises only with Alice: the refusal is an outcome that tells"
-    )
+    description = "a mechanism that raises an error on a weight of zero does so only with Alice: the error reveals her"
     return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), description, ())
 
 

@@ -1,8 +1,8 @@
-"""The negligible region: partitions beyond some distance of the data are rounded to zero, at a distance that tells.
+"""The negligible region: partitions far from the data are rounded to probability zero, and one record decides which.
 
-In a proof every partition is possible, if hardly. A dynamic program in floats draws each count by one uniform, which in
-float16 is a multiple of 2^−11: what is less likely than that is met by one uniform, or by none, and a single record
-decides which. Most of what one world can show lies where the other one cannot come, and has a loss of infinity.
+In real numbers every partition is possible. A dynamic program in floats draws each count by one uniform, which in
+float16 is a multiple of 2^−11. A less likely count is reached by one uniform or by none, and a single record decides
+which. Most outcomes of one world are impossible in the other, and their loss is infinite.
 Source: Blocki, Datta, Bonneau, NDSS 2016, for the mechanism; Ilvento 2020, Section 2, for rounding to zero.
 """
 
@@ -27,10 +27,11 @@ RECORDS = (15, 13, 9, 3)  # 40 of them, of four values
 
 
 def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
-    """Return the attack: 40 records of four values against 39, looking for a first count that only one of the worlds
-    has a uniform for. The record that is missing is the last one whose absence moves a limit.
+    """Return the attack: 40 records of four values against 39. The event is a first count that only one world reaches.
 
-    epsilon: nats. Raises ValueError unless it is positive and finite, and where both worlds reach the same counts.
+    The record that is left out is the last one whose absence moves a limit.
+
+    epsilon: nats. Raises ValueError unless it is positive and finite, and if both worlds reach the same counts.
     """
     data_in = np.array(RECORDS)
     lower, upper = (tuple(bound.tolist()) for bound in by_total(sum(RECORDS), len(RECORDS)))
@@ -53,9 +54,7 @@ def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         statistic=number_statistic,
         breaks=("partitions-naive-float16",),
         source=SOURCE,
-        description=(
-            "a list far from the data is met by one uniform or by none: one world can show it, the other cannot"
-        ),
+        description=("40 records with Alice, 39 without: a count far from the data is possible in one world only"),
         axis="first count",
     )
 

@@ -1,8 +1,8 @@
-"""Selection by absorbed scores: integers turned to floats before the noise, and the better candidate is never better.
+"""Absorbed scores: integer scores are rounded to floats before the noise, which then cannot change their order.
 
-Both candidates score 2^60 + 128, which as a float64 is 2^60. With Alice the first scores one more, which is 2^60 + 256:
-no noise makes up for that, and the first is chosen only when the second was never drawn, with probability h(1/2).
-Without her scores tie, and the first candidate wins: only where it was never drawn it is not chosen.
+Lower scores are better. Both candidates score 2^60 + 128, which is 2^60 as a float64. With Alice the first one scores
+one more, which is 2^60 + 256. No noise makes up for that, so the first is chosen only if the second was never drawn,
+with probability h(1/2). Without her the scores tie and the first wins, unless it was never drawn.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
 
-SOURCE = "IEEE 754, as in absorption; of selections it is this project's"
-MARGIN = 8  # on both sides of the scores without Alice: what exact members clamp to
+SOURCE = "IEEE 754, as in absorption; applied to selection by Subnormal"
+MARGIN = 8  # on both sides of the scores without Alice: the bounds of exact members
 RESERVE = 1 / 16  # of ε
 
 
 def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
-    """Return the attack; the event is that the first candidate is chosen, whatever its score is.
+    """Return the attack; the event is that the first candidate is chosen, with any score.
 
     h(A) = γA/(1 − (1−γ)A) except at the last step, so at γ = 1/8 the advantage is near 1 − 2h(1/2) = 7/9.
 
@@ -39,7 +39,7 @@ def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         statistic=number_statistic,
         breaks=("private-selection-naive",),
         source=SOURCE,
-        description="two scores of 2^60 + 128, one of them 1 worse with Alice: as float64 they are 256 apart, or tie",
+        description="two scores of 2^60 + 128, the first 1 worse with Alice: as float64 256 apart or equal",
     )
 
 

@@ -1,9 +1,9 @@
-"""Uneven choice: a short uniform cannot choose equally among many categories, and one is too rarely a lie, or never.
+"""Uneven choice: a short uniform cannot choose evenly among many categories, so one is a lie too rarely, or never.
 
-int(u·(k − 1)) maps the 2^w values of a uniform to k − 1 categories. With k − 1 = 2^w + 1 one of them is left without a
-value, and a report of it is the truth. With k − 1 = 2^(w−1) + 1 nearly all have two values and two have one: to
-report one of these costs about ln 2 more than ε. The attacks are on the 11 bits of a float16. The 15 bits of C's rand()
-and the 24 bits of a float32 fail in the same way, with more categories.
+int(u·(k − 1)) maps the 2^w values of a uniform to k − 1 categories. With k − 1 = 2^w + 1 one category has no value, so
+a report of it is the truth. With k − 1 = 2^(w−1) + 1 nearly all categories have two values and two have one: a report
+of these two has a loss of about ε + ln 2. The attacks are on the 11 bits of a float16. The 15 bits of C's rand() and
+the 24 bits of a float32 fail in the same way, with more categories.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ USUAL = 1.0  # nats
 def unreported_category(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
     """Return the attack on 2^w + 2 categories: the last one with Alice, the first one without her.
 
-    k − 1 = 2^w + 1 lies halfway between two floats and is rounded to the even one, 2^w. So the products are the whole
-    numbers up to 2^w − 1, and the last category is never a lie. With Alice it is the truth, reported with p > 0.
+    k − 1 = 2^w + 1 lies halfway between two floats and is rounded to the even one, 2^w. The products are then the
+    integers up to 2^w − 1, so the last category is never a lie. With Alice it is the truth, reported with p > 0.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     description = (
-        "2,050 categories: a lie is one of the 2,048 first of the others, so only Alice reports the last category"
+        "2,050 categories: a lie is one of the first 2,048 others, so only Alice ever reports the last category"
     )
     return _attack("unreported-category", epsilon, VALUES + 2, VALUES + 1, description)
 
 
 def uneven_choice(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
-    """Return the attack on 2^(w−1) + 2 categories: one that a single uniform leads to with Alice, the first without.
+    """Return the attack on 2^(w−1) + 2 categories: with Alice one that a single uniform selects, without her the first.
 
     t = ⌈p·2^w⌉ uniforms lead to the truth, 2^w − t to a lie: the loss is ln(t·2^w/(2^w − t)), 1.795 at ε = 1.
 
@@ -47,7 +47,7 @@ def uneven_choice(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParam
     """
     categories = VALUES // 2 + 2
     rare = 1 + int(np.argmin(words_of_others(categories, np.dtype(np.float16))))  # among the others of category 0
-    description = "1,026 categories: as a lie, nearly each comes of two of 2,048 uniforms, and Alice's category of one"
+    description = "1,026 categories: as a lie, Alice's category has one of 2,048 uniforms, and most others have two"
     return _attack("uneven-choice", epsilon, categories, rare, description)
 
 

@@ -1,9 +1,9 @@
-"""Geometric trials: a sampler that counts trials until one fails tells how large its noise is by how long it runs.
+"""Geometric trials: the running time of a sampler that counts trials until one fails reveals the size of its noise.
 
-Discrete noise is drawn as a magnitude, the number of Bernoulli trials that succeed before the first that fails, and a
-sign. Who sees the output o and counts s passes of the loop knows that f = o − (s − 1)·γ or f = o + (s − 1)·γ, where γ
-is the grid: one of two values, whatever ε is. A candidate that is drawn anew (−0, or for a Gaussian a rejection) adds
-passes and spoils the equation, but s − 1 never falls short of |o − f|/γ: an output with too few passes excludes f.
+Discrete noise is drawn as a sign and a magnitude, the number of Bernoulli trials before the first that fails. An
+attacker who sees the output o and counts s passes of the loop knows that f = o − (s − 1)·γ or f = o + (s − 1)·γ, where
+γ is the grid: two values remain, at any ε. A rejected candidate (−0, or one of a Gaussian) adds passes, so the equation
+fails, but s − 1 is never below |o − f|/γ: an output with too few passes still excludes f.
 
 Source: Jin, McMurtry, Rubinstein, Ohrimenko 2021 (arXiv:2112.05307), timing attacks on discrete samplers.
 """
@@ -20,19 +20,17 @@ from subnormal.attacks.core.events import CountedDistance
 from subnormal.mechanisms.additive.family import GaussianParameters
 
 SOURCE = "Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete samplers"
-DESCRIPTION = (
-    "a count of 1 with Alice, 0 without her: the output and the number of trials leave two values, one of them true"
-)
+DESCRIPTION = "a count of 1 with Alice, 0 without: the output and the number of trials leave two possible values"
 AXIS = "unexplained steps, × −1 (−8: or more)"
 
-BOUND = 64.0  # what exact members clamp to, 6 standard deviations of the usual Gaussian
+BOUND = 64.0  # of exact members: 6 standard deviations of the usual Gaussian
 
 
 def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     """Return the attack on discrete Laplace noise: a count of 1 with Alice and of 0 without her.
 
-    The event is that the output lies as far from 1 as the trials say. With Alice it happens unless −0 was drawn, and
-    drawn anew: with probability (1+q)/2. Without her only where the draws of −0 happen to make up for the difference.
+    The event is that the distance of the output from 1 equals the number of trials. With Alice it happens unless −0 was
+    rejected: with probability (1+q)/2. Without her it happens only if rejected −0s make up for the difference.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
@@ -56,7 +54,7 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
 
 
 def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
-    """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is kept.
+    """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is accepted.
 
     sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
     """

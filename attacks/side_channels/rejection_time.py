@@ -14,14 +14,14 @@ from subnormal.attacks.side_channels.rejection_tries import TEN_TRIES, rejection
 
 
 def rejection_time() -> Attack[Any, Any, Any]:
-    """Return the attack on Figure 9's pair by a clock: what can be counted is proved there, and only measured here."""
+    """Return the attack on Figure 9's pair by a clock: `rejection_tries` proves what this one measures."""
     return replace(
         rejection_tries(),
         name="rejection-time",
         event=None,
         statistic=index_statistic,
         fixes=(TEN_TRIES, "exponential-exact"),
-        description="total weights 128 and 128.5: just above a power of two, nearly half of all tries are in vain",
+        description="total weights 128 with Alice, 128.5 without: just above a power of two half of all tries fail",
         slow=True,
         channel="time",
     )

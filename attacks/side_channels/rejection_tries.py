@@ -1,7 +1,7 @@
-"""Rejection tries: how often a sampler tries again tells how far the total weight lies below a power of two.
+"""Rejection tries: the number of tries of a sampler reveals how far the total weight lies below a power of two.
 
-Algorithm 2 draws from [0, 2^k), 2^k the least power of two that holds the total weight, and tries again above the
-total. Where the data make the total a power of two, no try is ever rejected; one utility less, and half of them are.
+Algorithm 2 draws from [0, 2^k), where 2^k is the least power of two not below the total weight, and rejects a draw
+above the total. If the total is a power of two, no try is ever rejected. Just above one, nearly half of the tries are.
 Source: Ilvento 2020, Section 3.3 with Figure 9, and Proposition 3.8 for a least number of tries.
 """
 
@@ -28,7 +28,7 @@ ALL_BITS, TEN_TRIES = "exponential-base2", "exponential-base2-ten-tries"
 
 
 def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
-    """Return the attack on Figure 9's pair at η = 1, which looks for more than so many tries.
+    """Return the attack on Figure 9's pair at η = 1. The event is more than so many tries.
 
     256 outcomes, all of utility 1 against one of utility 0: total weights 128 and 128.5. In the second world a try is
     rejected with probability 127.5/256 = 255/512, in the first never: the advantage is (255/512)^tries, and the loss ∞.
@@ -44,8 +44,8 @@ def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
         (data_in, data_out),
         ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 1, 256)),
         tries,
-        "total weights 128 and 128.5: of a power of two no try is rejected, just above it nearly half of them are"
-        + (f"; more than {tries} tries give the second away" if tries > 1 else ""),
+        "total weights 128 with Alice, 128.5 without: at a power of two no try is rejected, just above it nearly half"
+        + (f"; more than {tries} tries exclude the first" if tries > 1 else ""),
     )
 
 
@@ -66,7 +66,7 @@ def rejection_tries_two_outcomes(epsilon: float = SMALL_EPSILON) -> Attack[Any, 
         (np.array([m, m]), np.array([m - 1, m])),
         ExponentialParameters(epsilon, Limits(0, m, 2)),
         1,
-        "two outcomes whose total weight lies just below 1, or just above: only then is every other try rejected",
+        "two outcomes whose total weight is just below 1 with Alice, just above without: then half of all tries fail",
     )
 
 

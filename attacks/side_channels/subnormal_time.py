@@ -1,4 +1,4 @@
-"""Subnormal time: arithmetic on numbers too small to be normal takes longer on many processors, and a clock sees it.
+"""Subnormal time: arithmetic on numbers too small to be normal takes measurably longer on many processors.
 
 Source: Andrysco et al. 2015, On Subnormal Floating Point and Abnormal Timing.
 """
@@ -23,8 +23,8 @@ def subnormal_time(
 ) -> Attack[Any, Any, int]:
     """Return the attack: in (g+1, …, g+1), out (g, …, g), g the last integer utility with a normal weight.
 
-    Both worlds have the same law, every outcome with the same probability. With Alice all weights are subnormal: on a
-    processor that is slow on those a draw takes several times longer, on another as long, and the row says which.
+    Both worlds have the same law: every outcome has the same probability. With Alice all weights are subnormal. On some
+    processors a draw then takes several times longer, on others as long. The row shows which.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, for no outcomes, and for a float type that is too
     coarse for ε.
@@ -44,7 +44,7 @@ def subnormal_time(
         breaks=(f"exponential-naive-{kind}",),
         source=SOURCE,
         description=(
-            f"all utilities {g + 1} with Alice, all {g} without: the same law, but with her no weight is a normal float"
+            f"all utilities {g + 1} with Alice, {g} without: the same law, but with her all weights are subnormal"
         ),
         fixes=("exponential-exact",),
         slow=True,

@@ -1,7 +1,7 @@
 """Weight concentration: the bits or steps that a draw takes distinguish uneven weights from equal ones.
 
-The totals are equal, and a power of two, so that rejections tell nothing. Sources: Ilvento 2020, Algorithm 4, which
-draws bit by bit and stops; and Algorithm 2, line 11, where all bits are drawn and the elimination stops.
+The totals are equal and a power of two, so rejections reveal nothing. Sources: Ilvento 2020, Algorithm 4, which draws
+bit by bit and stops early; and Algorithm 2, line 11, where all bits are drawn and the elimination stops early.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 3.3: "
 def weight_concentration() -> Attack[Any, Any, Any]:
     """Return the attack on the bits that Algorithm 4 consumes, at η = 1: utilities (1, 1, 1, 1) against (0, 2, 2, 1).
 
-    Four weights of 1/2, settled by 2 bits, always; or 1, 1/4, 1/4, 1/2, settled by 1, 3, 3 and 2: the advantage is 3/4.
+    Four weights of 1/2 always take 2 bits. Weights 1, 1/4, 1/4, 1/2 take 1, 3, 3 and 2 bits. The advantage is 3/4.
     """
     description = (
-        "four equal weights take two bits, always; with one of them larger, a draw is settled by one bit or by three"
+        "four equal weights with Alice always take two bits; unequal ones without her mostly take one or three"
     )
     return _attack(
         "weight-concentration", "bits", "exponential-base2-bit-by-bit", SOURCE + "Algorithm 4 stops early", description
@@ -35,7 +35,7 @@ def weight_concentration() -> Attack[Any, Any, Any]:
 def early_termination() -> Attack[Any, Any, Any]:
     """Return the attack on the same worlds by the steps of Algorithm 2's elimination, which stand for time."""
     description = (
-        "all bits are drawn, but the elimination stops when one outcome is left: after two steps, or after one or three"
+        "all bits are drawn, but the elimination stops early: after two steps with Alice, mostly one or three without"
     )
     return _attack(
         "early-termination", "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", description

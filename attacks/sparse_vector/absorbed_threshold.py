@@ -1,6 +1,6 @@
 """Absorbed threshold: the threshold is so large that it absorbs float noise, and one step of a query decides.
 
-Source: IEEE 754, by the reasoning of Mironov 2012 (CCS): what a float sum keeps of the noise depends on the data.
+Source: IEEE 754, by the argument of Mironov 2012 (CCS): the rounding of a noisy float sum depends on the data.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ TIE = 256  # below the threshold: halfway to the next float; a tie goes to the e
 
 
 def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
-    """Return the attack: T = 2^62; with Alice the query is T − 257, rounded down to T − 512, without her T − 256, to T.
+    """Return the attack: T = 2^62; the query is T − 257 with Alice, rounded to T − 512; T − 256 without, to T.
 
     Floats lie 512 apart below T, so noise below 256 is absorbed by T and by T − 512. The largest noise of a query is
-    52·ln 2·2Δ/(ε/2) = 144.2/ε: from ε = 0.564 on the answer is ⊥ with Alice, and ⊤ without her, whatever is drawn.
+    52·ln 2·2Δ/(ε/2) = 144.2/ε: from ε = 0.564 on the answer is always ⊥ with Alice and always ⊤ without her.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
@@ -38,9 +38,7 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
         statistic=first_positive,
         breaks=("sparse-vector-naive",),
         source=SOURCE,
-        description=(
-            "2^62 − 257 with Alice, 2^62 − 256 without, threshold 2^62: as floats 512 below it and on it; noise is lost"
-        ),
+        description=("threshold 2^62, query 2^62 − 257 with Alice, 2^62 − 256 without: floats round one down, one up"),
         axis=FIRST_POSITIVE,
     )
 

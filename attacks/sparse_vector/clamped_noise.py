@@ -1,8 +1,8 @@
-"""Clamped noise: a proof that shifts the threshold's noise ρ by Δ needs a partner for every ρ; the largest has none.
+"""Clamped noise: the proof shifts the threshold's noise ρ by Δ, and the largest ρ cannot be shifted.
 
-Two forms. Where both noises are clamped, there is a query that only the largest ρ answers ⊥, and a neighbour of it
-that none does: the loss is infinite. Where only ρ is clamped, every outcome keeps a positive probability; but each ⊥
-adds to the loss, which has no bound as the stream grows.
+There are two attacks. If both noises are clamped, only the largest ρ answers some query with ⊥, and no ρ answers a
+neighbouring query with ⊥: the loss is infinite. If only ρ is clamped, every outcome has a positive probability, but
+each ⊥ adds to the loss, which grows without bound with the stream.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
 
-SOURCE = "working paper on the discrete sparse vector mechanism: why a finite ρ breaks the textbook's proof"
+SOURCE = "working paper on the discrete sparse vector mechanism: a bounded ρ breaks the textbook proof"
 
 
 def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answers]:
     """Return the attack on noises clamped to ±w: with Alice the query is 2w − 1, without her 2w; the event is ⊥.
 
-    ⊥ is 2w − 1 + ν < ρ: only with ρ = w and ν = −w. For 2w it is impossible.
+    ⊥ means 2w − 1 + ν < ρ, which needs ρ = w and ν = −w. For the query 2w it is impossible.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and unless width is at least 1.
     """
@@ -39,7 +39,7 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
         breaks=("sparse-vector-clamped-noise",),
         source=SOURCE,
         description=(
-            "a query that is answered ⊥ by the largest noise alone; without Alice it lies one higher, and by none"
+            "a query that only the largest noise answers with ⊥; without Alice it is one higher, and ⊥ is impossible"
         ),
         axis=FIRST_POSITIVE,
     )
@@ -48,7 +48,7 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
 def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) -> Attack[Any, Any, Answers]:
     """Return the attack on a clamped ρ and unbounded ν: m queries 0 with Alice, 1 without her; the event is ⊥^m.
 
-    ρ ≤ 1 + w. Given that largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss: nothing pairs it with ρ + 1.
+    ρ ≤ 1 + w. Given the largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss, because there is no ρ + 1.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and unless there is at least 1 query.
     """
@@ -66,7 +66,7 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
         source=SOURCE,
         description=(
             f"{queries} queries, all 0 with Alice and all 1 without: each ⊥ adds to "
-            "the loss, where ρ cannot grow any more"
+            "the loss, because the threshold's noise is bounded"
         ),
         axis=FIRST_POSITIVE,
     )

@@ -1,4 +1,4 @@
-"""What is wrong with the published variants of the sparse vector technique: a counterexample to each.
+"""A counterexample to each broken published variant of the sparse vector technique.
 
 Source: Lyu, Su, Li 2017 (arXiv:1603.01699), Section 3.3 and Figure 2, on the unit grid.
 """
@@ -20,8 +20,8 @@ SOURCE = "Lyu, Su, Li 2017 (arXiv:1603.01699), Section 3.3"
 def noisy_value(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
     """Return the attack on Algorithm 3: (0^m, 1) against (1^m, 0), and ⊥^m before the noisy value 1.
 
-    The value tells ρ ≤ 1, where each ⊥ is e^(ε/2) times as likely with Alice. So is the value itself: a loss of
-    (m+1)·ε/2, the largest there is. Of ⊥^m and the value 0 it is (m−1)·ε/2, exactly too.
+    The value shows that ρ ≤ 1. Then each ⊥ is e^(ε/2) times as likely with Alice, and so is the value. The loss is
+    (m+1)·ε/2, the largest possible. The loss of ⊥^m and the value 0 is exactly (m−1)·ε/2.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and unless negatives is at least 1.
     """
@@ -32,7 +32,7 @@ def noisy_value(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, An
         (1, 1),
         (*((0,) * negatives), 1, 1),
         "sparse-vector-algorithm-3",
-        "the noisy value of the query above is released: it tells a value that the threshold's noise does not exceed",
+        "the noisy value of the query above the threshold is released, and bounds the threshold's noise",
     )
 
 
@@ -48,7 +48,7 @@ def unscaled_noise(epsilon: float = 1.0, negatives: int = 4, positives: int = 2)
         (positives, 2),
         (0,) * negatives + (1,) * positives,
         "sparse-vector-algorithm-4",
-        "the answers' noise is not scaled with the number of positives, so each of them costs the whole budget",
+        "the answers' noise is not scaled with the number of positives, so each positive costs the whole budget",
     )
 
 
@@ -64,12 +64,12 @@ def noiseless_answers(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
         (1, 1),
         (0, 1),
         "sparse-vector-algorithm-5",
-        "the answers have no noise: a query below the noisy threshold before one above it tells their order",
+        "the answers have no noise, so a query below the noisy threshold and one above it reveal their order",
     )
 
 
 def no_cutoff(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
-    """Return the attack on Algorithm 6: (0^m, 1^m) against (1^m, 0^m), and ⊥^m ⊤^m; the loss is m·ε/2 at the least.
+    """Return the attack on Algorithm 6: (0^m, 1^m) against (1^m, 0^m), and ⊥^m ⊤^m; the loss is at least m·ε/2.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and unless negatives is at least 1.
     """
@@ -80,7 +80,7 @@ def no_cutoff(epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answ
         (negatives, negatives),
         (0,) * negatives + (1,) * negatives,
         "sparse-vector-algorithm-6",
-        "any number of positives is answered with the noise of one",
+        "any number of positives is answered, with noise for a single one",
         gaps=(),  # so that outcomes with gaps stay few enough for a law
     )
 
@@ -95,7 +95,7 @@ def _attack(
     description: str,
     **public: Any,
 ) -> Attack[Any, Any, Answers]:
-    """negatives and positives are given with their defaults."""
+    """negatives, positives: pairs (value, default)."""
     m, c = negatives[0], positives[0]
     require_outcomes(min(m, c), least=1)
     data_in, data_out = np.repeat([0, 1], [m, c]), np.repeat([1, 0], [m, c])

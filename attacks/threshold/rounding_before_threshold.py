@@ -1,4 +1,4 @@
-"""Rounding before the threshold: T − ½ passes as T, and δ is e^(1/(2·scale)) times what is claimed."""
+"""Rounding before the threshold: T − ½ is rounded to T and released, so δ is e^(1/(2·scale)) times the claim."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ SOURCE = "Subnormal: P(noise ≥ T − ½ − Δ_∞) = e^(1/(2·scale))·P(nois
 
 
 def rounding_before_threshold(epsilon: float = 1.0, threshold: int = 5) -> Attack[Data, ThresholdParameters, Released]:
-    """Return the attack on integers with Laplace noise of scale 1/ε: real noise, rounded before it is judged.
+    """Return the attack on integers with Laplace noise of scale 1/ε: real noise, rounded before the comparison.
 
     epsilon: nats. threshold: T, in steps of the integers. Raises ValueError unless ε is positive and finite.
     """
     require_positive("epsilon", epsilon)
-    description = "real noise is rounded to an integer, then judged: half a step below the threshold passes, too"
+    description = "one person alone holds a key: noise is rounded first, so half a step below the threshold passes"
     name = named("rounding-before-threshold", epsilon=(epsilon, 1.0), threshold=(threshold, 5))
     return singleton(name, integers(epsilon, threshold), ("threshold-naive-rounded-first",), SOURCE, description)
 
 
 def integers(epsilon: float, threshold: int) -> ThresholdParameters:
-    """Return parameters for integers with noise of scale 1/ε, and a limit with which the exact law is small."""
+    """Return parameters for integers with noise of scale 1/ε, and a limit that makes the exact law small."""
     return ThresholdParameters(
         "laplace", 1 / epsilon, threshold, "int64", limit=threshold + 64 * max(1, int(1 / epsilon))
     )

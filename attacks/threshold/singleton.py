@@ -1,4 +1,4 @@
-"""What the attacks on thresholded releases share: a person who alone holds a key, and whether it comes out."""
+"""Shared by the attacks on thresholded releases: one person alone holds a key; the event is its release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = "Alice's"
 
 
 def released_value(key: str) -> Callable[[Outcomes], NDArray[np.float64]]:
-    """Return the statistic: the value that each outcome has for a key, −∞ where it is not released."""
+    """Return the statistic: the value of a key in each outcome, −∞ where it is not released."""
 
     def statistic(outcomes: Outcomes) -> NDArray[np.float64]:
         values = part(outcomes, (key,)).values
@@ -29,9 +29,9 @@ def released_value(key: str) -> Callable[[Outcomes], NDArray[np.float64]]:
 def singleton(
     name: str, parameters: ThresholdParameters, breaks: tuple[str, ...], source: str, description: str
 ) -> Attack[Data, ThresholdParameters, Released]:
-    """Return the attack: one key with the value Δ_∞ that Alice alone holds, against no key, and whether it is released.
+    """Return the attack: one key with the value Δ_∞ that Alice alone holds, against no key. The event is its release.
 
-    Without her it never is: all that its release is allowed to be is δ.
+    Without her the key is never released, so with her the claim allows a probability of δ.
     """
     most = parameters.sensitivities[2]
     data: Data = {KEY: int(most) if parameters.integers else float(most)}

@@ -1,4 +1,4 @@
-"""A key that one person alone holds is released: how often, against the δ that is claimed.
+"""A key that one person alone holds is released with a probability above the claimed δ.
 
 Source: Korolova, Kenthapadi, Mishra, Ntoulas 2009 ("Releasing Search Queries and Clicks Privately", WWW).
 """
@@ -16,9 +16,9 @@ GRID, BEYOND = -4, 32  # steps of exact members, and how many scales above the t
 
 
 def singleton_key(epsilon: float = 1.0, threshold: float = 20.0) -> Attack[Data, ThresholdParameters, Released]:
-    """Return the attack on Laplace noise of scale 1/ε, a threshold given in scales, and a key of value 1.
+    """Return the attack on Laplace noise of scale 1/ε, a threshold in units of the scale, and a key of value 1.
 
-    The release has the probability ½·e^(−(T−1)/scale) in real numbers: the claimed δ, exactly.
+    In real numbers the probability of the release is ½·e^(−(T−1)/scale), exactly the claimed δ.
 
     epsilon: nats. Raises ValueError unless it and the threshold are positive and finite.
     """
@@ -26,16 +26,16 @@ def singleton_key(epsilon: float = 1.0, threshold: float = 20.0) -> Attack[Data,
     require_positive("threshold", threshold)
     parameters = laplace(epsilon, 1 + (threshold - 1) / epsilon)
     description = (
-        "one person alone holds a key: it is released more often than the claimed δ where noise has a least probability"
+        "one person alone holds a key: float noise has a least probability, so the key is released more often than δ"
     )
     name = named("singleton-key", epsilon=(epsilon, 1.0), threshold=(threshold, 20.0))
     return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, description)
 
 
 def laplace(epsilon: float, threshold: float) -> ThresholdParameters:
-    """Return parameters for floats with noise of scale 1/ε: a grid and a limit with which the exact law is small.
+    """Return parameters for floats with noise of scale 1/ε: a grid and a limit that make the exact law small.
 
-    The threshold is rounded up to the grid, which makes the claim only stricter on what is released.
+    The threshold is rounded up to the grid. This only lowers the probability of a release.
     """
     exponent = GRID
     while 2.0**exponent * epsilon > 2.0**GRID:

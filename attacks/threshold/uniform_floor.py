@@ -1,7 +1,7 @@
-"""A float uniform has a smallest step, so that an extreme value is more likely than δ: 2^−25 for 24 bits and a sign.
+"""A float uniform has a least step, so extreme noise has a probability of at least 2^−25 (24 bits and a sign).
 
-Inversion turns U = 0 into infinite noise, and who draws from [0, 1) draws 0. Whatever the threshold, a key that one
-person alone holds is released with that probability at the least.
+Inversion turns U = 0 into infinite noise, and a sampler that draws from [0, 1) draws 0. A key that one person alone
+holds is then released with at least that probability, at any threshold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SOURCE = "after Mironov 2012: inversion in floats, at the least uniform"
 
 
 def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, ThresholdParameters, Released]:
-    """Return the attack at the threshold that makes the claimed δ at most `delta`, and hardly less.
+    """Return the attack at the least threshold whose claimed δ is at most `delta`.
 
     T = 1 + ln(1/(2δ))/ε, from ½·e^(−ε(T−1)) = δ.
 
@@ -29,7 +29,7 @@ def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, Th
     require_positive("delta", delta)
     if delta >= 2.0**-26:
         raise ValueError(f"delta must be below 2^-26, where a uniform of 24 bits cannot follow, got {delta}")
-    description = "a threshold for a tiny δ: infinite noise from a uniform of 0 passes it, and comes once in 2^25 draws"
+    description = "one person alone holds a key, δ is tiny: a uniform of 0 gives infinite noise, once in 2^25 draws"
     name = named("uniform-floor", epsilon=(epsilon, 1.0), delta=(delta, 1e-10))
     parameters = laplace(epsilon, 1 - log(2 * delta) / epsilon)
     return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, description)
