@@ -37,14 +37,17 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """An exhibit, as exhibit.toml describes it. package: empty where there is none to install."""
+    """An exhibit, as exhibit.toml describes it.
+
+    package: empty where there is none to install. public: None of what is sound.
+    """
 
     name: str
     folder: Path
     title: str
     package: str
     source: str
-    public: date
+    public: date | None
     claim: str
     releases: tuple[Release, ...]
     requires: tuple[str, ...]
@@ -83,7 +86,7 @@ def exhibit(folder: Path) -> Exhibit:
         title=keys["title"],
         package=keys.get("package", ""),
         source=keys["source"],
-        public=keys["public"],
+        public=keys.get("public"),
         claim=keys["claim"],
         releases=tuple(Release(role, keys[role]) for role in (*KINDS, FIXED) if role in keys),
         requires=tuple(keys.get("requires", ())),
@@ -102,7 +105,8 @@ def _problem(folder: Path, keys: dict[str, Any]) -> str | None:
     unknown = sorted(keys.keys() - {*_TEXTS, "public", "requires", "seconds"})
     if unknown:
         return f"unknown keys: {', '.join(unknown)}"
-    missing = [key for key in ("title", "source", "public", "claim") if key not in keys]
+    required = ("title", "source", "claim", *(() if SOUND in keys else ("public",)))
+    missing = [key for key in required if key not in keys]
     if missing:
         return f"keys are missing: {', '.join(missing)}"
     if bad := [key for key in _TEXTS if key in keys and not (isinstance(keys[key], str) and keys[key].strip())]:
@@ -113,7 +117,7 @@ def _problem(folder: Path, keys: dict[str, Any]) -> str | None:
         return "fixed goes with flawed"
     if not keys["source"].startswith("https://"):
         return f"source must be an address, https://…, got {keys['source']!r}"
-    if type(keys["public"]) is not date:
+    if type(keys.get("public", date.min)) is not date:
         return f"public must be a date, as 2024-08-15 without quotes, got {keys['public']!r}"
     if not all(isinstance(one, str) for one in keys.get("requires", [])):
         return f"requires must be a list of requirements, got {keys['requires']!r}"

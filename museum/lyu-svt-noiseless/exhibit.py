@@ -1,0 +1,33 @@
+"""Lyu, Su and Li 2017, Algorithm 5 (Stoddard et al. 2014), beside their Algorithm 1, both with exact integer noise.
+
+Every query has sensitivity 1; above the threshold 0 the answer is true, and there are at most two such answers.
+"""
+
+from hypothesis import strategies as st
+
+from subnormal import Claim, system_bits, within
+from subnormal.mechanisms.laplace import exact as laplace
+
+EPSILON, POSITIVES = 1.0, 2
+
+claim = Claim(EPSILON)
+data = st.lists(st.integers(-100, 100), max_size=12)
+adjacent = within(1)
+
+
+def noise(scale):
+    return int(laplace.sample(0, scale, system_bits(), 1)[0])
+
+
+def algorithm_5(queries):
+    threshold = noise(2 / EPSILON)
+    return [query >= threshold for query in queries]
+
+
+def algorithm_1(queries):
+    threshold, answers = noise(2 / EPSILON), []
+    for query in queries:
+        answers.append(query + noise(4 * POSITIVES / EPSILON) >= threshold)
+        if sum(answers) == POSITIVES:
+            break
+    return answers
