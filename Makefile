@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table schema notebooks bench figures calibrate clean
+.PHONY: report test lint wheel table schema notebooks museum bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -51,6 +51,10 @@ table: $(VENV)/.installed
 schema: $(VENV)/.installed
 	$(BIN)/python docs/schema.py
 
+# Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME
+museum: $(VENV)/.installed-test
+	$(BIN)/python -m museum
+
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks --ignore benchmarks/calibration -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
@@ -64,7 +68,7 @@ calibrate: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks/calibration -q --timeout 3600
 
 clean:
-	rm -rf $(VENV) build dist reports vectors
+	rm -rf $(VENV) build dist reports vectors museum/.environments
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \

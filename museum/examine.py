@@ -44,12 +44,12 @@ def examined(one: Exhibit, release: Release, interpreter: str = "") -> Result:
 
 
 def _stability(function: Callable[..., Any], names: dict[str, Any], seconds: float, batch: bool) -> Result:
-    from subnormal import stability
+    from subnormal import stability  # type: ignore[attr-defined, unused-ignore]
 
     single = (lambda data: function(data, 1)[0]) if batch else function
-    return stability(
-        single, names["data"], names["adjacent"], distance=names["distance"], bound=names["bound"], seconds=seconds
-    )
+    known = {name: names[name] for name in ("distance", "bound") if name in names}
+    result: Result = stability(single, names["data"], names["adjacent"], seconds=seconds, **known)
+    return result
 
 
 @contextmanager
