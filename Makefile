@@ -47,7 +47,7 @@ notebooks: $(VENV)/.installed-test
 table: $(VENV)/.installed
 	$(BIN)/python docs/table.py
 
-# The schema of report.json, docs/report.schema.json, from the dataclasses of audit/model.py.
+# The schemas of report.json and check.json, docs/*.schema.json, from their dataclasses.
 schema: $(VENV)/.installed
 	$(BIN)/python docs/schema.py
 

@@ -1,4 +1,7 @@
-"""Write docs/report.schema.json, the schema of report.json, from the dataclasses of `audit.model`: `make schema`."""
+"""Write the schemas of report.json and check.json from their dataclasses: `make schema`.
+
+docs/report.schema.json is that of `audit.model.Report`, docs/check.schema.json that of `audit.check.document.Document`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_origin, get_type_hints
 
+from subnormal.audit.check.document import Document
 from subnormal.audit.model import Report
 from subnormal.audit.report.form import INFINITIES, is_object, keys, parts
 from subnormal.mechanisms.privacy import Range
@@ -20,15 +24,18 @@ Json = dict[str, Any]
 TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
-def schema() -> str:
-    """Return the schema as one JSON document. A new dataclass is a definition, named as its class."""
+KINDS = {"report": Report, "check": Document}  # what report.json and check.json hold
+
+
+def schema(name: str = "report") -> str:
+    """Return a schema as one JSON document. A new dataclass is a definition, named as its class. Raises KeyError."""
     definitions: dict[str, Json] = {}
-    _form(Report, definitions)
-    report = definitions.pop("report")
+    reference = _form(KINDS[name], definitions)["$ref"]
+    whole = definitions.pop(reference.rpartition("/")[2])
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "report.json of Subnormal, version 1",
-        **report,
+        "title": f"{name}.json of Subnormal, version 1",
+        **whole,
         "$defs": definitions,
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -89,4 +96,5 @@ def _number(kind: Any, rule: Range) -> Json:
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("report.schema.json").write_text(schema())
+    for name in KINDS:
+        Path(__file__).with_name(f"{name}.schema.json").write_text(schema(name))

@@ -77,9 +77,9 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
                     f"the scale of {call.primitive} depends on the data: {one.scale:g} at {call.site}, "
                     f"{other.scale:g} at {other_call.site}"
                 )
-            if one.location != other.location:
+            if one.location != other.location and not (math.isnan(one.location) and math.isnan(other.location)):
                 scale, moved = max(one.scale, other.scale), abs(one.location - other.location)
-                loss = moved / scale if scale > 0 else math.inf
+                loss = moved / scale if scale > 0 and not math.isnan(moved) else math.inf
                 kind = call.primitive.kind
                 losses[place, number] = ModelledLoss(
                     str(call.primitive), kind, call.site, one.location, other.location, scale, loss

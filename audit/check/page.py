@@ -15,8 +15,8 @@ from subnormal.audit.report.to_html import filled
 from subnormal.audit.text import percent, short
 
 SURE = {
-    "exact": "Both inputs had one outcome in all runs. That the function is deterministic is taken from these runs; no "
-    "other assumption is made, and no probability of error is stated.",
+    "exact": "The function is taken as deterministic, for the reason in the notes; then the loss is infinite, without any "
+    "probability of error.",
     "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
     "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
+from subnormal.audit.model import ExactEvidence, Nonnegative, Probability, SequentialEvidence, Verdict
 from subnormal.mechanisms.curves import AnyClaim
-from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.privacy import Claim, Range
 
 if TYPE_CHECKING:
     import pandas
 
+Number = Annotated[float, Range(-math.inf, math.inf)]
 Stage = Literal["first call", "stability", "replay", "runs"]
 
 
@@ -20,31 +22,37 @@ Stage = Literal["first call", "stability", "replay", "runs"]
 class ModelledLoss:
     """One release of noise: the primitive and where it is called, the two locations, and their distance over the scale.
 
+    kind: of the noise: Laplace or Gaussian.
+    site: the file and the line of the call.
+    location_in: what the noise was added to; null where it is NaN.
+    location_out: the same, in the other world.
     loss: nats for Laplace noise, μ for Gaussian noise.
     """
 
     primitive: str
     kind: str
     site: str
-    location_in: float
-    location_out: float
-    scale: float
-    loss: float
+    location_in: Number | None
+    location_out: Number | None
+    scale: Nonnegative
+    loss: Nonnegative
 
 
 @dataclass(frozen=True, slots=True)
 class ModelledEvidence:
     """From a replay, under the assumption that the known primitives draw what their names say. It never says HOLDS.
 
-    claim: the point (ε, δ) that is exceeded. epsilon: the loss of the releases in nats, ∞ with Gaussian noise or
-    without noise. delta: a lower bound at the claim's ε. losses: of the releases that can be read off the outcome.
+    claim: the point (ε, δ) that is exceeded.
+    epsilon: the loss of the releases in nats, ∞ with Gaussian noise or without noise.
+    delta: a lower bound at the claim's ε.
+    losses: of the releases that can be read off the outcome.
     without_noise: the part of the outcome that differs although all noise is the same.
     """
 
-    verdict: Verdict
+    verdict: Annotated[Verdict, (Verdict.VIOLATED,)]
     claim: Claim
-    epsilon: float
-    delta: float
+    epsilon: Nonnegative
+    delta: Probability
     losses: tuple[ModelledLoss, ...]
     without_noise: str | None
 

@@ -1,0 +1,152 @@
+"""check.json and its schema, and the page: results of every stage, and what they hold."""
+
+import json
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from docs.schema import schema
+from subnormal import Claim, Verdict, Zcdp, add_or_remove, check
+from subnormal.audit.check import page, words
+from subnormal.audit.check.document import to_json
+from subnormal.audit.check.result import ModelledEvidence, ModelledLoss, Result
+from tests.support.paths import ROOT
+
+VALIDATOR = Draft202012Validator(json.loads((ROOT / "docs" / "check.schema.json").read_text()))
+LISTS = st.lists(st.integers(0, 9), max_size=3)
+
+
+def raises(records: list[int]) -> None:
+    raise ValueError("no such column")
+
+
+def noisy(records: list[int]) -> float:
+    return len(records) + random.expovariate(1.0) - random.expovariate(1.0)
+
+
+def unclipped(records: list[int]) -> float:
+    return sum(records) + random.gauss(0.0, 1.0)
+
+
+CASES: dict[str, tuple[Callable[..., Any], Any]] = {
+    "first call": (raises, Claim(1.0)),
+    "stability": (len, Claim(1.0)),
+    "replay": (unclipped, Zcdp(0.5)),
+    "runs": (noisy, Claim(0.1)),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def result(request: pytest.FixtureRequest) -> Result:
+    function, claim = CASES[request.param]
+    found = check(function, LISTS, add_or_remove(), claim, seconds=4)
+    assert found.stage == request.param
+    return found
+
+
+def test_the_schema_is_one_and_current() -> None:
+    assert schema("check") == (ROOT / "docs" / "check.schema.json").read_text(), "run make schema"
+    Draft202012Validator.check_schema(json.loads(schema("check")))
+
+
+def test_every_stage_makes_a_document_of_the_schema(result: Result) -> None:
+    document = json.loads(to_json(result))
+    VALIDATOR.validate(document)
+    assert document["verdict"] == result.verdict
+    assert [kind for kind, one in document["evidence"].items() if one] == list(result.evidence)
+    for key in list(document):
+        assert not VALIDATOR.is_valid({name: value for name, value in document.items() if name != key}), key
+
+
+def test_the_inputs_of_a_document_evaluate_to_the_worlds(result: Result) -> None:
+    document = json.loads(to_json(result))
+    if result.worlds is None:
+        assert document["worlds"] is None
+    else:
+        assert (eval(document["worlds"]["in"]), eval(document["worlds"]["out"])) == result.worlds
+
+
+def test_numbers_that_json_lacks_are_written_as_the_schema_says() -> None:
+    loss = ModelledLoss("random.gauss", "Gaussian", "mine.py:3", math.nan, -math.inf, 1.0, math.inf)
+    evidence = ModelledEvidence(Verdict.VIOLATED, Claim(1.0), math.inf, 1.0, (loss,), None)
+    result = Result(
+        Verdict.VIOLATED, "f", Claim(1.0), Claim(1.0), "replay", ([math.nan], [""]), None, {"modelled": evidence}, None,
+        (), 1, 3, 0.5,
+    )  # fmt: skip
+    document = json.loads(to_json(result))
+    VALIDATOR.validate(document)
+    (written,) = document["evidence"]["modelled"]["losses"]
+    assert (written["location_in"], written["location_out"], written["loss"]) == (None, "-inf", "inf")
+    assert document["worlds"] == {"in": "[math.nan]", "out": "['']"}
+
+
+class Text(HTMLParser):
+    """The text of a page; an element that is not closed in its place is an error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: object) -> None:
+        if tag not in ("meta", "link", "path"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("path",):
+            assert self.open.pop() == tag
+
+    def handle_data(self, text: str) -> None:
+        self.words.append(text)
+
+
+@pytest.mark.parametrize("made", [page.to_html, page.in_notebook])
+def test_a_page_shows_the_claim_the_worlds_the_evidence_and_a_test(
+    made: Callable[[Result], str], result: Result
+) -> None:
+    parser = Text()
+    parser.feed(made(result))
+    assert parser.open == []
+    text = " ".join(" ".join(parser.words).split())
+    shown = [words.claim_words(result.claim), result.function, "No verdict says that a function is private"]
+    if result.error is None:
+        assert result.worlds is not None
+        test = words.as_test(result)
+        shown += [
+            "VIOLATED",
+            *map(words.shown, result.worlds),
+            *(" ".join(line.split()) for line in str(test).splitlines()),
+        ]
+        shown += [words.evidence_words(one) for one in result.evidence.values()]
+    else:
+        shown += ["ERROR", "no such column"]
+    assert [one for one in shown if " ".join(one.split()) not in text] == []
+    assert ("Where the noise is drawn" in text) == (result.stage == "replay")
+
+
+def test_a_page_is_one_file_and_escapes_what_it_shows(result: Result) -> None:
+    named = replace(result, function="<script>alert(1)</script>", notes=("<b>",), error=result.error and "<i>")
+    text = page.to_html(named)
+    assert [part for part in ("<script", "<b>", "<i>") if part in text] == []
+    assert "http" not in text.replace("http://www.w3.org", "")
+    assert ("<svg" in text) == ("sequential" in result.evidence)
+
+
+def test_long_worlds_are_shortened() -> None:
+    pair = ([0.1 * place for place in range(3_000)], list(range(3_000)))
+    result = Result(Verdict.NOT_REFUTED, "f", Claim(1.0), None, "runs", pair, None, {}, None, (), 1, 3, 0.5)
+    assert len(page.to_html(result)) < 30_000
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert words.as_test(result) is None
+
+
+def test_a_result_shows_itself_in_a_notebook(result: Result) -> None:
+    assert result._repr_html_() == page.in_notebook(result)
+    assert "<style" not in result._repr_html_()
