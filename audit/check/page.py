@@ -15,8 +15,8 @@ from subnormal.audit.report.to_html import filled
 from subnormal.audit.text import percent, short
 
 SURE = {
-    "exact": "The function is taken as deterministic, for the reason in the notes; then the loss is infinite, without any "
-    "probability of error.",
+    "exact": "The function is taken as deterministic, for the reason in the notes; then the loss is infinite, without "
+    "any probability of error.",
     "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
     "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
 }
