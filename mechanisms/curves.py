@@ -137,11 +137,20 @@ def points(claim: AnyClaim) -> tuple[Claim, ...]:
     """
     if isinstance(claim, Claim):
         return (claim, *(implied(claim, share * claim.epsilon) for share in (0.5, 0.0)))
+    return _curve(claim) if isinstance(claim, Profile) else _known_curve(claim)
+
+
+def _curve(claim: AnyClaim) -> tuple[Claim, ...]:
     last = 1 / 8
     while last < 64 and implied(claim, last).delta > LEAST_DELTA:
         last *= 2
     curve = [implied(claim, float(epsilon)) for epsilon in np.linspace(0, last, STEPS)]
     return (curve[0], *(point for point in curve[1:] if point.delta > LEAST_DELTA))
+
+
+@lru_cache(maxsize=1024)
+def _known_curve(claim: Zcdp | Gdp | Renyi) -> tuple[Claim, ...]:
+    return _curve(claim)
 
 
 def _below(claim: Claim, epsilon: float) -> float:

@@ -9,25 +9,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from subnormal.audit.check.domain import belongs
+from subnormal.audit.check.distance import Draw, Norm, apart, moved
+from subnormal.audit.check.domain import belongs, elements
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.privacy import require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-Norm = Literal["l1", "l2", "linf"]
 Pair: TypeAlias = tuple[Any, Any]
 PairsOf: TypeAlias = Callable[["SearchStrategy[Any]"], "SearchStrategy[Pair]"]
-Draw: TypeAlias = Callable[["SearchStrategy[Any]"], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,9 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
 
 def within(distance: float, norm: Norm = "linf") -> Adjacency:
-    """Return the relation of numbers, or of vectors of one length, at most so far apart, compared exactly.
+    """Return the relation of numbers, of vectors of one length, or of dictionaries of numbers, at most so far apart.
+
+    Distances are compared exactly. A key that a dictionary does not have counts as 0.
 
     Args:
         distance: positive; the sensitivity of a query, for instance.
@@ -123,24 +123,16 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
     def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
         from hypothesis import assume
 
-        def moved(draw: Draw) -> Pair:
+        def near(draw: Draw) -> Pair:
             one = draw(data)
-            other = _moved(draw, one, distance, norm)
+            keys = draw(data) if isinstance(one, dict) else {}
+            other = moved(draw, one, distance, norm, keys)
             assume(apart(one, other, norm) <= Fraction(distance) ** (2 if norm == "l2" else 1))
             return one, other
 
-        return _composite(moved, data)
+        return _composite(near, data)
 
     return Adjacency(f"within({distance:g}, norm={norm!r})", pairs)
-
-
-def apart(one: Any, other: Any, norm: Norm) -> Fraction:
-    """Return the distance of two numbers or vectors, exactly; of "l2" its square."""
-    entries = zip(_entries(one), _entries(other), strict=True)
-    steps = [abs(Fraction(first) - Fraction(second)) for first, second in entries]
-    if norm == "linf":
-        return max(steps, default=Fraction(0))
-    return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
 
 
 def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:
@@ -224,13 +216,15 @@ def _composite(changed: Callable[[Draw], Pair], data: SearchStrategy[Any]) -> Se
 
 
 def _places(size: int) -> SearchStrategy[int]:
+    """Return a strategy of places, the last one first: it stays where it is when Hypothesis drops other records."""
     from hypothesis import strategies as st
 
-    return st.integers(0, size - 1)
+    return st.integers(0, size - 1).map(lambda back: size - 1 - back)
 
 
 def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] | None) -> Any:
-    """Return a record: of the strategy of records, or of another dataset of the domain."""
+    """Return a record: of the strategy of records, of that of the domain's elements, or of another dataset."""
+    element = elements(data) if element is None else element
     if element is not None:
         return draw(element)
     from hypothesis import assume
@@ -260,42 +254,3 @@ def _spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
         middle = [np.asarray(record, dtype=dataset.dtype)[None] for record in records]
         return np.concatenate([dataset[:start], *middle, dataset[stop:]])
     return type(dataset)([*dataset[:start], *records, *dataset[stop:]])
-
-
-def _entries(data: Any) -> list[Any]:
-    return [one.item() if isinstance(one, np.generic) else one for one in np.atleast_1d(np.asarray(data, dtype=object))]
-
-
-def _moved(draw: Draw, data: Any, distance: float, norm: Norm) -> Any:
-    """Return an input about the distance away: all of it in one entry, or some of it in each."""
-    from hypothesis import strategies as st
-
-    entries = _entries(data)
-    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in entries)
-    share = 1.0 if norm == "linf" else 1 / len(entries) if norm == "l1" else 1 / math.sqrt(len(entries) or 1)
-    every = draw(st.booleans())
-    steps: list[Any] = []
-    chosen = draw(_places(len(entries))) if entries else 0
-    for place in range(len(entries)):
-        most = distance * share if every else distance if place == chosen else 0.0
-        steps.append(_step(draw, most, whole))
-    moved = [_toward(one, step, most=distance) for one, step in zip(entries, steps, strict=True)]
-    if isinstance(data, np.ndarray):
-        return np.array(moved, dtype=data.dtype)
-    return type(data)(moved) if isinstance(data, list | tuple) else moved[0]
-
-
-def _step(draw: Draw, most: float, whole: bool) -> Any:
-    from hypothesis import strategies as st
-
-    if whole:
-        return draw(st.integers(-math.floor(most), math.floor(most)))
-    return draw(st.sampled_from((most, -most)) | st.floats(-most, most))
-
-
-def _toward(one: Any, step: Any, most: float) -> Any:
-    """Return one + step, no further away than `most` where the sum is rounded."""
-    other = one + step
-    while isinstance(other, float) and abs(Fraction(other) - Fraction(one)) > Fraction(most):
-        other = math.nextafter(other, one)
-    return other

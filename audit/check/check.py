@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
 from subnormal.audit.check.function import Function, all_refused, isolated, reseed
 from subnormal.audit.check.function import function as audited_function
-from subnormal.audit.check.modelled import replayed
+from subnormal.audit.check.modelled import CONFIRMING, replayed
 from subnormal.audit.check.primitives import SEEDED, drawn_from, intercepted
 from subnormal.audit.check.replay import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 FIRST_PAIRS = 8  # pairs of the first calls
 FIRST_RUNS = 4  # runs of each of their inputs
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
+SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
+AGAIN = 3  # replays of the pair that is shown, of which one has to convict
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # equal runs of each of two inputs after which a function is judged as one that is deterministic
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
@@ -170,7 +173,8 @@ class _Check:
                 return by_replay
             if not self.function.batch and self.runs.left() < RUNS_LEAST * self.runs.seconds_a_run():
                 return self._too_slow(pair)
-            found = self._search("runs", self.runs.loudness, share * self.seconds / 2)
+            loudness = partial(self.runs.loudness, readable=share < ROUNDS[-1])  # bits of floats come last
+            found = self._search("runs", loudness, share * self.seconds / 2)
             if found.convicting is not None:
                 return self._by_runs(found.convicting)
             suspicious += [*hints, *(ranked for _, ranked in found.ranked)]
@@ -188,11 +192,14 @@ class _Check:
     def _replay(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
         recorder, notes, shown = Recorder(self.function), dict[str, None](), dict[str, ModelledEvidence]()
+        located = False
 
         def loss(pair: Pair) -> float:
             seen = replayed(recorder, pair, self.claimed(*pair))
             if seen is None:
                 return 0.0
+            nonlocal located
+            located = located or seen.located
             notes.update(dict.fromkeys(seen.notes))
             if seen.evidence is None:
                 return seen.loss
@@ -202,12 +209,18 @@ class _Check:
             return math.inf
 
         with intercepted(self.function.function, recorder.intercept):
-            found = self._search("replay", loss, seconds)
+            found = self._search("replay", loss, seconds, examples=FIRST_PAIRS)
+            if located and found.convicting is None:
+                found = self._search("replay", loss, seconds)
+            modelled = None
+            if found.convicting is not None:
+                modelled = shown[" / ".join(written(found.convicting))]
+                if modelled.without_noise is None:
+                    modelled = self._confirmed(recorder, found.convicting)
         self.notes += [note for note in notes if note not in self.notes][: NOTES - len(self.notes)]
         hints = [pair for score, pair in found.ranked if score > 0]
-        if found.convicting is None:
+        if found.convicting is None or modelled is None:
             return None, hints
-        modelled = shown[" / ".join(written(found.convicting))]
         return self._modelled(found.convicting, modelled), [found.convicting, *hints]
 
     def _is_loud(self, pair: Pair) -> bool:
@@ -235,6 +248,13 @@ class _Check:
         """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""
         self.alpha /= 2
         return self.alpha
+
+    def _confirmed(self, recorder: Recorder, pair: Pair) -> ModelledEvidence | None:
+        """Return the evidence of a pair that convicts, where it still does with many redraws of unlocated noise."""
+        if self.runs.is_too_slow(CONFIRMING):
+            return None
+        again = (replayed(recorder, pair, self.claimed(*pair), CONFIRMING) for _ in range(AGAIN))
+        return next((seen.evidence for seen in again if seen is not None and seen.evidence is not None), None)
 
     def _first_calls(self) -> tuple[Pair, list[list[Any]]]:
         """Return the first pair, and the outcomes of some runs of some inputs, a list for each input."""
@@ -333,7 +353,15 @@ class _Check:
             self._tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
         self.searches += 1
-        found = search(self.strategy, score, seed=self.seed + self.searches, seconds=seconds, told=told, **options)
+        found = search(
+            self.strategy,
+            score,
+            seed=self.seed + self.searches,
+            seconds=seconds,
+            shrinking=self.runs.left() * SHRINKING,
+            told=told,
+            **options,
+        )
         self.examples += found.examples
         return found
 

@@ -29,6 +29,24 @@ def belongs(strategy: Any, value: Any) -> bool | None:
     return known(inner, value)
 
 
+def elements(strategy: Any) -> Any:
+    """Return the strategy of the elements of lists, or of what tuples or arrays are made of; None where none is known.
+
+    >>> from hypothesis import strategies as st
+    >>> elements(st.lists(st.booleans()).map(tuple)), elements(st.integers())
+    (booleans(), None)
+    """
+    inner = getattr(strategy, "wrapped_strategy", strategy)
+    match type(inner).__name__:
+        case "ListStrategy" | "UniqueListStrategy":
+            return inner.element_strategy
+        case "FilteredStrategy":
+            return elements(inner.filtered_strategy)
+        case "MappedStrategy" if inner.pack in (tuple, list, np.array, np.asarray):
+            return elements(inner.mapped_strategy)
+    return elements(inner) if inner is not strategy and hasattr(inner, "wrapped_strategy") else None
+
+
 def _all(answers: list[bool | None]) -> bool | None:
     if any(answer is False for answer in answers):
         return False
@@ -75,7 +93,9 @@ def _filtered(strategy: Any, value: Any) -> bool | None:
 
 
 def _mapped(strategy: Any, value: Any) -> bool | None:
-    """Of the image of lists under a function only the size is known, where the function keeps it."""
+    """Of dictionaries all is known; of another image of lists only the size, where the function keeps it."""
+    if strategy.pack is dict:
+        return belongs(strategy.mapped_strategy, list(value.items())) if isinstance(value, dict) else False
     inner = getattr(strategy.mapped_strategy, "wrapped_strategy", strategy.mapped_strategy)
     sizes: Any = getattr(inner, "min_size", None), getattr(inner, "max_size", None)
     if None in sizes or not isinstance(value, Sized) or strategy.pack not in (tuple, list, np.array, np.asarray):
@@ -103,11 +123,7 @@ _KINDS = {
     "UniqueListStrategy": _list,
     "UniqueSampledListStrategy": _list,
     "TupleStrategy": _tuple,
-    "SampledFromStrategy": lambda strategy, value: (
-        any(type(one) is type(value) and one == value for one in strategy.elements)
-        if not getattr(strategy, "_transformations", ())
-        else None
-    ),
+    "SampledFromStrategy": _sample,
     "FilteredStrategy": _filtered,
     "MappedStrategy": _mapped,
     "OneOfStrategy": _union,

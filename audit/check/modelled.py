@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subnormal.attacks.core.outcome_paths import is_mapping
+from subnormal.audit.check.readable import RESOLUTION, Number, identity_at, leaves, readable, releases
 from subnormal.audit.check.replay import Call, Recorder, Run
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.outcome_identity import identity
-from subnormal.mechanisms.curves import SLACK, AnyClaim, Gdp, points
+from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 
-READABLE_MAX = 64  # releases that are looked for in the outcome one by one
-SHIFTS = (1.0, -0.37)  # scales by which a release is shifted, to see what changes with it
-REDRAWS = 3  # of noise without a location
+HIDING = (1.0, -0.37, 40.0, -40.0)  # scales by which all noise is shifted, to see what does not change with any
+REDRAWS = 16  # of noise that has no location
+CONFIRMING = 1_000  # redraws for the pair that is shown
 MARGIN = 1e-6  # relative, of a loss above the claim: more than what rounding usually makes of locations
 
 Pair = tuple[Any, Any]
-Path = tuple[Hashable, ...]
-Parts = dict[Path, Hashable]
-Number = tuple[int, int]  # of a call, and of its release
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What the replay of a pair says. evidence: where it convicts. loss: nats, of all releases, as a score of the pair.
 
-    notes: noise that depends on the data, with the places in the code.
+    notes: noise that depends on the data, with the places in the code. located: whether some noise has a location;
+    without any, no pair can convict.
     """
 
     evidence: ModelledEvidence | None
     loss: float
     notes: tuple[str, ...]
+    located: bool = True
 
 
-def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None:
+def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = REDRAWS) -> Replayed | None:
     """Return what the replay of a pair says; None where a run cannot be replayed: some randomness is not known.
 
+    redraws: of noise that has no location: what changes with it does not count.
     Raises TypeError where an outcome cannot be compared.
     """
     first = recorder.run(pair[0])
@@ -49,8 +49,11 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None
     if again.difference is not None or identity(again.outcome) != identity(first.outcome):
         return None
     second = recorder.run(pair[1], first)
+    located = any(call.primitive.where is not None for call in first.calls)
     if second.difference is not None:
-        return Replayed(None, 0.0, (f"the noise depends on the data: {second.difference}",))
+        return Replayed(None, 0.0, (f"the noise depends on the data: {second.difference}",), located)
+    if not located:
+        return Replayed(None, 0.0, (), located)
     moved, notes = _losses(first, second)
     loss = sum(one.loss for one in moved.values())
     without_noise = _without_noise(recorder, pair, first, second)
@@ -59,10 +62,10 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None
         return Replayed(ModelledEvidence(Verdict.VIOLATED, point, math.inf, 1.0, (), without_noise), math.inf, notes)
     if loss == 0:
         return Replayed(None, 0.0, notes)
-    exceeded = _exceeded(list(moved.values()), claim)
+    exceeded = _exceeded(list(moved.values()), list(moved.values()), claim)
     if exceeded is not None:
-        readable = _readable(recorder, pair, first)
-        exceeded = _exceeded([one for number, one in moved.items() if number in readable], claim)
+        tails, fine = readable(recorder, pair[0], first, moved, claim, redraws)
+        exceeded = _exceeded([moved[one] for one in tails], [moved[one] for one in fine], claim)
     return Replayed(exceeded, loss, notes)
 
 
@@ -89,15 +92,20 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
 
 def _without_noise(recorder: Recorder, pair: Pair, first: Run, second: Run) -> str | None:
     """Return which part of the outcome differs although all noise is the same; None where none does, or noise may hide
-    it: noise that has no location, or that is used for more than its releases."""
-    one, other = _parts(first.outcome), _parts(second.outcome)
-    differing = [path for path in {**one, **other} if path not in one or path not in other or one[path] != other[path]]
+    it: the part changes with some noise, or there is noise that has no location."""
+    one, other = leaves(first.outcome), leaves(second.outcome)
+    differing = {path for path in {**one, **other} if identity_at(one, path) != identity_at(other, path)}
     if not differing or any(_is_unlocated(*calls) for calls in zip(first.calls, second.calls, strict=True)):
         return None
-    raw = recorder.run(pair[0], first, raw=True)
-    if raw.difference is not None or identity(raw.outcome) != identity(first.outcome):
-        return None
-    where = ", ".join(map(str, differing[0])) if differing[0] else ""
+    for by in HIDING:
+        shifts = {number: by * (one.scale or 1.0) for number, one in releases(first).items()}
+        for changes in ({"shifts": shifts}, {"raw": True}):
+            run = recorder.run(pair[0], first, **changes)
+            changed = leaves(run.outcome)
+            differing = {path for path in differing if identity_at(changed, path) == identity_at(one, path)}
+            if run.difference is not None or not differing:
+                return None
+    where = ", ".join(map(str, min(differing, key=repr)))
     return f"part {where} of the outcome" if where else "the outcome"
 
 
@@ -106,62 +114,47 @@ def _is_unlocated(one: Call, other: Call) -> bool:
     return not one.releases and not (one.locations.any() or other.locations.any())
 
 
-def _readable(recorder: Recorder, pair: Pair, first: Run) -> set[Number]:
-    """Return the releases that can be read off the outcome: a part of it changes with them, and with no other noise."""
-    numbers = [(place, number) for place, call in enumerate(first.calls) for number in range(len(call.located()))]
-    if len(numbers) > READABLE_MAX:
-        return set()
-    base = _parts(first.outcome)
-    telling: dict[Number, set[Path]] = {}
-    touched: dict[Number, set[Path]] = {}
-    for place, number in numbers:
-        scale = first.calls[place].located()[number].scale or 1.0
-        shifted = [
-            _parts(recorder.run(pair[0], first, shifts={(place, number): shift * scale}).outcome) for shift in SHIFTS
-        ]
-        values = {path: {base[path], *(one.get(path) for one in shifted)} for path in base}
-        telling[place, number] = {path for path in base if len(values[path]) == 1 + len(SHIFTS)}
-        touched[place, number] = {path for path in base if len(values[path]) > 1}
-    hidden = _hidden(recorder, pair, first, base)
-    return {
-        one for one in numbers if telling[one] - hidden.union(*(touched[other] for other in numbers if other != one))
-    }
-
-
-def _hidden(recorder: Recorder, pair: Pair, first: Run, base: Parts) -> set[Path]:
-    """Return the parts of the outcome that change with noise that has no location."""
-    if all(call.primitive.where is not None for call in first.calls):
-        return set()
-    redrawn = [_parts(recorder.run(pair[0], first, redraw=True).outcome) for _ in range(REDRAWS)]
-    return {path for path in base if any(one.get(path) != base[path] for one in redrawn)}
-
-
-def _exceeded(losses: Sequence[ModelledLoss], claim: AnyClaim) -> ModelledEvidence | None:
+def _exceeded(tails: Sequence[ModelledLoss], fine: Sequence[ModelledLoss], claim: AnyClaim) -> ModelledEvidence | None:
     """Return evidence where releases with these losses exceed a claim, by lower bounds on δ(ε) of all of them together.
 
-    Laplace noise: the sum of the losses at δ = 0; else the curve of one release, 1 − e^((ε − l)/2), and of the event
-    that each of k noises pushes the release away, 2^−k·(1 − e^(ε − Σl)). Gaussian noise: the curve of μ = √Σl².
+    tails: of Laplace noise whose outcome shows whether the release lies far to one side. Their sum counts at δ = 0: far
+    to one side, each probability is e^loss times as large. fine: of releases that the outcome shows to a resolution. A
+    threshold no further than that from the best one separates two Laplace distributions, or two Gaussian ones of the
+    means 0 and μ = √Σl², to which Gaussian noises together come down.
     """
-    laplace = [one.loss for one in losses if one.kind == "Laplace"]
-    mu = math.hypot(*(one.loss for one in losses if one.kind == "Gaussian"))
-    total = sum(laplace)
+    total = sum(one.loss for one in tails if one.kind == "Laplace")
+    laplace = [one.loss for one in fine if one.kind == "Laplace"]
+    gaussian = [one.loss for one in fine if one.kind == "Gaussian"]
     for point in points(claim):
         epsilon = point.epsilon * (1 + MARGIN)
-        bounds = [-math.expm1((epsilon - one) / 2) for one in laplace if one > epsilon]
-        if total > epsilon:
-            bounds.append(-math.expm1(epsilon - total) * 2.0 ** -len(laplace))
-        if mu > 0:
-            bounds.append(1.0 if math.isinf(mu) else Gdp(mu).delta(epsilon) - 2 * SLACK)
+        bounds = [_laplace(one, epsilon) for one in laplace if one > epsilon]
+        if gaussian:
+            bounds.append(_gaussian(math.hypot(*gaussian), epsilon, RESOLUTION * math.sqrt(len(gaussian))))
         delta = max(bounds, default=0.0)
-        if delta > point.delta * (1 + MARGIN) + SLACK or (mu > 0 and point.delta == 0):
-            most = math.inf if mu > 0 else total
-            return ModelledEvidence(Verdict.VIOLATED, point, most, max(delta, 0.0), tuple(losses), None)
+        if delta > point.delta * (1 + MARGIN) + SLACK or (point.delta == 0 and (total > epsilon or gaussian)):
+            losses = tuple(one for one in {*tails, *fine} if one in fine or point.delta == 0)
+            most = math.inf if gaussian else max(total, *laplace, 0.0)
+            return ModelledEvidence(Verdict.VIOLATED, point, most, max(delta, 0.0), losses, None)
     return None
 
 
-def _parts(outcome: Any, path: Path = ()) -> Parts:
-    """Return the numbers, strings and so on that an outcome is made of, by their paths."""
-    if not isinstance(outcome, tuple) or not outcome:
-        return {path: identity(outcome)}
-    items: Any = outcome if is_mapping(outcome) else enumerate(outcome)
-    return {inner: value for step, part in items for inner, value in _parts(part, (*path, step)).items()}
+def _laplace(loss: float, epsilon: float) -> float:
+    """Return P(x ≥ t) − e^ε·Q(x ≥ t), Q of mean 0 and P of mean `loss`, for the worst t close to the best one."""
+
+    def tail(beyond: float) -> float:
+        return math.exp(-beyond) / 2 if beyond > 0 else 1 - math.exp(beyond) / 2
+
+    if math.isinf(loss):
+        return 1.0
+    best = (loss + epsilon) / 2
+    return min(tail(t - loss) - math.exp(min(epsilon, 700.0)) * tail(t) for t in (best - RESOLUTION, best + RESOLUTION))
+
+
+def _gaussian(mu: float, epsilon: float, resolution: float) -> float:
+    """Return P(x ≥ t) − e^ε·Q(x ≥ t), Q of mean 0 and P of mean μ, for the worst t close to the best one."""
+    from scipy.special import log_ndtr, ndtr
+
+    if math.isinf(mu):
+        return 1.0
+    best = epsilon / mu + mu / 2
+    return min(float(ndtr(mu - t) - math.exp(epsilon + log_ndtr(-t))) for t in (best - resolution, best + resolution))

@@ -28,10 +28,13 @@ from subnormal.mechanisms.privacy import Claim
 
 SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
 SCREEN_SECONDS = 0.02
+READ = ("kind", "value", "length")  # features that a reader sees in an outcome, unlike the bits of floats
+SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
+PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
 CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first, or more of them
 CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
-RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, half of which go on each time
+RACE = (1 << 8, 1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, half of which go on each time
 LEARN = (
     1 << 8,
     1 << 10,
@@ -83,29 +86,26 @@ class Runs:
                 drawn[world].extend(self._function.outcomes(pair[world], size))
         return gathered(drawn[0]), gathered(drawn[1])
 
-    def suspicion(self, pair: Pair, runs: int, *, screening: bool, event: Event | None = None) -> Suspicion:
+    def suspicion(
+        self, pair: Pair, runs: int, *, screening: bool, readable: bool = False, event: Event | None = None
+    ) -> Suspicion:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
-        screening: one event is learned, and looked at for every point; else one for each point. event: one that is
-        given, in their place.
+        screening: one event is learned, and looked at for every point; else two for each point, one of them from the
+        features that a reader sees. readable: only these, in screening. event: one that is given, in their place.
         """
         drawn, half, found = self.draw(pair, runs), runs // 2, points(self._claimed(*pair))
         fresh = (drawn[0][half:], drawn[1][half:])
-        learning = found[len(found) // 4 : len(found) // 4 + 1] if screening else found
-        events = (
-            [event_search.learn(drawn, point, regress=not screening) for point in learning]
-            if event is None
-            else [event] * len(learning)
-        )
-        counted = [(event, _pair_counts(event, fresh)) for event in events]
-        return max(
-            (
-                Suspicion(point, event, e_process.growth(point, counts))
-                for place, point in enumerate(found)
-                for event, counts in (counted if screening else counted[place : place + 1])
-            ),
-            key=lambda one: one.growth,
-        )
+        if event is not None:
+            return _fastest([event] * len(found), found, fresh)
+        if screening:
+            features = READ if readable else SCREENED
+            learned = event_search.learn(drawn, found[len(found) // 4], regress=False, features=features)
+            return _fastest([learned] * len(found), found, fresh)
+        read = [event_search.learn(drawn, point, regress=False, features=READ) for point in found]
+        every = [event_search.learn(drawn, point) for point in found]
+        seen, other = _fastest(read, found, fresh), _fastest(every, found, fresh)
+        return other if other.growth > PREFERRED * seen.growth else seen
 
     def wealth(self, pair: Pair, suspicion: Suspicion, runs: int) -> float:
         """Return the logarithm of the wealth that an event wins on so many fresh runs."""
@@ -116,11 +116,11 @@ class Runs:
                 break
         return state.log_e_value
 
-    def loudness(self, pair: Pair) -> float:
+    def loudness(self, pair: Pair, *, readable: bool = False) -> float:
         """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else the nats that a thousand
-        runs promise."""
+        runs promise. readable: by features that a reader sees."""
         fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.seconds_a_run()))
-        suspicion = self.suspicion(pair, min(max(SCREEN[0], fitting), SCREEN[1]), screening=True)
+        suspicion = self.suspicion(pair, min(max(SCREEN[0], fitting), SCREEN[1]), screening=True, readable=readable)
         promising = 1000 * suspicion.growth
         if suspicion.growth <= 0:
             return promising
@@ -225,6 +225,16 @@ def certain(pair_claim: AnyClaim, outcome: Hashable) -> Suspicion:
     """Return the event of one outcome, and the point that a pair refutes soonest of which one world always has it."""
     point = max(points(pair_claim), key=lambda one: e_process.reachable(1 << 20, one))
     return Suspicion(point, OneOf((outcome,), by_type=True), 0.0)
+
+
+def _fastest(events: Sequence[Event], found: Sequence[Claim], fresh: Drawn) -> Suspicion:
+    """Return the event and its point, of those at the same places, that grow wealth fastest on fresh runs."""
+    counted = {id(event): _pair_counts(event, fresh) for event in events}
+    each = (
+        Suspicion(point, event, e_process.growth(point, counted[id(event)]))
+        for event, point in zip(events, found, strict=True)
+    )
+    return max(each, key=lambda one: one.growth)
 
 
 def _pair_counts(event: Event, drawn: Drawn) -> PairCounts:

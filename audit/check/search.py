@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 EXAMPLES = 20_000  # pairs of one search, at the most
-KEPT = 8  # pairs that are remembered besides the best
+KEPT = 24  # pairs that are remembered besides the best
 
 Pair = tuple[Any, Any]
 Score = Callable[[Pair], float]
@@ -50,6 +50,7 @@ def search(
     *,
     seed: int,
     seconds: float,
+    shrinking: float = math.inf,
     examples: int = EXAMPLES,
     told: Progress = lambda found: None,
 ) -> Found:
@@ -60,8 +61,8 @@ def search(
         score: how loudly a pair speaks against the claim; ∞ for one that convicts, which ends the search after it has
             been shrunk; −∞ for one that says nothing. Called once for each pair.
         seed: of the search.
-        seconds: so long after the first pair no further one is tried; none at all where it is not positive. A quarter
-            is left for shrinking.
+        seconds: so long after the first pair no further one is tried; none at all where it is not positive.
+        shrinking: seconds for making a pair that convicts smaller.
         examples: pairs, at the most.
         told: called with what has been found so far, after each pair.
 
@@ -73,24 +74,25 @@ def search(
         Exception: what `score`, `told` or the strategy raises.
     """
     import hypothesis
+    from hypothesis import strategies as st
     from hypothesis.errors import Flaky, Unsatisfiable
 
-    found, started = Found(), math.inf
+    found, ends = Found(), math.inf if seconds > 0 else -math.inf
     known: dict[str, float] = {}
     failures: list[Exception | SystemExit] = []
 
+    def is_over() -> bool:
+        return time.monotonic() >= ends
+
     def tried(pair: Pair) -> float:
         texts = written(pair)
-        if texts[0] == texts[1]:  # no neighbours, but one input
-            return -math.inf
+        hypothesis.assume(texts[0] != texts[1])  # else they are no neighbours, but one input
         key = " / ".join(texts)
         if key not in known:
-            nonlocal started
-            started = min(started, time.monotonic())
-            if time.monotonic() - started >= seconds * (1 if found.convicting is not None else 0.75):
-                if found.convicting is None:
-                    raise _StoppedError
-                return -math.inf  # nothing smaller is known to convict
+            nonlocal ends
+            ends = min(ends, time.monotonic() + seconds) if found.convicting is None else ends
+            if is_over():
+                raise _StoppedError
             reseed(seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
             try:
                 known[key] = score(pair)
@@ -102,6 +104,12 @@ def search(
                 raise _StoppedError from None
         return known[key]
 
+    @st.composite
+    def in_time(draw: Callable[[SearchStrategy[Pair]], Pair]) -> Pair:  # pairs outside the domain cost time, too
+        if is_over():
+            raise _StoppedError
+        return draw(pairs)
+
     @hypothesis.seed(seed)
     @hypothesis.settings(
         max_examples=examples,
@@ -112,10 +120,12 @@ def search(
         suppress_health_check=list(hypothesis.HealthCheck),
         phases=(hypothesis.Phase.generate, hypothesis.Phase.target, hypothesis.Phase.shrink),
     )
-    @hypothesis.given(pairs)
+    @hypothesis.given(in_time())
     def test(pair: Pair) -> None:
         loud = tried(pair)
         if loud == math.inf:
+            nonlocal ends
+            ends = time.monotonic() + shrinking if found.convicting is None else ends
             found.convicting = pair  # the last one that raises is the smallest
             raise _ConvictingError
         if math.isfinite(loud):
@@ -131,12 +141,13 @@ def search(
     except Unsatisfiable:
         raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them") from None
     except Flaky as error:
-        raise ValueError(f"data and adjacent draw other pairs when asked again: {quoted(str(error))}") from None
+        if not is_over():  # Hypothesis may take the end of the time for another pair
+            raise ValueError(f"data and adjacent draw other pairs when asked again: {quoted(str(error))}") from None
     except Exception as error:
         raise ValueError(f"data and adjacent: drawing a pair raised {quoted(error_text(error))}") from error
     if failures:
         raise failures[0]
-    if found.examples == 0 and not stopped:
+    if found.examples == 0 and not (stopped or is_over()):
         raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
     return found
 

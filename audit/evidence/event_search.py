@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,15 +70,17 @@ def with_event(
     return dataclasses.replace(attack, event=learn((outcomes[0], outcomes[1]), claim, regress=regress))
 
 
-def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Event:
+def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)) -> Event:
     """Return the strongest event against the claim, of those proposed by the first half of the outcomes.
+
+    features: the names of those that single events may bound.
 
     The second half measures the strength (see `strength`). A regression must be stronger by a margin. Without any
     proposal, the result is an event that never happens.
     """
     half = min(len(world) for world in outcomes) // 2
     training, validation = ((outcomes[0][cut], outcomes[1][cut]) for cut in (slice(None, half), slice(half, None)))
-    proposed = list(proposals(training, claim, regress=regress))
+    proposed = list(proposals(training, claim, regress=regress, features=features))
     if not proposed:
         return OneOf(())
     counts = [_counts(proposed, world) for world in validation]
@@ -120,12 +122,14 @@ def strength(
     return np.maximum(0.0, np.array(shown) - claim.epsilon), beyond
 
 
-def proposals(outcomes: Worlds, claim: Claim, *, regress: bool = True) -> Iterator[Learned | OneOf]:
+def proposals(
+    outcomes: Worlds, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
+) -> Iterator[Learned | OneOf]:
     """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, and those of the regression."""
     columns = columns_of(outcomes[0]), columns_of(outcomes[1])
     places = list(dict.fromkeys((*paths(outcomes[0]), *paths(outcomes[1]))))
     for path in places:
-        for feature in FEATURES:
+        for feature in features:
             values = columns[0](path, feature), columns[1](path, feature)
             yield from bounds((Term(feature, path),), values, claim)
     yield from _of_atoms(outcomes)

@@ -1,0 +1,84 @@
+"""Distances of numbers, vectors and dictionaries of numbers, and an input about so far away from another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Norm = Literal["l1", "l2", "linf"]
+Draw: TypeAlias = Callable[["SearchStrategy[Any]"], Any]
+
+
+def apart(one: Any, other: Any, norm: Norm) -> Fraction:
+    """Return the distance of two numbers, vectors or dictionaries, exactly; of "l2" its square."""
+    entries = zip(_entries(_with_keys(one, other)), _entries(_with_keys(other, one)), strict=True)
+    steps = [abs(Fraction(first) - Fraction(second)) for first, second in entries]
+    if norm == "linf":
+        return max(steps, default=Fraction(0))
+    return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
+
+
+def _with_keys(data: Any, keys: Any) -> Any:
+    """Return a dictionary with 0 for keys that only another one has, in one order of the keys; other data as they are.
+
+    The order is that of their texts, because keys of several types have none of their own.
+    """
+    if not isinstance(data, dict):
+        return data
+    return {key: data.get(key, 0) for key in sorted({**data, **keys}, key=repr)}
+
+
+def _entries(data: Any) -> list[Any]:
+    if isinstance(data, dict):
+        return [entry for value in data.values() for entry in _entries(value)]
+    return [one.item() if isinstance(one, np.generic) else one for one in np.atleast_1d(np.asarray(data, dtype=object))]
+
+
+def moved(draw: Draw, data: Any, distance: float, norm: Norm, keys: Any) -> Any:
+    """Return an input about the distance away: all of it in one entry, or some of it in each.
+
+    keys: a dictionary whose keys another one may get, too. Where it has 0 for a key, it has none.
+    """
+    from hypothesis import strategies as st
+
+    data = _with_keys(data, keys)
+    entries = _entries(data)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in entries)
+    size = len(entries) or 1
+    share = {"linf": 1.0, "l1": 1 / size, "l2": 1 / math.sqrt(size)}[norm]
+    every = draw(st.booleans()) and not (whole and distance * share < 1)
+    steps: list[Any] = []
+    chosen = draw(st.integers(0, len(entries) - 1)) if entries else 0
+    for place in range(len(entries)):
+        most = distance * share if every else distance if place == chosen else 0.0
+        steps.append(_step(draw, most, whole))
+    values = [_toward(one, step, most=distance) for one, step in zip(entries, steps, strict=True)]
+    if isinstance(data, np.ndarray):
+        return np.array(values, dtype=data.dtype)
+    if isinstance(data, dict):
+        return {key: value for key, value in zip(data, values, strict=True) if value}
+    return type(data)(values) if isinstance(data, list | tuple) else values[0]
+
+
+def _step(draw: Draw, most: float, whole: bool) -> Any:
+    from hypothesis import strategies as st
+
+    if whole:
+        most = math.floor(most)
+        return draw(st.sampled_from((most, -most)) | st.integers(-most, most)) if most else 0
+    return draw(st.sampled_from((most, -most)) | st.floats(-most, most))
+
+
+def _toward(one: Any, step: Any, most: float) -> Any:
+    """Return one + step, no further away than `most` where the sum is rounded."""
+    other = one + step
+    while isinstance(other, float) and abs(Fraction(other) - Fraction(one)) > Fraction(most):
+        other = math.nextafter(other, one)
+    return other
