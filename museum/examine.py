@@ -1,5 +1,7 @@
 """Check one release of one exhibit in this process, and print what was found as one line of JSON.
 
+The page of the release that the exhibit is about becomes check.html in its folder.
+
     python -m museum.examine FOLDER ROLE SECONDS [INTERPRETER]
 
 SECONDS: of processor time, after which the process ends. INTERPRETER: of an environment in which the release is alone.
@@ -19,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from museum.exhibits import MUSEUM, Exhibit, ExhibitError, Release, exhibit
+from subnormal.audit.check import document, page
 from subnormal.audit.check.check import check
 from subnormal.audit.check.program import program
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.words import evidence_words, to_json
+from subnormal.audit.check.words import evidence_words
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 
 COMMAND = "cmd:"
@@ -80,7 +83,7 @@ def _names(one: Exhibit) -> dict[str, Any]:
 
 def found(result: Result) -> dict[str, Any]:
     """Return what is kept of a result. What differs between two equal searches is under "spent"."""
-    whole = to_json(result)
+    whole = json.loads(document.to_json(result))
     kept = {key: whole[key] for key in ("verdict", "stage", "worlds", "error", "notes")}
     words = {kind: evidence_words(evidence) for kind, evidence in result.evidence.items()}
     event = None if whole["event"] is None else whole["event"]["words"]
@@ -94,7 +97,10 @@ def main() -> None:
     one = exhibit(Path(folder))
     release = next(release for release in one.releases if release.role == role)
     with redirect_stdout_to_stderr():
-        made = found(examined(one, release, *interpreter))
+        result = examined(one, release, *interpreter)
+    made = found(result)
+    if release.role == one.kind:
+        (one.folder / "check.html").write_text(page.to_html(result), encoding="utf-8")
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     made["spent"]["seconds"] = round(sum(one.ru_utime + one.ru_stime for one in used), 1)
     print(json.dumps(made, allow_nan=False))

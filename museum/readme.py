@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from museum.checks import Record, records
 from museum.exhibits import FIXED, FLAWED, REPORTED, SOUND, Exhibit, Release
-from subnormal.audit.text import quoted
 
 VIOLATED = "VIOLATED"
-EVIDENCE_MAX = 400  # letters of a cell
+INPUT_MAX = 100  # letters of an input that are shown
 
 HEAD = """# The museum
 
@@ -116,7 +114,8 @@ def _time(exhibit: Exhibit, release: Release) -> str:
 
 
 def _names(exhibit: Exhibit) -> list[str]:
-    page = f", [page]({exhibit.name}/check.html)" if (exhibit.folder / "check.html").is_file() else ""
+    checked = "verdict" in records(exhibit).get(exhibit.kind, {})
+    page = f", [page]({exhibit.name}/check.html)" if checked else ""
     return [
         f"[{exhibit.name}]({exhibit.name}/exhibit.py): {exhibit.title}{page}",
         f"[{exhibit.public or 'source'}]({exhibit.source})",
@@ -155,9 +154,14 @@ def _no_verdict(record: Record | None) -> str:
 def _evidence(record: Record | None) -> str:
     if record is None or record.get("verdict") != VIOLATED:
         return ""
-    said: list[str] = [f"{kind}: {words}" for kind, words in record["evidence"].items()]
-    worlds: dict[str, Any] = record["worlds"] or {}
-    return "; ".join([*said, *(f"{name} `{quoted(shown)}`" for name, shown in worlds.items())])
+    said = [f"{kind}: {words}" for kind, words in record["evidence"].items()]
+    said += [f"event: {record['event']}"] if "sequential" in record["evidence"] else []
+    worlds: dict[str, str] = record["worlds"] or {}
+    return "; ".join([*said, *(f"{name.strip('_')} `{_short(shown)}`" for name, shown in worlds.items())])
+
+
+def _short(shown: str) -> str:
+    return shown if len(shown) <= INPUT_MAX else f"{shown[:INPUT_MAX]} …"
 
 
 def _row(cells: Sequence[str]) -> str:

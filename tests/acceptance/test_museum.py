@@ -96,6 +96,8 @@ def test_exact_rows_are_equal_to_the_byte(tmp_path: Path) -> None:
     assert rows[0] == rows[1]
     assert "| VIOLATED | stability | exact: " in rows[0]
     assert "1 of 1 flaws are convicted" in rows[0]
+    assert "[page](a-name/check.html)" in rows[0]
+    assert "VIOLATED" in (one.folder / "check.html").read_text()
 
 
 @pytest.mark.parametrize("name", ["gaussian-large-epsilon", "local-sensitivity-mean"])
@@ -154,10 +156,10 @@ def test_what_goes_wrong_is_said_in_the_row(tmp_path: Path, monkeypatch: pytest.
     )
     assert "0 of 1 flaws are convicted" in readme.text([one])
 
-    accused: dict[str, Any] = {"verdict": "VIOLATED", "stage": "runs", "evidence": {"exact": "words"}, "worlds": None}
+    accused: dict[str, Any] = {"verdict": "VIOLATED", "stage": "runs", "evidence": {"exact": "said"}, "worlds": None}
     keep(one, fixed, accused)
     assert readme.is_accused(one, fixed)
-    assert "`constant`: **accused**: exact: words" in readme.text([one])
+    assert "`constant`: **accused**: exact: said" in readme.text([one])
     assert "1 of 1 releases are accused" in readme.text([one])
     assert set(records(one)) == {"flawed", "fixed"}
     assert set(records(replace(one, releases=(replace(flawed, name="2.0"), fixed)))) == {"fixed"}
