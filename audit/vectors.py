@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import AnyAttack
-from subnormal.audit.engine.pairs import covered
+from subnormal.audit.engine.pairs import adjacent_worlds
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
@@ -33,7 +33,7 @@ def vector(of: AnyAttack) -> dict[str, Any]:
 
     Raises ValueError where its worlds are not adjacent.
     """
-    data_in, data_out = covered(of)
+    data_in, data_out = adjacent_worlds(of)
     content = {
         "family": of.family,
         "parameters": number(dataclasses.asdict(of.parameters)),

@@ -163,7 +163,7 @@ for runs in (1, 100, 10_000, 1 << 18):
 # one run tells with probability ½. Its exact twin has the same claim, and keeps it:
 
 # %%
-rows = leak_growth.compounded([attack("rounded-addition-float16")], count=COUNT)
+rows = leak_growth.measure_leaks([attack("rounded-addition-float16")], count=COUNT)
 _, axes = plt.subplots(figsize=(10, 4))
 allowed = [other_accountants.kairouz_oh_viswanath(rows[0].claim.epsilon, 0.0, runs, 0.0) for runs in leak_growth.RUNS]
 axes.fill_between(leak_growth.RUNS, 0, allowed, color="0.9", label=f"allowed, ε = {rows[0].claim.epsilon:g} a run")

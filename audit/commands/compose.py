@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from subnormal.audit.composition.comparison import Line, Subject
-    from subnormal.audit.composition.leak_growth import Compounded
+    from subnormal.audit.composition.leak_growth import LeakGrowth
     from subnormal.audit.report.svg import Panel
 
 RUNS = 1_024
@@ -127,13 +127,13 @@ def _compared(subject: Subject, runs: int, delta: float) -> list[Panel]:
 def _leaks(names: Sequence[str], count: int) -> list[Panel]:
     """Print how the leaks of broken members grow; return the charts."""
     from subnormal.attacks.catalogue import attack, attacks, chosen
-    from subnormal.audit.composition.leak_growth import charts, compounded
+    from subnormal.audit.composition.leak_growth import charts, measure_leaks
 
     for name in names:
         known(attack, name, "--attack")
     composed = chosen(names) or [one for one in attacks() if not one.slow]
     with progress("composing", len(composed)) as done:
-        rows = compounded(composed, count=count, done=done)
+        rows = measure_leaks(composed, count=count, done=done)
     if not rows:
         raise click.UsageError("no exact law convicts a member under these attacks")
     print_table(_leak_table(rows))
@@ -148,7 +148,7 @@ def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
     return made
 
 
-def _leak_table(rows: Sequence[Compounded]) -> Table:
+def _leak_table(rows: Sequence[LeakGrowth]) -> Table:
     from subnormal.audit.composition.leak_growth import RUNS as STEPS
 
     made = _empty(

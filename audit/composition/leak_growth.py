@@ -1,4 +1,4 @@
-"""Growth of leaks under composition: the advantage against a broken member, next to that against its exact twin."""
+"""Growth of leaks under composition: the advantage against a broken member and against its exact twin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.composition import other_accountants
 from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.composition import COUNT, buckets
-from subnormal.audit.engine.pairs import Crossing, covered, crossings
+from subnormal.audit.engine.pairs import Crossing, adjacent_worlds, crossings
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.report import svg
@@ -25,11 +25,12 @@ RUNS = tuple(1 << power for power in range(0, 19, 2))  # of the table and the ch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compounded:
-    """A member under an attack, and (low, up) at each of RUNS. exact: whether it is the exact twin beside broken ones.
+class LeakGrowth:
+    """The growth of the leak of a member under an attack: bounds (low, up) at each of RUNS.
 
-    beyond: of δ(r·ε), which for r runs that keep the claim is at most 1 − (1 − δ)^r. advantage: of δ(0), by which the
-    best event after r runs is likelier in one world than in the other.
+    exact: whether the member is the exact twin of the broken members.
+    beyond: bounds of δ(r·ε). If each run keeps the claim, δ(r·ε) is at most 1 − (1 − δ)^r.
+    advantage: bounds of δ(0), the largest difference of an event's probabilities after r runs.
     """
 
     attack: str
@@ -41,31 +42,31 @@ class Compounded:
 
 
 def both_directions(name: str, mechanism: AnyMechanism, attack: AnyAttack, count: int = COUNT) -> Subject | None:
-    """Return one run of a member under an attack from its exact laws, or None where it has none."""
-    laws = exact.both_laws(mechanism, attack, covered(attack))
+    """Return one run of a member under an attack from its exact laws, or None without exact laws."""
+    laws = exact.both_laws(mechanism, attack, adjacent_worlds(attack))
     if laws is None:
         return None
-    law_in, law_out = exact.multiplied(*laws)
+    law_in, law_out = exact.multiply_out(*laws)
     return Subject(name, (buckets(law_in, law_out, count=count), buckets(law_out, law_in, count=count)))
 
 
-def compounded(
+def measure_leaks(
     attacks: Sequence[AnyAttack], *, count: int = COUNT, done: Callable[[], None] = lambda: None
-) -> list[Compounded]:
-    """Return, for every member that its exact law convicts, what its runs add up to, each followed by an exact twin.
+) -> list[LeakGrowth]:
+    """Return the leak growth of every member whose exact law violates its claim, each followed by its exact twin.
 
-    The twin is the first exact member of the family with a law. done() is called for every attack.
+    The twin is the first exact member of the family with a law. done() is called after every attack.
     """
-    found = []
+    rows = []
     for attack in attacks:
-        met = crossings([attack])
-        broken = [one for one in met if _violated(one)]
-        twins = [one for one in met if one.mechanism.exact and one not in broken]
-        found += [made for one in broken if (made := _compounded(one, count, twin=False)) is not None]
+        pairs = crossings([attack])
+        broken = [one for one in pairs if _violated(one)]
+        twins = [one for one in pairs if one.mechanism.exact and one not in broken]
+        rows += [row for one in broken if (row := _growth(one, count, twin=False)) is not None]
         if broken:
-            found += [made for one in twins if (made := _compounded(one, count, twin=True)) is not None][:1]
+            rows += [row for one in twins if (row := _growth(one, count, twin=True)) is not None][:1]
         done()
-    return found
+    return rows
 
 
 def _violated(one: Crossing) -> bool:
@@ -74,23 +75,23 @@ def _violated(one: Crossing) -> bool:
     return laws is not None and exact.compare(*laws, claim).verdict is Verdict.VIOLATED
 
 
-def _compounded(one: Crossing, count: int, *, twin: bool) -> Compounded | None:
+def _growth(one: Crossing, count: int, *, twin: bool) -> LeakGrowth | None:
     subject = both_directions(one.mechanism.name, one.seen, one.attack, count)
     if subject is None:
         return None
     _, claim = one.claimed()
     beyond = tuple(subject.delta(runs, runs * claim.epsilon) for runs in RUNS)
     low, up = zip(*(subject.delta(runs, 0.0) for runs in RUNS), strict=True)
-    advantage = tuple(zip(accumulate(low, max), up, strict=True))  # what fewer runs make certain, more do
-    return Compounded(one.attack.name, one.mechanism.name, twin, claim, beyond, advantage)
+    advantage = tuple(zip(accumulate(low, max), up, strict=True))  # a bound for fewer runs holds for more
+    return LeakGrowth(one.attack.name, one.mechanism.name, twin, claim, beyond, advantage)
 
 
-def charts(rows: Sequence[Compounded]) -> list[Panel]:
-    """Return a chart for each attack: the advantage that is certain, the twin's, and what the claim allows."""
+def charts(rows: Sequence[LeakGrowth]) -> list[Panel]:
+    """Return a chart for each attack: the certain advantage, the twin's largest advantage, and the claim's limit."""
     return [_chart(attack, [*of]) for attack, of in groupby(rows, lambda row: row.attack)]
 
 
-def _chart(attack: str, rows: Sequence[Compounded]) -> Panel:
+def _chart(attack: str, rows: Sequence[LeakGrowth]) -> Panel:
     claim = rows[0].claim
     allowed = [other_accountants.kairouz_oh_viswanath(claim.epsilon, claim.delta, runs, 0.0) for runs in RUNS]
     frame = Frame(Axis("runs r", RUNS[0], RUNS[-1], logarithmic=True), Axis("advantage", 0.0, 1.0))

@@ -32,12 +32,12 @@ class Crossing:
         return self.mechanism if channel in (None, "time") else side_channels.traced(self.mechanism, channel)
 
     def claimed(self) -> tuple[tuple[Any, Any], Claim]:
-        """Return the worlds and what the member as it is seen promises for them. Raises as `covered` does."""
-        worlds = covered(self.attack)
+        """Return the worlds and what the member as it is seen promises for them. Raises as `adjacent_worlds` does."""
+        worlds = adjacent_worlds(self.attack)
         return worlds, self.seen.claim(self.attack.parameters, *worlds)
 
 
-def covered(attack: AnyAttack) -> tuple[Any, Any]:
+def adjacent_worlds(attack: AnyAttack) -> tuple[Any, Any]:
     """Return the worlds. Raises ValueError where they are not adjacent, LookupError for an unknown family."""
     worlds = attack.worlds()
     if not family(attack.family).adjacent(attack.parameters, *worlds):

@@ -70,7 +70,7 @@ def examine_all(
     rows come last, one at a time, in this process. report_progress is called about ten times a second. The report
     depends neither on the executor nor on the counts restored from the store.
     """
-    states = planned(crossings, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided)
+    states = row_states(crossings, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided)
     for place, stored in ({} if store is None else store.stored).items():
         states[place].stored = stored
     counted_rows = [one for one in states if one.crossing.attack.channel != "time"]
@@ -90,7 +90,7 @@ def examine_all(
     return Report(version("subnormal"), seed, runs, alpha, share, environment(), made)
 
 
-def planned(
+def row_states(
     crossings: Sequence[Crossing], *, seed: int, runs: int, alpha: float, until_decided: bool
 ) -> list[RowState]:
     """Return the state of each row before it begins, with its runs and its share of α."""

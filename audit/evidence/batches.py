@@ -15,15 +15,15 @@ from subnormal.attacks.core.attack import AnyAttack
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import AnyMechanism, Outcomes
 
-BATCH = 1 << 17  # runs a batch: fixed, because a batch is a pure function of its number
-SMALL_RANGE = 1 << 14  # integers so close together are counted before anything is asked of them
+BATCH = 1 << 17  # runs of a batch: fixed, because a batch is a pure function of its number
+SMALL_RANGE = 1 << 14  # integers in so small a range are counted before the event and the statistic see them
 
 Batch = tuple[int, int]  # its number, and its runs in each world
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Counts of a mechanism's outcomes; no samples are kept."""
+    """Counts of a mechanism's outcomes, by event and by bin."""
 
     event: int
     bins: NDArray[np.int64]
@@ -43,7 +43,7 @@ class BatchTotals:
     __slots__ = ("counted", "counts", "done", "runs")
 
     def __init__(self, runs: int, bins: int) -> None:
-        self.runs = runs  # wanted, of each world
+        self.runs = runs  # requested, of each world
         self.counted = 0  # of them
         self.counts = zero_counts(bins), zero_counts(bins)
         self.done: set[int] = set()  # the numbers of the batches counted
@@ -63,17 +63,17 @@ class BatchTotals:
         return all(before in self.done for before in range(number))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `restore` reads."""
+        """Return the counts so far, for `restore`."""
         events, bins = [world.event for world in self.counts], [world.bins.tolist() for world in self.counts]
         return {"batches": _joined(self.done), "events": events, "bins": bins}
 
     def restore(self, stored: dict[str, Any]) -> None:
-        """Add what `to_json` returned, of the same row. Raises ValueError where they are of another row."""
+        """Add the counts that `to_json` returned for this row. Raises ValueError if they are of another row."""
         done = {number for first, last in stored["batches"] for number in range(first, last + 1)}
         counts = [Counts(*pair) for pair in zip(stored["events"], map(np.array, stored["bins"]), strict=True)]
         self.add([batch for batch in batches(self.runs) if batch[0] in done], (counts[0], counts[1]))
         if any(len(world.bins) != len(counts[0].bins) or world.runs != self.counted for world in self.counts):
-            raise ValueError("the counts that were kept are not of this row")
+            raise ValueError("the stored counts are not of this row")
 
     @property
     def complete(self) -> bool:
@@ -83,13 +83,13 @@ class BatchTotals:
 
 def _joined(numbers: Iterable[int]) -> list[list[int]]:
     """Return numbers as ascending ranges [first, last]."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in sorted(numbers):
-        if found and found[-1][1] == number - 1:
-            found[-1][1] = number
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
         else:
-            found.append([number, number])
-    return found
+            ranges.append([number, number])
+    return ranges
 
 
 def zero_counts(bins: int) -> Counts:
@@ -114,7 +114,7 @@ def count_worlds(
 
 
 def total(counted: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts] | None:
-    """Return the counts of batches together; None of no batch."""
+    """Return the sum of the counts of batches; None without any batch."""
     return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), counted) if counted else None
 
 
@@ -130,7 +130,7 @@ def count_batch(
 ) -> Counts:
     """Return the counts of one batch: a pure function of its arguments for a seeded mechanism.
 
-    Raises ValueError where the attack has no event, or the mechanism or the event returns an array of another length.
+    Raises ValueError if the attack has no event, or if the mechanism or the event returns an array of another length.
     """
     if attack.event is None:
         raise ValueError(f"attack {attack.name!r} names no event")
@@ -139,16 +139,16 @@ def count_batch(
     if len(drawn) != runs:
         raise ValueError(f"{mechanism.name} returned {len(drawn)} outcomes, not {runs}")
     outcomes, times = distinct_counts(drawn)
-    found = np.searchsorted(edges[:-1], attack.statistic(outcomes))  # what is larger, or a NaN, falls into the last
+    places = np.searchsorted(edges[:-1], attack.statistic(outcomes))  # larger values and NaN fall into the last bin
     happened = attack.event(outcomes)
     if happened.shape != (len(outcomes),):
         raise ValueError(
             f"attack {attack.name!r}: its event returned an array of shape {happened.shape}, not ({len(outcomes)},)"
         )
     if times is None:
-        return Counts(int(happened.sum()), np.bincount(found, minlength=len(edges)).astype(np.int64))
+        return Counts(int(happened.sum()), np.bincount(places, minlength=len(edges)).astype(np.int64))
     bins = np.zeros(len(edges), dtype=np.int64)
-    np.add.at(bins, found, times)
+    np.add.at(bins, places, times)
     return Counts(int(times[happened].sum()), bins)
 
 

@@ -63,7 +63,7 @@ def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | 
     Mass of unknown location is counted once in both bounds (see `Direction`), not once for each atom.
     Raises ValueError if both worlds refuse in every run, because code that always fails would satisfy any claim.
     """
-    law_in, law_out = multiplied(law_in, law_out, event)
+    law_in, law_out = multiply_out(law_in, law_out, event)
     if _refuses(law_in) and _refuses(law_out):
         raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {law_in.atoms[0].error}")
     both = directions(law_in, law_out)
@@ -88,7 +88,7 @@ def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | 
     )
 
 
-def multiplied(law_in: Described, law_out: Described, event: Event | None = None) -> tuple[Law[Any], Law[Any]]:
+def multiply_out(law_in: Described, law_out: Described, event: Event | None = None) -> tuple[Law[Any], Law[Any]]:
     """Return two laws unchanged, and two products as laws over the keys that differ or that the event depends on.
 
     Raises TypeError for a law and a product.
@@ -175,7 +175,7 @@ def curve(
     law_in: Described, law_out: Described, epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    return hockey_stick_bounds.curve(*multiplied(law_in, law_out), epsilons)
+    return hockey_stick_bounds.curve(*multiply_out(law_in, law_out), epsilons)
 
 
 _ProbabilityBounds = tuple[Ratio, Ratio]

@@ -19,13 +19,13 @@ from subnormal.mechanisms.core.law import Law, block_ends, integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused
 from subnormal.mechanisms.privacy import Claim
 
-CURVE_POINTS = 33  # of the picture of δ(ε)
+CURVE_POINTS = 33  # of the chart of δ(ε)
 BINS = 4096  # at the most; binning is post-processing, so distances over bins stay sound lower bounds
-MANY = 1 << 23  # atoms from which an even part of them fixes the bins
+MANY = 1 << 23  # atoms; from here on an even part of them fixes the bins
 PART = 1 << 20  # atoms of that part
-PILOT = 4096  # runs that fix the bins where there is no law to fix them, at the most
-PILOT_SHARE = 1 / 8  # of the runs asked for, at the most
-REFUSALS = 100  # of each world: where a pilot of at least so many only raises, nothing is tried
+PILOT = 4096  # largest number of runs that fix the bins where there is no law
+PILOT_SHARE = 1 / 8  # largest share of the requested runs for the pilot
+REFUSALS = 100  # runs of each world; a pilot of at least so many that all raise is an error
 
 Laws = tuple[Law[Any], Law[Any]]
 
@@ -39,7 +39,7 @@ def sketch(
     seed: int,
     runs: int,
 ) -> Sketch:
-    """Return what a row's picture shows before its runs are counted: the bins (see `bin_edges`), and what laws say.
+    """Return the data of a row's charts before its runs are counted: the bins (see `bin_edges`), and the laws' masses.
 
     Raises as `bin_edges` does.
     """
@@ -51,7 +51,7 @@ def sketch(
 
 
 def sketched(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha: float) -> Sketch:
-    """Return the sketch with the counts and the band that they give for the curve."""
+    """Return the sketch with the counts and their confidence band of the curve."""
     shares = counts[0].bins / counts[0].runs, counts[1].bins / counts[1].runs
     points = _epsilons(claim).tolist()
     band = curve_band.drawn((counts[0].bins, counts[1].bins), claim, points, alpha, sketch.law)
@@ -59,12 +59,12 @@ def sketched(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha:
 
 
 def _epsilons(claim: Claim) -> NDArray[np.float64]:
-    """Return where curves δ(ε) are drawn, shape (CURVE_POINTS,)."""
+    """Return the ε at which the curve δ(ε) is computed, shape (CURVE_POINTS,)."""
     return np.linspace(0, 2 * claim.epsilon or 1.0, CURVE_POINTS)
 
 
 def pilot(runs: int) -> int:
-    """Return how many of the requested runs only fix the bins, at least one."""
+    """Return the number of requested runs that only fix the bins, at least one."""
     return max(1, min(PILOT, int(PILOT_SHARE * runs)))
 
 
@@ -73,9 +73,8 @@ def bin_edges(
 ) -> NDArray[np.float64]:
     """Return the largest value of each bin of the attack's statistic, ascending, at most `BINS` of them.
 
-    The last bin has no end: it holds what is larger, too.
-    From the atoms of the laws; without laws, from so many runs of each world, which judge nothing (see `pilot`).
-    Raises ValueError where these are enough, and all of them raised.
+    The last bin also holds all larger values. The bins follow from the atoms of the laws; without laws, from pilot runs
+    of each world, which judge nothing (see `pilot`). Raises ValueError if all of at least `REFUSALS` pilot runs raised.
     """
     if laws is None:
         drawn = []
@@ -104,12 +103,12 @@ def _distinct(laws: Laws) -> Sequence[Law[Any]]:
 
 
 def bin_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the law's mass in each bin as floats, for tests of fit and for pictures only, shape (bins,)."""
+    """Return the law's mass in each bin as floats, for tests of fit and for charts only, shape (bins,)."""
     values, low = attack.statistic(law.atoms), integers(law.low)
     edges = np.append(edges[:-1], np.inf)
     if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
         return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
-    bins = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # of a NaN too
+    bins = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # a NaN falls into the last
     shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
     return np.bincount(bins, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
 
@@ -134,9 +133,9 @@ def judge(
     """Return the evidence of counts against a claim, at confidence 1 − α, shared as `binomial.parts` says.
 
     VIOLATED: the event, or its complement, is more likely in one world than the claim allows, by Clopper-Pearson bounds
-    with a quarter of the event's α in each tail; or the worlds lie further apart than any event of the claim may tell
-    them: the Kolmogorov-Smirnov distance over the bins, less its margin. The bins must be fixed before the counts.
-    UNDERPOWERED: so few runs could not have shown it. Else NOT REFUTED.
+    with a quarter of the event's α in each tail; or the Kolmogorov-Smirnov distance over the bins, less its margin,
+    exceeds the largest advantage that the claim allows. The bins must be fixed before the counts.
+    UNDERPOWERED: the runs are too few to show a violation. Otherwise NOT REFUTED.
     Raises ValueError for an α that is not between 0 and 1.
     """
     if not 0 < alpha < 1:
@@ -178,5 +177,5 @@ def judge(
 
 
 def row_seed(seed: int, attack: AnyAttack, mechanism: AnyMechanism) -> int:
-    """Return the seed of a row's Monte Carlo tests, whatever else the report holds."""
+    """Return the seed of a row's Monte Carlo tests. It does not depend on the other rows of the report."""
     return seeded_bits(seed, attack.name, mechanism.name, "fit").take(63)

@@ -1,4 +1,4 @@
-"""Runs until a claim is decided, by an e-process (`e_process`) that is inspected after every batch."""
+"""Evidence by an e-process (`e_process`) that is inspected after every batch, until the claim is decided."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 
-FIRST = 64  # runs of the first batch, which bets nothing; each batch is as large as all before it, up to a largest size
+FIRST = 64  # runs of the first batch, which bets nothing; each later batch doubles the runs, up to a largest size
 SLACK = 1e-6  # nats of wealth required beyond 1/α: more than the rounding errors of all sums
 LEARNING_MAX, LEARNING_SHARE = 1 << 16, 1 / 8  # runs of each world to learn an event on, and the share of all
 
 
 class Looks:
-    """The test of a claim so far: batches in the order of their numbers, in whatever order they were counted."""
+    """The test of a claim so far. Batches are counted in any order and inspected in the order of their numbers."""
 
     __slots__ = ("_alpha", "_event", "_looks", "_plan", "_state", "_waiting", "pairs")
 
     def __init__(self, claim: Claim, attack: AnyAttack, alpha: float, plan: tuple[int, int, int]) -> None:
-        """plan: the runs to spend at the most, those spent to learn the event, and the largest batch.
+        """plan: the largest number of runs, those that learned the event among them, and the largest batch.
 
         Raises ValueError for an α that is not between 0 and 1.
         """
@@ -36,8 +36,8 @@ class Looks:
         self._alpha, self._plan = alpha, plan
         self._event = {} if attack.event is None else attack.event.to_json()
         self._state, self._looks = State(claim), [(0, 0.0)]
-        self._waiting: dict[int, PairCounts] = {}  # batches that came before their turn
-        self.pairs: list[PairCounts] = []  # of the batches looked at
+        self._waiting: dict[int, PairCounts] = {}  # counted batches whose predecessors are not counted yet
+        self.pairs: list[PairCounts] = []  # of the batches inspected
 
     def todo(self) -> Iterator[Batch]:
         """Yield the batches that are not counted yet."""
@@ -50,7 +50,7 @@ class Looks:
         )
 
     def add(self, span: Sequence[Batch], counted: Sequence[PairCounts]) -> None:
-        """Add the counts of some batches, and look after each whose turn has come, until the claim is decided."""
+        """Add the counts of some batches, and inspect them in order until the claim is decided."""
         self._waiting.update((number, pairs) for (number, _), pairs in zip(span, counted, strict=True))
         while not self.complete and len(self.pairs) in self._waiting:
             pairs = self._waiting.pop(len(self.pairs))
@@ -59,24 +59,24 @@ class Looks:
             self._looks.append((self._state.seen.runs, self._state.log_e_value))
 
     def reached(self, number: int) -> bool:
-        """Whether all batches before this one have been looked at."""
+        """Whether all batches before this one have been inspected."""
         return len(self.pairs) >= number
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `restore` reads: the batches looked at."""
+        """Return the counts of the batches inspected, for `restore`."""
         return {"pairs": [[one.both, one.only_in, one.only_out, one.neither] for one in self.pairs]}
 
     def restore(self, stored: dict[str, Any]) -> None:
-        """Look again at what `to_json` returned, of the same row. Raises ValueError where they are of another row."""
+        """Inspect the counts that `to_json` returned for this row. Raises ValueError if they are of another row."""
         pairs = [PairCounts(*one) for one in stored["pairs"]]
         span = list(islice(self.todo(), len(pairs)))
         if [size for _, size in span] != [one.runs for one in pairs]:
-            raise ValueError("the counts that were kept are not of this row")
+            raise ValueError("the stored counts are not of this row")
         self.add(span, pairs)
 
     @property
     def counted(self) -> int:
-        """Runs of each world that have been looked at."""
+        """Runs of each world that have been inspected."""
         return self._state.seen.runs
 
     @property
@@ -111,7 +111,7 @@ class Looks:
 
 
 def batches(runs: int, largest: int) -> Iterator[int]:
-    """Yield the sizes of the batches of so many runs: 64, then as many as before, up to the largest.
+    """Yield the sizes of the batches: 64, then the sum of all before, up to the largest.
 
     >>> list(batches(1000, 256))
     [64, 64, 128, 256, 256, 232]
@@ -126,7 +126,7 @@ def batches(runs: int, largest: int) -> Iterator[int]:
 def count_pairs(mechanism: AnyMechanism, attack: AnyAttack, seed: int, number: int, runs: int) -> PairCounts:
     """Return the counts of one batch: a pure function of its arguments for a seeded mechanism.
 
-    Raises ValueError where the attack has no event, or the mechanism returns another number of outcomes.
+    Raises ValueError if the attack has no event, or if the mechanism returns another number of outcomes.
     """
     if attack.event is None:
         raise ValueError(f"attack {attack.name!r} names no event")

@@ -1,7 +1,7 @@
 """Side channels: `traced` turns a mechanism into one whose outcome is the pair (outcome, count).
 
-A claim about outputs says nothing about these pairs. It is applied to them nevertheless, or the member's own claim for
-them where it makes one (`Mechanism.trace_claim`): VIOLATED means above what that allows for the pairs. Laws, exhaustive
+A claim about outputs says nothing about these pairs. The audit applies it to them nevertheless; a member may make its
+own claim for the pairs (`Mechanism.trace_claim`). VIOLATED means that the pairs exceed that claim. Laws, exhaustive
 laws, samples and verdicts work as for any other mechanism.
 """
 
@@ -20,21 +20,21 @@ from subnormal.mechanisms.core.law import Law, image, integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused, Trace
 from subnormal.mechanisms.core.outcome_identity import identity
 
-DRAWS = 1_000  # at the most, because each is a separate call
-DRAWS_LEAST = 500  # fewer convict of little that the law does not show
-BITS = 1 << 24  # random bits of each world at the most: roughly proportional to the cost of a draw
+DRAWS = 1_000  # largest number, because each draw is a separate call
+DRAWS_LEAST = 500  # fewer draws show little that the law does not show
+BITS = 1 << 24  # largest number of random bits of each world: roughly proportional to the cost of its draws
 
 
 def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechanism:
-    """Return the mechanism whose outcome is the pair (outcome, count) that one release shows through the channel.
+    """Return the mechanism whose outcome is the pair (outcome, count) of one release.
 
-    A count is what the source of bits has counted while a single outcome was drawn, by a call of its own; without a
-    channel it is the whole `Trace`. An exception is an outcome, `Refused`, beside its count. The law is that of the
-    member's traces, seen through the channel; a member without a law of traces gives a mechanism without a law.
+    Each outcome is drawn by a separate call. The source of bits counts during the call; without a channel the count is
+    the whole `Trace`. An exception is the outcome `Refused`, with its count. The law is the member's law of traces,
+    reduced to the channel. Without a law of traces, the mechanism has no law.
     Raises ValueError for the channel 'time', which is measured and not counted.
 
     >>> from subnormal.mechanisms.bits import scripted_bits
-    >>> coin = Mechanism("coin", "coins", lambda data, parameters, bits, n: [bits.take(1)], lambda *given: None)
+    >>> coin = Mechanism("coin", "coins", lambda data, parameters, bits, n: [bits.take(1)], lambda *arguments: None)
     >>> traced(coin, "bits").sample(None, None, scripted_bits("10"), 2)
     [(1, 1), (0, 1)]
     """
@@ -56,7 +56,7 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
 
 
 def _law_seen(law: Callable[..., Law[Any]], count: Callable[[Trace], Any], data: Any, parameters: Any) -> Law[Any]:
-    """Return the law of (outcome, count). The longer draws that a law of traces leaves out may look like named ones."""
+    """Return the law of (outcome, count). Longer draws, which a law of traces leaves out, may have the same counts."""
     whole = law(data, parameters)
     least: dict[Hashable, int] = {}
     atoms: Sequence[Any] = whole.atoms
@@ -83,7 +83,7 @@ def _draw(
     tries, consumed, steps = bits.tries, bits.consumed, bits.steps
     try:
         outcome = mechanism.sample(data, parameters, bits, 1)[0]
-    except (OutOfBitsError, NameError, AttributeError):  # an exhaustive walk's business, or a mistake in the code
+    except (OutOfBitsError, NameError, AttributeError):  # for the exhaustive walk, or a mistake in the code
         raise
     except Exception as error:
         outcome = Refused(f"{type(error).__name__}: {error}")

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from subnormal.audit.model import Interval
 from subnormal.mechanisms.privacy import Claim
 
-FIT_BINS = 1024  # of a test of fit, at the most
-NEAR = 1e-9  # part of a tail, within which an inverse function is believed
-SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is then 0.001
+FIT_BINS = 1024  # largest number of bins of a test of fit
+NEAR = 1e-9  # largest relative error of a tail at which an inverse function is trusted
+SIMULATIONS = 999  # of a Monte Carlo p-value, whose least value is 0.001
 
-Tails = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]  # of some of the counts
+Tails = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]  # at some of the counts
 
 
 def clopper_pearson(count: int, runs: int, tail: float) -> Interval:
@@ -30,8 +30,8 @@ def clopper_pearson_all(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ends of the exact interval of each count, low ≤ count/runs ≤ high, each of shape (counts,).
 
-    P(X ≥ count) = tail at the low end, P(X ≤ count) = tail at the high one, within 10^-9 of the tail and beyond that
-    on the safe side. tail: at most 1/2, so that the share of the count lies between.
+    P(X ≥ count) = tail at the low end, P(X ≤ count) = tail at the high end, to a relative error of 10^-9, and on the
+    safe side otherwise. tail: at most 1/2, so that the interval contains the share of the count.
     Raises ValueError for a tail above 1/2, or counts that are not between 0 and runs.
     """
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
@@ -51,36 +51,36 @@ def clopper_pearson_all(
 
 
 def _tails(beta: Any, mirrored: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> Tails:
-    """Return the function p ↦ beta(a, b, p), computed by its mirror image above 1/2, where the tail itself is small.
+    """Return the function p ↦ beta(a, b, p), computed by its mirror image above 1/2, where the tail is small.
 
-    Otherwise scipy may subtract from 1: P(X ≥ count) = 3·10^-296 comes out as 0 for 5 misses in 10^8 runs.
+    Without it scipy may subtract from 1: for 5 misses in 10^8 runs, P(X ≥ count) = 3·10^-296 comes out as 0.
     """
 
     def tails(at: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float64]:
         one, other = a[where], b[where]
-        found: NDArray[np.float64] = np.where(at > 0.5, mirrored(other, one, 1 - at), beta(one, other, at))
-        return found
+        values: NDArray[np.float64] = np.where(at > 0.5, mirrored(other, one, 1 - at), beta(one, other, at))
+        return values
 
     return tails
 
 
 def _ends(
-    found: NDArray[Any], tails: Tails, tail: float, shares: NDArray[np.float64], limit: float
+    inverses: NDArray[Any], tails: Tails, tail: float, shares: NDArray[np.float64], limit: float
 ) -> NDArray[np.float64]:
-    """Return where the tails, which fall from the shares to the limit, come down to `tail`, shape (counts,).
+    """Return where the tails, which fall from the shares to the limit, reach `tail`, shape (counts,).
 
-    found: the values of scipy's inverse function. It is far off, or NaN, at some arguments, for instance near counts of
-    1,000 of many runs (1.17.1). Values that the distribution function does not confirm are replaced by bisection over
-    the floats in their order: the end is then the float farthest from the limit whose tail is no larger.
+    inverses: the values of scipy's inverse function. Some are far off or NaN, for instance near counts of 1,000 of many
+    runs (1.17.1). Values that the distribution function does not confirm are replaced by bisection over the floats in
+    their order: the end is then the float farthest from the limit whose tail is at most `tail`.
     """
     with np.errstate(invalid="ignore"):
-        wrong = ~(np.abs(tails(found, np.full(len(found), True)) - tail) <= NEAR * tail)  # NaN is wrong, too
+        wrong = ~(np.abs(tails(inverses, np.full(len(inverses), True)) - tail) <= NEAR * tail)  # NaN is wrong, too
     inner, outer = shares[wrong], np.full(int(wrong.sum()), limit)
     for _ in range(64 if len(inner) else 0):
         middle = (inner.view(np.int64) + (outer.view(np.int64) - inner.view(np.int64)) // 2).view(np.float64)
         safe = tails(middle, wrong) <= tail
         outer, inner = np.where(safe, middle, outer), np.where(safe, inner, middle)
-    ends = found.copy()
+    ends = inverses.copy()
     ends[wrong] = outer
     return ends
 
@@ -96,13 +96,13 @@ def epsilon_lower(event_in: Interval, event_out: Interval, delta: float) -> floa
 
 
 def underpowered(runs: int, alpha: float, epsilon: float, delta: float) -> bool:
-    """Return whether even a perfect distinguisher could not show more than (ε, δ) with so many runs a world.
+    """Return whether even a perfect distinguisher could not show more than (ε, δ) with so many runs of each world.
 
-    The best that can be seen is an event in every run of one world and none of the other; with tails of α/4 its bounds
-    are L = (α/4)^(1/runs) and 1 − L, so nothing can be shown while L − δ ≤ e^ε·(1 − L). alpha: the event's part.
-    Nor by the distance of the worlds, with no more of α than the event has: with y = (1 − δ)/(1 + e^ε) ≤ 1/2 the event
-    needs runs > ln(4/α)/−ln(1 − y), and a distance of 1, whose margin must be below 2y, runs > ln(4/α)/(2·y²); and
-    −ln(1 − y) ≥ y ≥ 2·y².
+    The best result is an event in every run of one world and in none of the other. With tails of α/4 its bounds are
+    L = (α/4)^(1/runs) and 1 − L, so nothing can be shown while L − δ ≤ e^ε·(1 − L). alpha: the event's part.
+    The distance of the worlds, with no more of α than the event, cannot show more either. Let y = (1 − δ)/(1 + e^ε),
+    which is at most 1/2. The event needs runs > ln(4/α)/−ln(1 − y). A distance of 1, whose margin must be below 2y,
+    needs runs > ln(4/α)/(2·y²), and −ln(1 − y) ≥ y ≥ 2·y².
     """
     return showable(runs, alpha, delta) <= epsilon
 
@@ -115,9 +115,9 @@ def showable(runs: int, alpha: float, delta: float = 0.0) -> float:
 
 
 def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
-    """Return the least number of runs a world with which a verdict is not UNDERPOWERED: where L > (e^ε + δ)/(e^ε + 1).
+    """Return the least number of runs of each world at which a verdict is not UNDERPOWERED: L > (e^ε + δ)/(e^ε + 1).
 
-    Raises ValueError where no affordable number is enough.
+    Raises ValueError if no affordable number is enough.
 
     >>> runs_needed(0.05, 1.0)
     14
@@ -136,10 +136,10 @@ def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
 def standard_errors_beyond(
     first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
 ) -> NDArray[np.float64]:
-    """Return by how many standard errors counts of events exceed the claim, shape (events,). Only for ranking.
+    """Return the excess of counts of events over the claim, in standard errors, shape (events,). Only for ranking.
 
-    (p − e^ε·q − δ)/√(p/n + e^2ε·q/m), a run added to each world; the largest over both directions and the complements.
-    −∞ for an event that always, or never, happened.
+    (p − e^ε·q − δ)/√(p/n + e^2ε·q/m), with a run added to each world; the largest over both directions and complements.
+    −∞ for an event that happened in all runs or in none.
     """
     ratio = math.exp(min(claim.epsilon, 300.0))
     beyond = np.full(len(first), -np.inf)
@@ -154,7 +154,7 @@ def standard_errors_beyond(
 def parts(alpha: float, bins: int) -> tuple[float, float]:
     """Return the shares of a row's α for the event's bounds and for the distance of the worlds: half each.
 
-    With one bin, the event gets all of it, because the distance is always 0.
+    With one bin the event gets all of α, because the distance is always 0.
     """
     return (alpha / 2, alpha / 2) if bins > 1 else (alpha, 0.0)
 
@@ -170,7 +170,7 @@ def dkw_margin(runs: int, alpha: float) -> float:
 def ks_distance(masses_in: NDArray[np.float64], masses_out: NDArray[np.float64]) -> float:
     """Return the Kolmogorov-Smirnov distance of two distributions over the same bins, shape (bins,).
 
-    Over bins fixed beforehand it is a lower bound on the distance of the distributions themselves.
+    Over bins that are fixed in advance it is a lower bound on the distance of the distributions.
     """
     return min(1.0, float(np.abs(np.cumsum(masses_in - masses_out)).max()))  # sums of shares may be rounded above 1
 
@@ -178,10 +178,10 @@ def ks_distance(masses_in: NDArray[np.float64], masses_out: NDArray[np.float64])
 def monte_carlo_fit(counts: NDArray[np.int64], masses: NDArray[np.float64], seed: int) -> tuple[float, float]:
     """Return the Kolmogorov-Smirnov statistic of counts against a law's masses over the same bins, and its p-value.
 
-    The p-value is the rank among `SIMULATIONS` samples of the law itself: valid on atoms, where the continuous
+    The p-value is the rank among `SIMULATIONS` samples of the law. It is valid for laws with atoms; the continuous
     distribution of the statistic (scipy.stats.kstest) is not.
     """
-    if len(counts) > FIT_BINS:  # neighbouring bins together: fixed beforehand, so the test stays valid
+    if len(counts) > FIT_BINS:  # neighbouring bins are merged: fixed in advance, so the test stays valid
         starts = np.arange(0, len(counts), -(-len(counts) // FIT_BINS))
         counts, masses = np.add.reduceat(counts, starts), np.add.reduceat(masses, starts)
     runs = int(counts.sum())

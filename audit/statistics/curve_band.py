@@ -13,7 +13,7 @@ from subnormal.audit.model import CurveEvidence, Pair, Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
-GROUPS = 64  # of bins, for a band that is drawn: its margin grows with their number
+GROUPS = 64  # of bins, for the band of a chart: its margin grows with their number
 
 
 def band(
@@ -22,16 +22,16 @@ def band(
     epsilons: Sequence[float],
     alpha: float,
 ) -> CurveEvidence:
-    """Return what the counts of bins, fixed beforehand, show of the whole curve δ(ε), the larger of both directions.
+    """Return a confidence band for the curve δ(ε) of both directions, from counts over bins fixed in advance.
 
-    Where the bins lie from the least likely in the first world, against the second, to the likeliest, δ(ε) is attained
-    by half-lines. lower: P(S) − e^ε·Q(S) over the half-lines S and their complements, by Clopper-Pearson
-    bounds that hold for all of them together (tails of α/2 shared by the four bounds of each half-line, whatever ε).
+    If the bins are in the order of their likelihood ratios, half-lines attain δ(ε).
+    lower: P(S) − e^ε·Q(S) over the half-lines S and their complements, by Clopper-Pearson bounds that hold together
+    (tails of α/2 are shared by the four bounds of each half-line, for all ε).
     upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^bins events no share
     differs from its probability by more than t (the other half of α).
-    VIOLATED: the curve lies above the claim's at some of the ε: an (ε₀, δ₀) claim promises a curve as ρ-zCDP does.
-    Raises ValueError for an α not between 0 and 1, no runs, different numbers of runs or bins in the worlds, negative
-    ε, or an order that is not a permutation of the bins.
+    VIOLATED: the curve lies above the claim's curve at some of the ε. An (ε₀, δ₀) claim has a curve, as ρ-zCDP has.
+    Raises ValueError for an α not between 0 and 1, no runs, different numbers of runs or bins in the worlds, or
+    a negative ε.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
@@ -43,9 +43,9 @@ def band(
     if len(points) == 0 or not (np.isfinite(points) & (points >= 0)).all():
         raise ValueError(f"epsilons must be finite and not negative, got {epsilons}")
     with np.errstate(over="ignore"):
-        ratios = np.exp(points) * (1 + 1e-15)  # up: against accusing
+        ratios = np.exp(points) * (1 + 1e-15)  # rounded up, so that no sound claim is accused
     lower, observed = _shown(bins, runs, ratios, alpha / 2), _observed(bins, runs, ratios)
-    # 2^bins events, two worlds: the complement of an event is another, so that one side is both
+    # 2^bins events and two worlds; one side is enough, because the complement of an event is an event
     margin = np.sqrt((len(bins[0]) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
     allowed = promised(claim, points)
     best = int((lower - allowed).argmax())
@@ -76,10 +76,11 @@ def drawn(
 
 
 def groups(bins: int, law: Pair | None) -> NDArray[np.int64]:
-    """Return for each bin which of `GROUPS` groups it belongs to, shape (bins,): fixed before any run that judges.
+    """Return the group of each bin, of `GROUPS` groups, shape (bins,). Groups are fixed before any run that judges.
 
-    With the law's masses (in, out), bins of one likelihood ratio belong together, the ratios ascend, and what only one
-    world can show stays apart; parts of equal mass where there are too many ratios. Else the bins' own order.
+    With the law's masses (in, out), bins of equal likelihood ratio form a group, groups are in ascending order of the
+    ratio, and bins that only one world reaches stay separate. Too many ratios are merged to groups of equal mass.
+    Without a law the groups follow the order of the bins.
     """
     if law is None:
         return np.arange(bins) * GROUPS // max(bins, GROUPS)
@@ -149,7 +150,7 @@ def _observed(
 def _of_curve(
     above: bool, runs: int, alpha: float, bins: int, points: NDArray[np.float64], allowed: NDArray[np.float64]
 ) -> Verdict:
-    """Return the verdict. UNDERPOWERED: a perfect distinguisher's curve would have lain nowhere above the promise."""
+    """Return the verdict. UNDERPOWERED: even a perfect distinguisher's curve would lie nowhere above the claim's."""
     if above:
         return Verdict.VIOLATED
     low = np.exp(np.log(alpha / (8 * max(1, bins - 1))) / runs)

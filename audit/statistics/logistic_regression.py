@@ -1,4 +1,4 @@
-"""A logistic regression of the world on the features of an outcome: a score, for an event to threshold."""
+"""A logistic regression of the world on the features of an outcome. An event compares its score with a threshold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Columns
 from subnormal.attacks.core.outcome_paths import Path
 
 RUNS = 1 << 14  # of each world, for the fit of the weights
-PATHS = 4  # largest number of parts of an outcome that are used
+PATHS = 4  # largest number of parts of an outcome in use
 
 
 def terms(columns: tuple[Columns, Columns], places: list[Path]) -> tuple[Term, ...]:

@@ -1,6 +1,6 @@
-"""Tests of timings, one pure function each. Each docstring states if timings may depend on each other.
+"""Tests of timings, one pure function for each. Each docstring states whether timings may depend on each other.
 
-Everywhere: nanoseconds, int64, and is_in, bool, each of shape (measurements,), in the order in which they were made.
+Arguments: nanoseconds (int64) and is_in (bool), each of shape (measurements,), in the order of the measurements.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from subnormal.audit.statistics import binomial
 CROPS = tuple(1 - 2.0**-power for power in range(1, 11))  # every tenth of dudect's percentiles
 RESAMPLES = 399  # of the bootstrap
 CONFIDENCE = 0.95  # of the bootstrap's intervals, and of the interval behind `needed`
-EXACT_SIGNS = 1_000  # beyond, the normal approximation errs by less than a step
-ERROR = 0.05  # an attacker's, at the most: to see a difference where there is none, or to miss it
+EXACT_SIGNS = 1_000  # for more signs the normal approximation errs by less than one sign
+ERROR = 0.05  # largest probability that an attacker sees a difference where there is none, or misses one
 
 Nanoseconds = NDArray[np.int64]
 IsIn = NDArray[np.bool_]
 
 
 def signs(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[int, int, int]:
-    """Return how many pairs of measurements in a row have `in` slower, are no tie, and have different worlds."""
+    """Return three counts of successive pairs: with `in` slower, without a tie, and of different worlds."""
     even = len(is_in) // 2 * 2
     first, second = nanoseconds[:even].reshape(-1, 2).T
     in_first, in_second = is_in[:even].reshape(-1, 2).T
@@ -34,17 +34,18 @@ def signs(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[int, int, int]:
 
 
 def sign_test(slower: int, untied: int) -> float:
-    """Return the exact two-sided p-value of so many signs among fair ones."""
+    """Return the exact two-sided p-value of the sign test."""
     from scipy.stats import binomtest
 
     return float(binomtest(slower, untied).pvalue) if untied else 1.0
 
 
 def needed(slower: int, untied: int, pairs: int) -> Interval:
-    """Return how many measurements show an attacker the difference, one of each world in turn: bounds at 95 %.
+    """Return the number of measurements that show an attacker the difference, as bounds at 95 %.
 
-    By a sign test that errs with probability at most `ERROR` in either direction, for the ends of the interval of the
-    share of signs. ∞ where the interval holds 1/2: then the measurements taken do not say that it can be seen at all.
+    The attacker measures both worlds in turn and uses a sign test that errs with probability at most `ERROR` in either
+    direction. The bounds are those for the ends of the interval of the share of signs. They are ∞ if the interval
+    contains 1/2: the measurements then do not show that the worlds differ.
     """
     if not untied:
         return math.inf, math.inf
@@ -56,9 +57,10 @@ def needed(slower: int, untied: int, pairs: int) -> Interval:
 
 
 def signs_needed(share: float) -> float:
-    """Return how many signs a two-sided sign test of level `ERROR` needs to miss this share with probability `ERROR`.
+    """Return the number of signs at which a sign test of level `ERROR` misses this share with at most that probability.
 
-    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², z₁ and z₂ normal quantiles at 1 − ERROR/2 and 1 − ERROR; few signs exactly.
+    n = ((z₁/2 + z₂·√(q(1−q)))/(q − 1/2))², with normal quantiles z₁ at 1 − ERROR/2 and z₂ at 1 − ERROR.
+    Small numbers are exact. The test is two-sided.
     """
     from scipy.special import ndtri
 
@@ -75,15 +77,15 @@ def _missed(signs: int, share: float, level: float) -> float:
     """Return the probability that a sign test of that level does not reject."""
     from scipy.special import bdtr
 
-    kept = int((bdtr(np.arange(signs), signs, 0.5) <= level / 2).sum())  # it rejects fewer signs of one side than that
-    return float(bdtr(signs - kept, signs, share) - (bdtr(kept - 1, signs, share) if kept else 0))
+    least = int((bdtr(np.arange(signs), signs, 0.5) <= level / 2).sum())  # the test rejects fewer signs of one side
+    return float(bdtr(signs - least, signs, share) - (bdtr(least - 1, signs, share) if least else 0))
 
 
 def welch(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[float, float]:
-    """Return the t of largest size, and its p-value times the number of tests (at most 1), taken for independent.
+    """Return the t of largest size, and its p-value times the number of tests (at most 1). Assumes independent timings.
 
-    First order on all measurements and on those below each of `CROPS` of them, where noise from above is less; second
-    order, which sees a difference in spread, on squared distances from the world's mean.
+    The tests compare the means of all measurements, the means below each quantile of `CROPS`, where noise is
+    less, and the means of the squared distances from the world's mean, which show a difference in spread.
     """
     from scipy.special import stdtr
 
@@ -91,11 +93,11 @@ def welch(nanoseconds: Nanoseconds, is_in: IsIn) -> tuple[float, float]:
     means = np.where(is_in, values[is_in].mean(), values[~is_in].mean())
     tests = [(values, is_in), ((values - means) ** 2, is_in)]
     for limit in np.quantile(values, CROPS):
-        kept = values <= limit
-        tests.append((values[kept], is_in[kept]))
-    found = [welch_t(one[of_in], one[~of_in]) for one, of_in in tests]
-    p, _, t = min((2 * float(stdtr(freedom, -abs(t))), -abs(t), t) for t, freedom in found)
-    return t, min(1.0, len(found) * p)
+        below = values <= limit
+        tests.append((values[below], is_in[below]))
+    statistics = [welch_t(one[of_in], one[~of_in]) for one, of_in in tests]
+    p, _, t = min((2 * float(stdtr(freedom, -abs(t))), -abs(t), t) for t, freedom in statistics)
+    return t, min(1.0, len(statistics) * p)
 
 
 def welch_t(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
@@ -115,26 +117,26 @@ def welch_t(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[fl
 def bootstrap(nanoseconds: Nanoseconds, is_in: IsIn, seed: int) -> tuple[Interval, Interval]:
     """Return intervals of the difference (in − out, nanoseconds) and the ratio (in/out) of medians, at `CONFIDENCE`.
 
-    Percentiles over resamples of blocks of measurements in a row, from anywhere, the end joined to the beginning: so
-    dependence over shorter stretches is kept. Source: Künsch 1989; Politis, Romano 1992 (circular blocks).
+    Percentiles over resamples of blocks of successive measurements, where the end is joined to the beginning. Timings
+    may depend on each other over less than a block. Source: Künsch 1989; Politis, Romano 1992 (circular blocks).
     """
     count = len(is_in)
     length = block_length(count)
     random = np.random.default_rng(seed)
-    found = np.empty((RESAMPLES, 2))
-    for resample in found:
+    resampled = np.empty((RESAMPLES, 2))
+    for resample in resampled:
         starts = random.integers(count, size=-(-count // length))
         chosen = ((starts[:, np.newaxis] + np.arange(length)) % count).ravel()[:count]
         resample[:] = medians(nanoseconds[chosen], is_in[chosen])
     tails = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-    ticks = np.maximum(found, 1)  # no ratio of times that the clock cannot tell from 0
-    spread = np.column_stack([found[:, 0] - found[:, 1], ticks[:, 0] / ticks[:, 1]])
+    ticks = np.maximum(resampled, 1)  # no ratio of times that the clock measures as 0
+    spread = np.column_stack([resampled[:, 0] - resampled[:, 1], ticks[:, 0] / ticks[:, 1]])
     low, high = np.quantile(spread, tails, axis=0).tolist()
     return (low[0], high[0]), (low[1], high[1])
 
 
 def block_length(count: int) -> int:
-    """Return √n, rounded up: blocks grow with the series, and so does their number."""
+    """Return √n, rounded up: both the size and the number of blocks grow with the series."""
     return math.ceil(math.sqrt(count))
 
 

@@ -184,7 +184,7 @@ def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     result = call("--attack", "rounded-addition-float16", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     (drawn,) = charts(tmp_path)
-    broken, twin = leak_growth.compounded([attack("rounded-addition-float16")])
+    broken, twin = leak_growth.measure_leaks([attack("rounded-addition-float16")])
     assert (broken.exact, twin.exact) == (False, True)
     for runs, (low, _) in zip(leak_growth.RUNS, broken.beyond, strict=True):
         assert low == pytest.approx(1 - 0.5**runs, rel=1e-9)
@@ -204,7 +204,7 @@ def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
 
 
 def test_what_tries_tell_compounds_of_a_member_whose_outcomes_are_exact() -> None:
-    broken, twin = leak_growth.compounded([attack("rejection-tries")])
+    broken, twin = leak_growth.measure_leaks([attack("rejection-tries")])
     assert (broken.mechanism, broken.exact, twin.exact) == ("exponential-base2", False, True)
     for runs, (low, _) in zip(leak_growth.RUNS, broken.advantage, strict=True):
         assert low >= 1 - (257 / 512) ** runs - 1e-9
@@ -212,7 +212,7 @@ def test_what_tries_tell_compounds_of_a_member_whose_outcomes_are_exact() -> Non
 
 
 def test_more_runs_make_no_less_certain() -> None:
-    for row in leak_growth.compounded([attack("selection-absorption")]):
+    for row in leak_growth.measure_leaks([attack("selection-absorption")]):
         assert sorted(low for low, _ in row.advantage) == [low for low, _ in row.advantage]
 
 

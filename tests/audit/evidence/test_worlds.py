@@ -10,7 +10,7 @@ from subnormal.attacks.additive.absorption import absorption
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
 from subnormal.audit import vectors
 from subnormal.audit.composition import leak_growth
-from subnormal.audit.engine.pairs import Crossing, covered
+from subnormal.audit.engine.pairs import Crossing, adjacent_worlds
 from subnormal.audit.engine.row import examine
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
@@ -34,7 +34,7 @@ CONVICT: dict[str, Callable[[Any, Any], object]] = {
     "sequential row": lambda attack, mechanism: refused(attack, mechanism, until_decided=True),
     "timed row": lambda attack, mechanism: refused(dataclasses.replace(attack, channel="time"), mechanism),
     "composed": lambda attack, mechanism: leak_growth.both_directions("far", mechanism, attack),
-    "compounded": lambda attack, mechanism: leak_growth.compounded([attack]),
+    "leak growth": lambda attack, mechanism: leak_growth.measure_leaks([attack]),
     "a file": lambda attack, mechanism: vectors.vector(attack),
 }
 
@@ -50,7 +50,7 @@ def test_worlds_that_a_claim_covers_are_tried() -> None:
     near = dataclasses.replace(FAR, worlds=lambda: (0.0, 1.0))
     exact = member("laplace-exact-base-e")
     assert Crossing(near, exact).claimed() == ((0.0, 1.0), Claim(near.parameters.epsilon))
-    assert covered(subnormal_time())
+    assert adjacent_worlds(subnormal_time())
     assert vectors.vector(near)
 
 
