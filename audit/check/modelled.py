@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subnormal.audit.check.readable import RESOLUTION, Number, identity_at, leaves, readable, releases
+from subnormal.audit.check.readable import RESOLUTION, Losses, Number, Readable, identity_at, leaves, readable, releases
 from subnormal.audit.check.replay import Call, Recorder, Run
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
@@ -62,10 +62,9 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = RED
         return Replayed(ModelledEvidence(Verdict.VIOLATED, point, math.inf, 1.0, (), without_noise), math.inf, notes)
     if loss == 0:
         return Replayed(None, 0.0, notes)
-    exceeded = _exceeded(list(moved.values()), list(moved.values()), claim)
+    exceeded = _exceeded(moved, Readable(*3 * [list(moved)]), claim)
     if exceeded is not None:
-        tails, fine = readable(recorder, pair[0], first, moved, claim, redraws)
-        exceeded = _exceeded([moved[one] for one in tails], [moved[one] for one in fine], claim)
+        exceeded = _exceeded(moved, readable(recorder, pair, (first, second), moved, claim, redraws), claim)
     return Replayed(exceeded, loss, notes)
 
 
@@ -114,17 +113,17 @@ def _is_unlocated(one: Call, other: Call) -> bool:
     return not one.releases and not (one.locations.any() or other.locations.any())
 
 
-def _exceeded(tails: Sequence[ModelledLoss], fine: Sequence[ModelledLoss], claim: AnyClaim) -> ModelledEvidence | None:
-    """Return evidence where releases with these losses exceed a claim, by lower bounds on δ(ε) of all of them together.
+def _exceeded(moved: Losses, shown: Readable, claim: AnyClaim) -> ModelledEvidence | None:
+    """Return evidence where releases that the outcome shows exceed a claim, by lower bounds on δ(ε) of them together.
 
-    tails: of Laplace noise whose outcome shows whether the release lies far to one side. Their sum counts at δ = 0: far
-    to one side, each probability is e^loss times as large. fine: of releases that the outcome shows to a resolution. A
-    threshold no further than that from the best one separates two Laplace distributions, or two Gaussian ones of the
-    means 0 and μ = √Σl², to which Gaussian noises together come down.
+    At δ = 0 the losses of Laplace noise add up: far to one side, each probability is e^loss times as large. Releases
+    that are shown finely have a threshold close to the best one. It separates two Laplace distributions, or two
+    Gaussian ones of the means 0 and μ = √Σl², to which Gaussian noises together come down.
     """
-    total = sum(one.loss for one in tails if one.kind == "Laplace")
-    laplace = [one.loss for one in fine if one.kind == "Laplace"]
-    gaussian = [one.loss for one in fine if one.kind == "Gaussian"]
+    tails = max((shown.toward_in, shown.toward_out), key=lambda one: _laplace_total(moved, one))
+    total = _laplace_total(moved, tails)
+    laplace = [moved[one].loss for one in shown.fine if moved[one].kind == "Laplace"]
+    gaussian = [moved[one].loss for one in shown.fine if moved[one].kind == "Gaussian"]
     for point in points(claim):
         epsilon = point.epsilon * (1 + MARGIN)
         bounds = [_laplace(one, epsilon) for one in laplace if one > epsilon]
@@ -132,10 +131,14 @@ def _exceeded(tails: Sequence[ModelledLoss], fine: Sequence[ModelledLoss], claim
             bounds.append(_gaussian(math.hypot(*gaussian), epsilon, RESOLUTION * math.sqrt(len(gaussian))))
         delta = max(bounds, default=0.0)
         if delta > point.delta * (1 + MARGIN) + SLACK or (point.delta == 0 and (total > epsilon or gaussian)):
-            losses = tuple(one for one in {*tails, *fine} if one in fine or point.delta == 0)
+            losses = tuple(moved[one] for one in moved if one in shown.fine or (one in tails and point.delta == 0))
             most = math.inf if gaussian else max(total, *laplace, 0.0)
             return ModelledEvidence(Verdict.VIOLATED, point, most, max(delta, 0.0), losses, None)
     return None
+
+
+def _laplace_total(moved: Losses, numbers: Sequence[Number]) -> float:
+    return sum(moved[one].loss for one in numbers if moved[one].kind == "Laplace")
 
 
 def _laplace(loss: float, epsilon: float) -> float:

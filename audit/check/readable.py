@@ -7,7 +7,8 @@ absolute value or a remainder hides the sign, and a clamp the tails.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -27,45 +28,75 @@ CENTRES = 5  # places between the tails at which the resolution is looked at
 Path = tuple[Hashable, ...]
 Leaves = dict[Path, Any]
 Number = tuple[int, int]  # of a call, and of its release
+Losses = Mapping[Number, ModelledLoss]
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """Releases that the outcome shows.
+
+    toward_in: those that it shows in the far tail which is likelier in the first world; toward_out: in the other tail.
+    fine: those that it shows to the resolution, and whose scale is the same in both worlds.
+    """
+
+    toward_in: list[Number]
+    toward_out: list[Number]
+    fine: list[Number]
 
 
 def readable(
-    recorder: Recorder, data: Any, first: Run, moved: Mapping[Number, ModelledLoss], claim: AnyClaim, redraws: int
-) -> tuple[list[Number], list[Number]]:
-    """Return the releases whose far tails can be told from the outcome, and those that can be read finely.
+    recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], moved: Losses, claim: AnyClaim, redraws: int
+) -> Readable:
+    """Return which releases the outcome shows.
 
-    moved: the releases whose locations differ. redraws: of noise that has no location.
+    runs: on the two inputs; the second replays the first. moved: the releases whose locations differ. redraws: of noise
+    that has no location.
     """
-    every = {
-        (place, number): one for place, call in enumerate(first.calls) for number, one in enumerate(call.located())
-    }
+    every, again = releases(runs[0]), releases(runs[1])
     if len(every) > READABLE_MAX:
-        return [], []
-    base = leaves(first.outcome)
+        return Readable([], [], [])
     touched: dict[Number, set[Path]] = {}
-    shown: dict[Number, tuple[set[Path], set[Path]]] = {}
+    shown: dict[Number, tuple[set[Path], set[Path], set[Path]]] = {}
     for one, release in every.items():
-        far, near = _probes(release, moved.get(one), claim)
-        values = {
-            at: leaves(recorder.run(data, first, shifts={one: at - release.released}).outcome) for at in {*far, *near}
-        }
-        touched[one] = {
-            path for path in base if any(identity_at(at, path) != identity_at(base, path) for at in values.values())
-        }
-        values[release.released] = base
-        rising = {path for path in touched[one] if _is_monotone([values[at].get(path) for at in sorted(values)])}
-        shown[one] = (
-            {path for path in rising if any(_differ(values, path, *far[at : at + 2]) for at in (0, 2))},
-            {
-                path
-                for path in rising
-                if all(_differ(values, path, *near[at : at + 2]) for at in range(0, len(near), 2))
-            },
+        touched[one], *parts = _shown(
+            recorder, pair[0], runs[0], one, _probes(release, again[one], moved.get(one), claim)
         )
-    hidden = _hidden(recorder, data, first, base, redraws)
-    free = {one: hidden.union(*(touched[other] for other in every if other != one)) for one in moved if one in every}
-    tails, fine = ([one for one in free if shown[one][kind] - free[one]] for kind in (0, 1))
-    return tails, fine
+        shown[one] = parts[0], parts[1], parts[2]
+    taken, moving = set[Path](), set[Number]()
+    for data, run in zip(pair, runs, strict=True):
+        hidden, elsewhere = _hidden(recorder, data, runs[0], run, redraws)
+        taken, moving = taken | hidden, moving | elsewhere
+    found = Readable([], [], [])
+    for one in moved.keys() - moving:
+        others = taken.union(*(touched[other] for other in every if other != one))
+        low, high, fine = (bool(parts - others) for parts in shown[one])
+        toward_low, toward_high = found.toward_out, found.toward_in
+        if every[one].location < again[one].location:
+            toward_low, toward_high = toward_high, toward_low
+        toward_low += [one] if low else []
+        toward_high += [one] if high else []
+        found.fine.extend([one] if fine and every[one].scale == again[one].scale else [])
+    return found
+
+
+def _shown(
+    recorder: Recorder, data: Any, first: Run, one: Number, probes: tuple[list[float], list[float]]
+) -> tuple[set[Path], set[Path], set[Path], set[Path]]:
+    """Return the parts of the outcome that change with a release, and show its low tail, its high tail, all of it."""
+    (far, near), base, released = probes, leaves(first.outcome), releases(first)[one].released
+    values = {
+        at: leaves(recorder.run(data, first, shifts={one: at - released}).outcome) for at in sorted({*far, *near})
+    }
+
+    def differ(path: Path, low: float, high: float) -> bool:
+        return identity_at(values[low], path) != identity_at(values[high], path)
+
+    values = dict(sorted({**values, released: base}.items()))
+    touched = {path for path in base if any(identity_at(at, path) != identity_at(base, path) for at in values.values())}
+    rising = {path for path in touched if _is_monotone([at.get(path) for at in values.values()])}
+    low, high = ({path for path in rising if differ(path, *tail)} for tail in (far[:2], far[2:]))
+    pairs = list(zip(near[::2], near[1::2], strict=True))
+    return touched, low, high, {path for path in rising if all(differ(path, *close) for close in pairs)}
 
 
 def releases(run: Run) -> dict[Number, Release]:
@@ -73,17 +104,15 @@ def releases(run: Run) -> dict[Number, Release]:
     return {(place, number): one for place, call in enumerate(run.calls) for number, one in enumerate(call.located())}
 
 
-def _in_pairs(values: Sequence[float]) -> zip[tuple[float, float]]:
-    return zip(values[::2], values[1::2], strict=True)
-
-
-def _probes(release: Release, loss: ModelledLoss | None, claim: AnyClaim) -> tuple[list[float], list[float]]:
-    """Return values of a release: two in each far tail, and pairs of close ones: between, and at the best thresholds.
+def _probes(
+    release: Release, other: Release, loss: ModelledLoss | None, claim: AnyClaim
+) -> tuple[list[float], list[float]]:
+    """Return values of a release in two worlds: two in each far tail, and pairs of close ones: between, and at the best thresholds.
 
     The best threshold for δ(ε) lies where one density is e^ε times the other.
     """
     scale = release.scale or 1.0
-    low, high = (release.location,) * 2 if loss is None else sorted((loss.location_in, loss.location_out))
+    low, high = sorted((release.location, other.location))
     far = [low - TAILS[1] * scale, low - TAILS[0] * scale, high + TAILS[0] * scale, high + TAILS[1] * scale]
     centres = [float(at) for at in np.linspace(far[1], far[2], CENTRES)]
     if loss is not None and high > low:
@@ -94,10 +123,6 @@ def _probes(release: Release, loss: ModelledLoss | None, claim: AnyClaim) -> tup
     return far, near
 
 
-def _differ(values: Mapping[float, Leaves], path: Path, one: float, other: float) -> bool:
-    return identity_at(values[one], path) != identity_at(values[other], path)
-
-
 def _is_monotone(values: list[Any]) -> bool:
     if not all(isinstance(one, int | float | np.integer | np.floating) for one in values):
         return False
@@ -105,19 +130,22 @@ def _is_monotone(values: list[Any]) -> bool:
     return all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs)
 
 
-def _hidden(recorder: Recorder, data: Any, first: Run, base: Leaves, redraws: int) -> set[Path]:
-    """Return the parts of the outcome that change with noise without a location, as a sample of the records."""
-    hidden: set[Path] = set()
-    if any(call.primitive.where is None for call in first.calls):
-        for _ in range(redraws):
-            run = recorder.run(data, first, redraw=True)
-            if run.difference is not None:
-                return set(base)
-            redrawn = leaves(run.outcome)
-            hidden |= {path for path in base if identity_at(redrawn, path) != identity_at(base, path)}
-            if len(hidden) == len(base):
-                break
-    return hidden
+def _hidden(recorder: Recorder, data: Any, first: Run, base: Run, redraws: int) -> tuple[set[Path], set[Number]]:
+    """Return the parts of the outcome, and the releases with other locations, when noise without a location is redrawn.
+
+    Of a sample of the records, for instance: then the loss is smaller than that of the records that were drawn. base:
+    the run on these data. Its releases are those of the first run, whatever their locations are.
+    """
+    parts, locations = leaves(base.outcome), {one: release.location for one, release in releases(base).items()}
+    hidden, moving = set[Path](), set[Number]()
+    for _ in range(redraws if any(call.primitive.where is None for call in first.calls) else 0):
+        run = recorder.run(data, first, redraw=True)
+        redrawn = leaves(run.outcome)
+        hidden |= {path for path in parts if identity_at(redrawn, path) != identity_at(parts, path)}
+        moving |= {one for one, release in releases(run).items() if release.location != locations.get(one)}
+        if run.difference is not None or len(moving) == len(locations):
+            return set(parts), set(locations)
+    return hidden, moving
 
 
 def leaves(outcome: Any, path: Path = ()) -> Leaves:
