@@ -107,7 +107,7 @@ def releases(run: Run) -> dict[Number, Release]:
 def _probes(
     release: Release, other: Release, loss: ModelledLoss | None, claim: AnyClaim
 ) -> tuple[list[float], list[float]]:
-    """Return values of a release in two worlds: two in each far tail, and pairs of close ones: between, and at the best thresholds.
+    """Return values of a release: two in each far tail, and pairs of close ones, between and at the best thresholds.
 
     The best threshold for δ(ε) lies where one density is e^ε times the other.
     """

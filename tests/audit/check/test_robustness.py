@@ -160,7 +160,7 @@ def test_a_slow_function_is_called_once_and_the_result_says_how_long_a_run_takes
     assert len(calls) == 1
     assert result.verdict is Verdict.UNDERPOWERED
     assert result.worlds is not None
-    assert "one run takes 0.3 s" in result.notes[0]
+    assert "one run takes 0.3" in result.notes[0]
     assert "seconds" in result.notes[0]
 
 
