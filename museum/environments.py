@@ -23,16 +23,24 @@ class NotInstalledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What is installed: requirements as pip reads them; alone: without Subnormal, on an interpreter such as "3.9"."""
+    """What is installed: requirements as pip reads them; alone: without Subnormal, on an interpreter such as "3.9".
+
+    bare: of the requirements, those that are installed without what they require.
+    """
 
     requirements: tuple[str, ...]
+    bare: tuple[str, ...]
     is_alone: bool
     python: str
 
     @property
     def folder(self) -> Path:
         """The folder of the environment, named by what is in it."""
-        words = (*self.requirements, *(("alone", self.python) if self.is_alone else ()))
+        words = (
+            *self.requirements,
+            *(("bare",) if self.bare else ()),
+            *(("alone", self.python) if self.is_alone else ()),
+        )
         return ENVIRONMENTS / re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(words)).strip("-")
 
     @property
@@ -44,7 +52,8 @@ class Environment:
 def environment(exhibit: Exhibit, release: Release) -> Environment:
     """Return the environment that a release of an exhibit needs."""
     pinned = (f"{exhibit.package}=={release.name}",) if exhibit.package else ()
-    return Environment((*pinned, *exhibit.requires), exhibit.is_alone, exhibit.python)
+    bare = () if exhibit.dependencies else pinned
+    return Environment((*pinned, *exhibit.requires), bare, exhibit.is_alone, exhibit.python)
 
 
 def install(wanted: Environment) -> None:
@@ -55,11 +64,18 @@ def install(wanted: Environment) -> None:
     shutil.rmtree(wanted.folder, ignore_errors=True)
     _run([_base(wanted.python), "-m", "venv", *([] if wanted.is_alone else ["--without-pip"]), str(wanted.folder)])
     options = ["install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    if wanted.is_alone:  # its interpreter may be too old for our pip
-        _run([str(wanted.interpreter), "-m", "pip", *options, *wanted.requirements])
+    whole = [one for one in wanted.requirements if one not in wanted.bare]
+    if wanted.is_alone:
+        pip = [str(wanted.interpreter), "-m", "pip"]  # its interpreter may be too old for our pip
     else:
-        pip = [sys.executable, "-m", "pip", "--python", str(wanted.interpreter)]
-        _run([*pip, *options, "--editable", str(ROOT), *wanted.requirements])
+        pip, whole = (
+            [sys.executable, "-m", "pip", "--python", str(wanted.interpreter)],
+            ["--editable", str(ROOT), *whole],
+        )
+    if whole:
+        _run([*pip, *options, *whole])
+    if wanted.bare:
+        _run([*pip, *options, "--no-deps", *wanted.bare])
     stamp.write_text(content)
 
 

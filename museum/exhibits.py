@@ -51,6 +51,7 @@ class Exhibit:
     claim: str
     releases: tuple[Release, ...]
     requires: tuple[str, ...]
+    dependencies: bool
     python: str
     seconds: float
     missed: str
@@ -90,6 +91,7 @@ def exhibit(folder: Path) -> Exhibit:
         claim=keys["claim"],
         releases=tuple(Release(role, keys[role]) for role in (*KINDS, FIXED) if role in keys),
         requires=tuple(keys.get("requires", ())),
+        dependencies=keys.get("dependencies", True),
         python=keys.get("python", ""),
         seconds=float(keys.get("seconds", SECONDS)),
         missed=keys.get("missed", ""),
@@ -102,7 +104,7 @@ def _problem(folder: Path, keys: dict[str, Any]) -> str | None:
         return "there is no exhibit.py beside it"
     if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", folder.name) is None:
         return "the folder's name must be words in small letters, joined by hyphens"
-    unknown = sorted(keys.keys() - {*_TEXTS, "public", "requires", "seconds"})
+    unknown = sorted(keys.keys() - {*_TEXTS, "public", "requires", "dependencies", "seconds"})
     if unknown:
         return f"unknown keys: {', '.join(unknown)}"
     required = ("title", "source", "claim", *(() if SOUND in keys else ("public",)))
@@ -121,6 +123,8 @@ def _problem(folder: Path, keys: dict[str, Any]) -> str | None:
         return f"public must be a date, as 2024-08-15 without quotes, got {keys['public']!r}"
     if not all(isinstance(one, str) for one in keys.get("requires", [])):
         return f"requires must be a list of requirements, got {keys['requires']!r}"
+    if not isinstance(keys.get("dependencies", True), bool):
+        return f"dependencies must be true or false, got {keys['dependencies']!r}"
     if not 0 < keys.get("seconds", SECONDS) <= SECONDS_MAX:
         return f"seconds must be above 0 and at most {SECONDS_MAX:g}, got {keys['seconds']!r}"
     if "python" in keys and not (folder / "release.py").is_file():

@@ -77,6 +77,7 @@ def test_the_page_is_that_of_the_results() -> None:
         ("seconds = 1000", "seconds must be above 0"),
         ("hint = 1", "unknown keys: hint"),
         ("requires = [1]", "requires must be a list"),
+        ("dependencies = 1", "dependencies must be true or false"),
         ('python = "3.9"', "python goes with release.py"),
     ],
 )
@@ -178,5 +179,6 @@ def test_an_environment_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     wanted = environment(pinned, Release("flawed", "0.16.0"))
     assert wanted.folder == environments.ENVIRONMENTS / "opendp-0.16.0-numpy-2"
     assert wanted.interpreter == wanted.folder / "bin" / "python"
+    assert environment(replace(pinned, dependencies=False), Release("flawed", "0.16.0")).bare == ("opendp==0.16.0",)
     with pytest.raises(NotInstalledError, match=r"python0\.1 is not on the path"):
         environments.install(replace(wanted, is_alone=True, python="0.1"))
