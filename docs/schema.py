@@ -16,7 +16,7 @@ from typing import Any, get_origin, get_type_hints
 
 from subnormal.audit.check.document import Document
 from subnormal.audit.model import Report
-from subnormal.audit.report.form import INFINITIES, is_object, keys, parts
+from subnormal.audit.report.form import INFINITIES, AnyNumber, is_object, keys, parts
 from subnormal.mechanisms.privacy import Range
 
 Json = dict[str, Any]
@@ -92,6 +92,7 @@ def _number(kind: Any, rule: Range) -> Json:
     both = dict(zip(ends, (rule.low, rule.high), strict=True))
     finite = {"type": TYPES[kind]} | {name: end for name, end in both.items() if end is not None and math.isfinite(end)}
     infinite = [INFINITIES[end] for end in both.values() if end is not None and math.isinf(end)]
+    infinite += ["nan"] if isinstance(rule, AnyNumber) else []
     return {"anyOf": [finite, {"enum": infinite}]} if infinite else finite
 
 

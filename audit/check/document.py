@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
@@ -102,7 +101,7 @@ def _document(result: Result) -> Document:
         stage=result.stage,
         worlds=None if result.worlds is None else Worlds(*map(words.shown, result.worlds)),
         event=None if result.event is None else {**result.event, "words": in_words(result.event)},
-        evidence=Evidence(by_kind.get("exact"), _without_nan(by_kind.get("modelled")), by_kind.get("sequential")),
+        evidence=Evidence(*(by_kind.get(kind) for kind in ("exact", "modelled", "sequential"))),
         error=result.error,
         notes=result.notes,
         pairs=result.examples,
@@ -110,18 +109,3 @@ def _document(result: Result) -> Document:
         seconds=round(result.seconds, 3),
         test=words.as_test(result),
     )
-
-
-def _without_nan(evidence: ModelledEvidence | None) -> ModelledEvidence | None:
-    """Return evidence whose locations are numbers or None, because JSON has no NaN."""
-    if evidence is None:
-        return None
-    losses = (
-        replace(one, location_in=_number(one.location_in), location_out=_number(one.location_out))
-        for one in evidence.losses
-    )
-    return replace(evidence, losses=tuple(losses))
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value

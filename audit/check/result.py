@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from subnormal.audit.model import ExactEvidence, Nonnegative, Probability, SequentialEvidence, Verdict
+from subnormal.audit.report.form import AnyNumber
 from subnormal.mechanisms.curves import AnyClaim
-from subnormal.mechanisms.privacy import Claim, Range
+from subnormal.mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
     import pandas
 
-Number = Annotated[float, Range(-math.inf, math.inf)]
+Number = Annotated[float, AnyNumber()]
 Stage = Literal["first call", "stability", "replay", "runs"]
 
 
@@ -24,7 +24,7 @@ class ModelledLoss:
 
     kind: of the noise: Laplace or Gaussian.
     site: the file and the line of the call.
-    location_in: what the noise was added to; null where it is NaN.
+    location_in: what the noise was added to.
     location_out: the same, in the other world.
     loss: nats for Laplace noise, μ for Gaussian noise.
     """
@@ -32,8 +32,8 @@ class ModelledLoss:
     primitive: str
     kind: str
     site: str
-    location_in: Number | None
-    location_out: Number | None
+    location_in: Number
+    location_out: Number
     scale: Nonnegative
     loss: Nonnegative
 

@@ -54,7 +54,7 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
     callback=finite,
     default=60.0,
     show_default=True,
-    help="Time for the whole check; a call of the function is never interrupted.",
+    help="Time for the whole check. A call that lasts 20 seconds longer is ended, with exit code 3.",
 )
 @click.option(
     "--alpha",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType
@@ -16,6 +16,14 @@ from subnormal.mechanisms.privacy import Range
 INFINITIES = {math.inf: "inf", -math.inf: "-inf"}
 LATER = {"unfinished", "worlds", "convicted_by", "event_verdict"}  # keys that the first reports did not have
 NUMBERS = {float: (int, float), int: (int,)}
+
+
+@dataclass(frozen=True, slots=True)
+class AnyNumber(Range):
+    """Every number, infinities and NaN among them, which is written as "nan"."""
+
+    low: float | None = -math.inf
+    high: float | None = math.inf
 
 
 def is_object(kind: Any) -> bool:
@@ -48,12 +56,20 @@ def plain(value: Any) -> Any:
     """Return a value as JSON has it: an object for a dataclass, a list for a tuple, a string for an infinity."""
     kind: Any = type(value)
     if is_object(kind):
-        return {key: plain(getattr(value, one.name)) for key, (one, _) in keys(kind).items()}
+        return {key: _plain_field(getattr(value, one.name), hint) for key, (one, hint) in keys(kind).items()}
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return INFINITIES.get(value, value) if isinstance(value, float) else value
+
+
+def _plain_field(value: Any, hint: Any) -> Any:
+    return (
+        "nan"
+        if isinstance(value, float) and math.isnan(value) and isinstance(parts(hint)[1], AnyNumber)
+        else plain(value)
+    )
 
 
 def read(hint: Any, value: Any, where: str = "") -> Any:

@@ -83,7 +83,7 @@ def test_numbers_that_json_lacks_are_written_as_the_schema_says() -> None:
     document = json.loads(to_json(result))
     VALIDATOR.validate(document)
     (written,) = document["evidence"]["modelled"]["losses"]
-    assert (written["location_in"], written["location_out"], written["loss"]) == (None, "-inf", "inf")
+    assert (written["location_in"], written["location_out"], written["loss"]) == ("nan", "-inf", "inf")
     assert document["worlds"] == {"in": "[math.nan]", "out": "['']"}
 
 
