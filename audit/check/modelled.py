@@ -1,25 +1,29 @@
-"""What a replay shows of a claim: losses of releases that can be read off the outcome, and data without noise."""
+"""What a replay shows of a claim: losses of releases that can be read off the outcome, and data without noise.
+
+Losses convict under an assumption: primitives draw what their names say, and nothing else is random. Which of them
+count is said in `countable` and `readable`. That a part of the outcome differs although all noise is the same convicts
+nobody: a noisy threshold does that too. It is a suspicion, which runs must confirm.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from subnormal.audit.check.countable import Pair, countable, is_repeated
 from subnormal.audit.check.readable import RESOLUTION, Losses, Number, Readable, identity_at, leaves, readable, releases
 from subnormal.audit.check.replay import Call, Recorder, Run
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
-from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 
 HIDING = (1.0, -0.37, 40.0, -40.0)  # scales by which all noise is shifted, to see what does not change with any
 REDRAWS = 16  # of noise that has no location
 CONFIRMING = 1_000  # redraws for the pair that is shown
 MARGIN = 1e-6  # relative, of a loss above the claim: more than what rounding usually makes of locations
-
-Pair = tuple[Any, Any]
+ROUNDING = 2.0**-50  # relative, of a location: what a few additions in another order make of it
+LOSS_MAX = 1e9  # of a loss as a score
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = RED
     if not first.calls:
         return None
     again = recorder.run(pair[0], first)
-    if again.difference is not None or identity(again.outcome) != identity(first.outcome):
+    if not is_repeated(again, first):
         return None
     second = recorder.run(pair[1], first)
     located = any(call.primitive.where is not None for call in first.calls)
@@ -55,7 +59,7 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = RED
     if not located:
         return Replayed(None, 0.0, (), located)
     moved, notes = _losses(first, second)
-    loss = sum(one.loss for one in moved.values())
+    loss = min(LOSS_MAX, sum(one.loss for one in moved.values()))
     without_noise = _without_noise(recorder, pair, first, second)
     if without_noise is not None:
         point = points(claim)[0]
@@ -64,7 +68,11 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = RED
         return Replayed(None, 0.0, notes)
     exceeded = _exceeded(moved, Readable(*3 * [list(moved)]), claim)
     if exceeded is not None:
-        exceeded = _exceeded(moved, readable(recorder, pair, (first, second), moved, claim, redraws), claim)
+        certain = countable(recorder, pair, first, second)
+        exceeded = None
+        if certain:
+            shown = readable(recorder, pair, (first, second), moved, claim, redraws)
+            exceeded = _exceeded(moved, shown.among(certain), claim)
     return Replayed(exceeded, loss, notes)
 
 
@@ -79,14 +87,23 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
                     f"the scale of {call.primitive} depends on the data: {one.scale:g} at {call.site}, "
                     f"{other.scale:g} at {other_call.site}"
                 )
-            if one.location != other.location and not (math.isnan(one.location) and math.isnan(other.location)):
-                scale, moved = max(one.scale, other.scale), abs(one.location - other.location)
-                loss = moved / scale if scale > 0 and not math.isnan(moved) else math.inf
+            scale, moved = max(one.scale, other.scale), _distance(one.location, other.location)
+            if moved > 0:
+                loss = moved / scale if scale > 0 else math.inf
                 kind = call.primitive.kind
                 losses[place, number] = ModelledLoss(
                     str(call.primitive), kind, call.site, one.location, other.location, scale, loss
                 )
     return losses, tuple(notes)
+
+
+def _distance(one: float, other: float) -> float:
+    """Return how far two locations lie apart, without what rounding may make of it."""
+    if one == other or (math.isnan(one) and math.isnan(other)):
+        return 0.0
+    if not (math.isfinite(one) and math.isfinite(other)):
+        return math.inf
+    return max(0.0, abs(one - other) - ROUNDING * max(abs(one), abs(other)))
 
 
 def _without_noise(recorder: Recorder, pair: Pair, first: Run, second: Run) -> str | None:
@@ -98,7 +115,7 @@ def _without_noise(recorder: Recorder, pair: Pair, first: Run, second: Run) -> s
         return None
     for by in HIDING:
         shifts = {number: by * (one.scale or 1.0) for number, one in releases(first).items()}
-        for changes in ({"shifts": shifts}, {"raw": True}):
+        for changes in ({"shifts": shifts}, {"raw": by}):
             run = recorder.run(pair[0], first, **changes)
             changed = leaves(run.outcome)
             differing = {path for path in differing if identity_at(changed, path) == identity_at(one, path)}
@@ -130,7 +147,9 @@ def _exceeded(moved: Losses, shown: Readable, claim: AnyClaim) -> ModelledEviden
         if gaussian:
             bounds.append(_gaussian(math.hypot(*gaussian), epsilon, RESOLUTION * math.sqrt(len(gaussian))))
         delta = max(bounds, default=0.0)
-        if delta > point.delta * (1 + MARGIN) + SLACK or (point.delta == 0 and (total > epsilon or gaussian)):
+        if delta > point.delta * (1 + MARGIN) + SLACK or (
+            point.delta == 0 and (total > epsilon or math.hypot(*gaussian) > MARGIN)
+        ):
             losses = tuple(moved[one] for one in moved if one in shown.fine or (one in tails and point.delta == 0))
             most = math.inf if gaussian else max(total, *laplace, 0.0)
             return ModelledEvidence(Verdict.VIOLATED, point, most, max(delta, 0.0), losses, None)

@@ -124,7 +124,7 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
         outputs = options.get("out", ())
         if outputs:
             options["out"] = tuple(one.view(np.ndarray) if isinstance(one, NoiseArray) else one for one in outputs)
-        located = self._location(ufunc, method, inputs)
+        located = None if options.keys() - {"out"} else self._location(ufunc, method, inputs)  # `where` leaves some out
         before = None if located is None else np.array(located, dtype=np.float64)
         result = getattr(ufunc, method)(*plain, **options)
         if np.shape(result) != self.shape or not hasattr(self, "call"):

@@ -30,7 +30,8 @@ class Primitive:
     """A function that draws.
 
     holder: its module, or "module:Class" for a method. kind: "Laplace" or "Gaussian", whose loss is known; any other is
-    replayed only. where: the location and the scale, from the arguments of a call.
+    replayed only, and guides the search where it says where its noise lies. where: the location and the scale, from the
+    arguments of a call.
     """
 
     holder: str
@@ -65,7 +66,8 @@ def _of_diffprivlib(self: Any, value: Any) -> tuple[Any, Any]:
 _OTHERS = "random uniform exponential integers choice permutation gumbel geometric poisson binomial gamma beta logistic"
 _LEGACY = "random random_sample rand uniform exponential standard_exponential randint choice permutation gumbel"
 _PYTHON = "random uniform expovariate randint randrange choice choices sample getrandbits betavariate gammavariate"
-_DIFFPRIVLIB_LAPLACE = "Laplace LaplaceTruncated LaplaceFolded Geometric GeometricTruncated GeometricFolded"
+_DIFFPRIVLIB_LAPLACE = "Laplace Geometric"
+_DIFFPRIVLIB_BOUNDED = "LaplaceTruncated LaplaceFolded GeometricTruncated GeometricFolded"  # a fold has a smaller loss
 _DIFFPRIVLIB_OTHERS = "LaplaceBoundedDomain LaplaceBoundedNoise Exponential PermuteAndFlip Binary Uniform Vector"
 
 FUNCTIONS = (  # of modules
@@ -88,6 +90,10 @@ METHODS = (  # of classes written in Python
     *(
         Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Laplace", _of_diffprivlib)
         for name in _DIFFPRIVLIB_LAPLACE.split()
+    ),
+    *(
+        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "bounded", _of_diffprivlib)
+        for name in _DIFFPRIVLIB_BOUNDED.split()
     ),
     *(
         Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Gaussian", lambda self, value: (value, self._scale))

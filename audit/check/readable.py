@@ -43,6 +43,11 @@ class Readable:
     toward_out: list[Number]
     fine: list[Number]
 
+    def among(self, numbers: set[Number]) -> Readable:
+        """Return those of them that are among the numbers."""
+        every = (self.toward_in, self.toward_out, self.fine)
+        return Readable(*([one for one in some if one in numbers] for some in every))
+
 
 def readable(
     recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], moved: Losses, claim: AnyClaim, redraws: int

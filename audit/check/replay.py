@@ -4,10 +4,9 @@ Nothing of the function is annotated. What a replay shows rests on an assumption
 
 - A release `value + noise` gives the same number in both runs, so that everything after it sees the same. The two
   values are its locations, and its loss is their distance over the scale.
-- A loss counts where the release can be read off the outcome: some part of the outcome changes with it, and with no
-  other noise. So the scores of a noisy maximum do not count, nor do the shares of a sum.
-- An outcome that differs although all noise is the same, and all of it has been added to something, holds data without
-  noise.
+- Which losses count is said in `readable`.
+- An outcome that differs although all noise is the same, and all of it has been added to something, may hold data
+  without noise, or compare data with noise: runs must say which.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from numpy.typing import NDArray
 from subnormal.audit.check.function import Function
 from subnormal.audit.check.noise import remembered
 from subnormal.audit.check.primitives import Primitive
-
-RAW = 0.618  # scales by which noise is shifted whose releases stay as they were
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +76,13 @@ class Call:
 class Run:
     """One run of the function. first: the run that it replays; None while recording.
 
-    shifts: what is added to releases, by the number of the call and of its release. raw: noise itself is shifted, and
-    what is released is not. redraw: primitives without a location draw afresh. difference: where the calls are others.
+    shifts: what is added to releases, by the number of the call and of its release. raw: the scales by which noise
+    itself is shifted, where what is released is not. redraw: primitives without a location draw afresh. difference: where the calls are others.
     """
 
     first: Run | None = None
     shifts: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    raw: bool = False
+    raw: float = 0.0
     redraw: bool = False
     calls: list[Call] = field(default_factory=list)
     outcome: Hashable = None
@@ -148,14 +145,16 @@ class Recorder:
 
     @staticmethod
     def _shifted(run: Run, call: Call, origin: Call) -> Any:
-        """Return the result of a replayed call: shifted where the run asks for it."""
-        flat = np.array(call.result, dtype=np.float64).ravel()
-        if origin.releases and run.raw:
-            flat += RAW * call.scales
-        elif not origin.releases:
-            for place in range(flat.size):
-                flat[place] += run.shifts.get((len(run.calls) - 1, place), 0.0)
-        return flat.reshape(np.shape(call.result)) if np.ndim(call.result) else float(flat[0])
+        """Return the result of a replayed call: shifted where the run asks for it, integers by integers."""
+        numbers = np.array(call.result).ravel()
+        place = len(run.calls) - 1
+        shifts = run.raw * call.scales if origin.releases else _shifts(run.shifts, place, numbers.size)
+        if not shifts.any():
+            return call.result
+        if numbers.dtype.kind in "iu":
+            shifts = np.copysign(np.ceil(np.abs(shifts)), shifts).astype(np.int64)
+        shifted = numbers + shifts
+        return shifted.reshape(np.shape(call.result)) if np.ndim(call.result) else shifted[0].item()
 
     def run(self, data: Any, first: Run | None = None, **changes: Any) -> Run:
         """Run the function once, and record or replay."""
@@ -178,3 +177,8 @@ def _site() -> str:
     if frame is None:
         return "unknown"
     return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+
+
+def _shifts(shifts: Mapping[tuple[int, int], float], place: int, size: int) -> NDArray[np.float64]:
+    """Return by how much each number of a call's result is shifted."""
+    return np.array([shifts.get((place, number), 0.0) for number in range(size)], dtype=np.float64)

@@ -40,13 +40,14 @@ class ModelledLoss:
 
 @dataclass(frozen=True, slots=True)
 class ModelledEvidence:
-    """From a replay, under the assumption that the known primitives draw what their names say. It never says HOLDS.
+    """From a replay, under the assumption that the known primitives draw what their names say, and that nothing else is
+    random. It never says HOLDS.
 
     claim: the point (ε, δ) that is exceeded.
     epsilon: the loss of the releases in nats, ∞ with Gaussian noise or without noise.
     delta: a lower bound at the claim's ε.
     losses: of the releases that can be read off the outcome.
-    without_noise: the part of the outcome that differs although all noise is the same.
+    without_noise: the part of the outcome that differs although all noise is the same, which runs confirm.
     """
 
     verdict: Annotated[Verdict, (Verdict.VIOLATED,)]

@@ -120,14 +120,14 @@ def evidence_words(evidence: CheckEvidence) -> str:
 
 def _modelled_words(evidence: ModelledEvidence) -> str:
     if evidence.without_noise is not None:
-        return f"{evidence.without_noise} differs although all noise is the same: it holds data without noise"
+        return f"{evidence.without_noise} differs although all noise is the same"
     largest = sorted(evidence.losses, key=lambda one: -one.loss)
     more = f", and {len(largest) - LOSSES} more" if len(largest) > LOSSES else ""
     point = f"epsilon = {short(evidence.claim.epsilon)} and delta = {short(evidence.claim.delta)}"
     found = f"epsilon is at least {short(evidence.epsilon)}, delta at least {short(evidence.delta)}"
     return (
         f"{'; '.join(map(_loss_words, largest[:LOSSES]))}{more}: {found}, against {point}, if primitives draw what "
-        "their names say"
+        "their names say, and nothing else is random"
     )
 
 

@@ -1,0 +1,344 @@
+"""A replay convicts by losses that an observer of the outcome can see, and by no others.
+
+Every sound mechanism keeps a claim smaller than the losses of its noise, so that one loss too many would convict it.
+"""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal import Claim, Gdp, Renyi, Verdict, Zcdp, check
+from subnormal.audit.check.function import Function, isolated, reseed
+from subnormal.audit.check.modelled import Replayed, replayed
+from subnormal.audit.check.primitives import intercepted
+from subnormal.audit.check.replay import Recorder
+
+RNG = np.random.default_rng(5)
+SEEDS = range(25)
+PAIR = [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
+TINY = Claim(0.05)
+
+Pair = tuple[Any, Any]
+
+
+def laplace(scale: float = 1.0) -> float:
+    return np.random.laplace(0.0, scale)
+
+
+def seen(function: Callable[[Any], Any], claim: Any, pair: Pair, seeds: Sequence[int]) -> list[Replayed | None]:
+    recorder, results = Recorder(Function(function, "function")), []
+    with isolated(1), intercepted(function, recorder.intercept):
+        for seed in seeds:
+            reseed(seed, "test")
+            results.append(replayed(recorder, pair, claim))
+    return results
+
+
+def shown(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR) -> Replayed:
+    result = seen(function, claim, pair, [1])[0]
+    assert result is not None
+    return result
+
+
+def accused(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR) -> bool:
+    """Return whether the losses of a pair convict on any of many runs."""
+    results = seen(function, claim, pair, SEEDS)
+    return any(one is not None and one.evidence is not None and one.evidence.losses for one in results)
+
+
+def sampled_sum(x: list[float]) -> float:
+    return sum(one for one in x if random.random() < 0.9) + laplace()
+
+
+def sampled_by_noise(x: list[float]) -> float:
+    return sum(one for one in x if random.gauss(0.0, 1.0) > -2) + laplace()
+
+
+def sampled_by_a_release(x: list[float]) -> float:
+    kept = [one for one in x if 1 + laplace() > -3]
+    return sum(kept) + laplace()
+
+
+def shuffled_first(x: list[float]) -> float:
+    order = list(x)
+    random.shuffle(order)
+    return order[0] + laplace()
+
+
+def released_or_noise(x: list[float]) -> float:
+    noisy = sum(x) + laplace()
+    return noisy if random.random() < 0.99 else laplace(50.0)
+
+
+def noise_shares(x: list[float]) -> float:
+    return sum(x) + laplace() + laplace(20.0)
+
+
+def sum_of_shares(x: list[float]) -> float:
+    return sum(x) + sum([laplace(), laplace(20.0)])
+
+
+def shares_in_place(x: list[float]) -> float:
+    total = np.zeros(2)
+    total += np.random.laplace(0.0, 1.0, 2)
+    total += sum(x)
+    return float(total.sum() + 20 * laplace())
+
+
+def noise_twice(x: list[float]) -> tuple[float, float]:
+    noise = laplace()
+    return sum(x) + noise, sum(x) + noise  # one release, written twice
+
+
+def noisy_maximum(x: list[float]) -> int:
+    return int(np.argmax(np.array(x) + RNG.laplace(0.0, 1.0, len(x))))
+
+
+def noisy_maximum_of_floats(x: list[float]) -> int:
+    noisy = [one + laplace() for one in x]
+    return noisy.index(max(noisy))
+
+
+def gumbel_maximum(x: list[float]) -> int:
+    return int(np.argmax(np.array(x) + RNG.gumbel(0.0, 1.0, len(x))))
+
+
+def maximum(x: list[float]) -> float:
+    return max(one + laplace() for one in x)
+
+
+def threshold(x: list[float]) -> bool:
+    return sum(x) > 2.5 + laplace()
+
+
+def sparse_vector(x: list[float]) -> int:
+    limit = 2.0 + laplace()
+    return next((place for place, one in enumerate(x) if one + laplace() > limit), -1)
+
+
+def rejected_until_large(x: list[float]) -> float:
+    """The tail of Laplace noise is the same from everywhere: perfectly private."""
+    while (noisy := sum(x) + laplace()) < 4:
+        pass
+    return noisy
+
+
+def clamped_gaussian(x: list[float]) -> float:
+    return min(1.0, max(0.0, sum(x) + random.gauss(0.0, 100.0)))
+
+
+def rounded(x: list[float]) -> float:
+    return round((sum(x) + random.gauss(0.0, 100.0)) / 1_000)
+
+
+def released_if_large(x: list[float]) -> float | None:
+    noisy = sum(x) + random.gauss(0.0, 100.0)
+    return noisy if 0 < noisy < 1 else None
+
+
+def data_taken_away_again(x: list[float]) -> float:
+    return sum(x) + laplace() - sum(x)
+
+
+def scaled_and_back(x: list[float]) -> float:
+    size = 1 + sum(x)
+    return (5 * size + size * laplace()) / size
+
+
+def prefix_sums(x: list[float]) -> list[float]:
+    first, second = x[0] + laplace(20.0), x[2] + laplace(1.0)
+    return [first, first + second + laplace(20.0)]
+
+
+def bit_of_the_release(x: list[float]) -> float:
+    noisy = sum(x) + random.gauss(0.0, 1e6)
+    return math.floor(noisy) % 2
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        sampled_sum,
+        sampled_by_noise,
+        sampled_by_a_release,
+        shuffled_first,
+        released_or_noise,
+        noise_shares,
+        sum_of_shares,
+        shares_in_place,
+        noisy_maximum,
+        noisy_maximum_of_floats,
+        gumbel_maximum,
+        maximum,
+        threshold,
+        sparse_vector,
+        rejected_until_large,
+        clamped_gaussian,
+        rounded,
+        released_if_large,
+        data_taken_away_again,
+        scaled_and_back,
+        prefix_sums,
+        bit_of_the_release,
+    ],
+)
+def test_a_loss_that_an_observer_may_not_see_convicts_nobody(function: Callable[[Any], Any]) -> None:
+    assert not accused(function)
+
+
+def test_noise_that_is_used_for_two_releases_counts_for_none() -> None:
+    """Both releases hold the same noise and move alike: the loss is 1, and not 2."""
+    assert not accused(noise_twice, Claim(1.5))
+
+
+@pytest.mark.parametrize("function", [threshold, sum_of_shares, data_taken_away_again, shares_in_place])
+def test_a_difference_beside_equal_noise_is_a_suspicion_that_runs_do_not_confirm(
+    function: Callable[[Any], Any],
+) -> None:
+    assert check(function, pairs=[PAIR], claim=Claim(1.0), seconds=1, runs=4_000).verdict != Verdict.VIOLATED
+
+
+def test_a_coordinate_without_noise_is_convicted_by_its_replay_and_by_runs() -> None:
+    def function(x: list[float]) -> list[float]:
+        return [*(one + random.gauss(0.0, 5.0) for one in x[:2]), x[2]]
+
+    result = check(function, pairs=[PAIR], claim=Claim(1.0, 1e-6), seconds=20)
+    assert (result.verdict, result.stage) == (Verdict.VIOLATED, "replay")
+    assert set(result.evidence) == {"modelled", "sequential"}
+
+
+def single(x: list[float]) -> float:
+    return sum(x) + laplace(0.5)
+
+
+def in_numpy(x: list[float]) -> float:
+    return float(np.clip(x, 0, 1).sum() + RNG.laplace(0.0, 0.5))
+
+
+def with_a_location(x: list[float]) -> float:
+    return RNG.laplace(sum(x), 0.5)
+
+
+def subtracted(x: list[float]) -> float:
+    return sum(x) - 0.5 * laplace()
+
+
+def vector(x: list[float]) -> list[float]:
+    return list((np.array(x) + RNG.laplace(0.0, 0.5, 3)) / 2)
+
+
+def parts_of_a_row(x: list[float]) -> dict[str, float]:
+    noise = RNG.laplace(0.0, 0.5, size=3)
+    return {str(place): one + noise[place] for place, one in enumerate(x)}
+
+
+@pytest.mark.parametrize("function", [single, in_numpy, with_a_location, subtracted, vector, parts_of_a_row])
+def test_a_loss_that_an_observer_sees_convicts_above_the_claim_and_not_at_it(function: Callable[[Any], Any]) -> None:
+    assert accused(function, Claim(1.999))
+    assert not accused(function, Claim(2.0))
+    assert not accused(function, Claim(0.0, 1.0))
+
+
+def both(x: list[float]) -> list[float]:
+    return [sum(x) + laplace(), x[2] + laplace()]
+
+
+def test_the_losses_of_two_releases_add() -> None:
+    assert accused(both, Claim(1.999))
+    assert not accused(both, Claim(2.0))
+
+
+def test_the_losses_of_forty_releases_add() -> None:
+    def function(x: list[float]) -> list[float]:
+        return list(sum(x) + RNG.laplace(0.0, 1.0, 45))
+
+    assert shown(function, Claim(44.9)).evidence is not None
+    assert shown(function, Claim(45.0)).evidence is None
+
+
+def gaussian(x: list[float]) -> list[float]:
+    return [sum(x) + random.gauss(0.0, 2.0), x[2] + random.gauss(0.0, 2.0)]
+
+
+MU = math.sqrt(0.5)  # of both releases
+
+
+@pytest.mark.parametrize(
+    ("claim", "broken"),
+    [
+        (Gdp(MU), False),
+        (Gdp(0.99 * MU), True),
+        (Zcdp(MU**2 / 2), False),
+        (Zcdp(0.8 * MU**2 / 2), True),
+        (Renyi(2.0, MU**2), False),
+        (Renyi(2.0, 0.5 * MU**2), True),
+        (Claim(1.0, Gdp(MU).delta(1.0)), False),
+        (Claim(1.0, 0.99 * Gdp(MU).delta(1.0)), True),
+        (Claim(20.0), True),
+    ],
+)
+def test_gaussian_losses_convict_above_each_kind_of_claim_and_not_at_it(claim: Any, broken: bool) -> None:
+    assert accused(gaussian, claim) == broken
+
+
+@pytest.mark.parametrize(("delta", "broken"), [(0.99, True), (1.01, False)])
+def test_one_laplace_release_is_judged_by_its_own_curve(delta: float, broken: bool) -> None:
+    """δ(ε) = 1 − e^((ε − l)/2), attained between the two locations."""
+    assert accused(single, Claim(1.0, -delta * math.expm1((1.0 - 2.0) / 2))) == broken
+
+
+def test_what_rounding_makes_of_a_location_is_no_loss() -> None:
+    def function(x: list[float]) -> float:
+        return sum(one / sum(x) for one in x) + random.gauss(0.0, 1.0)  # 1, up to rounding
+
+    assert not accused(function, Claim(1.0), ([0.1] * 3, [0.1, 0.1, 0.7]))
+    assert not accused(function, Claim(1.0), ([0.1] * 10, [0.3] * 7))
+
+
+def test_noise_whose_scale_depends_on_the_data_is_a_note_and_has_no_curve() -> None:
+    def function(x: list[float]) -> float:
+        return sum(x) + laplace(1.0 + x[2])
+
+    assert not accused(function, Claim(0.05, 1e-6))
+    result = shown(function)
+    assert "scale" in result.notes[0]
+
+
+def test_an_infinite_loss_without_evidence_is_a_finite_score() -> None:
+    """Data that are added to nothing times noise, and hidden by other noise."""
+
+    def function(x: list[float]) -> float:
+        return sum(x) + 0.0 * laplace() + laplace()
+
+    assert math.isfinite(shown(function).loss)
+    assert not accused(function)
+    assert not accused(function, pair=([math.inf], [1.0]))
+    assert not accused(function, pair=([math.nan], [1.0]))
+
+
+def test_a_location_that_other_randomness_decides_convicts_nobody() -> None:
+    """The registry does not know this generator: only other runs show that the location changes."""
+    hidden = np.random.RandomState(3)
+
+    def function(x: list[float]) -> float:
+        return sum(one for one in x if hidden.uniform() < 0.5) + laplace()
+
+    assert not accused(function)
+
+
+def test_a_loss_that_depends_on_another_release_does_not_count() -> None:
+    """Where the second release lies differs only near what the first one was."""
+    last: list[float] = []
+
+    def function(x: list[float]) -> list[float]:
+        one = 0.0 + laplace()
+        last.append(one) if not last else None
+        return [one, (sum(x) if abs(one - last[0]) < 0.001 else 0.0) + laplace()]
+
+    result = shown(function)
+    assert result.loss == pytest.approx(1.0)
+    assert result.evidence is None
