@@ -16,6 +16,7 @@ Randomness of no known primitive is not seen at all: that there is none is assum
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from subnormal.audit.check.readable import READABLE_MAX, Number, releases
@@ -33,6 +34,8 @@ def countable(recorder: Recorder, pair: Pair, first: Run, second: Run) -> set[Nu
     if len(numbers) > READABLE_MAX or not all(map(_is_released_once, first.calls)):
         return set()
     if identity(first.outcome) != identity(second.outcome):
+        return set()
+    if not all(math.isfinite(one.location) for run in (first, second) for one in releases(run).values()):
         return set()
     bases = list(zip(pair, (first, second), strict=True))
     if not all(is_repeated(recorder.run(data, first, raw=by), base) for by in SHIFTS for data, base in bases):

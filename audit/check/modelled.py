@@ -147,9 +147,8 @@ def _exceeded(moved: Losses, shown: Readable, claim: AnyClaim) -> ModelledEviden
         if gaussian:
             bounds.append(_gaussian(math.hypot(*gaussian), epsilon, RESOLUTION * math.sqrt(len(gaussian))))
         delta = max(bounds, default=0.0)
-        if delta > point.delta * (1 + MARGIN) + SLACK or (
-            point.delta == 0 and (total > epsilon or math.hypot(*gaussian) > MARGIN)
-        ):
+        is_pure = point.delta == 0 and (total > epsilon or math.hypot(*gaussian) > MARGIN)
+        if is_pure or delta > point.delta * (1 + MARGIN) + SLACK:
             losses = tuple(moved[one] for one in moved if one in shown.fine or (one in tails and point.delta == 0))
             most = math.inf if gaussian else max(total, *laplace, 0.0)
             return ModelledEvidence(Verdict.VIOLATED, point, most, max(delta, 0.0), losses, None)

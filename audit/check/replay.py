@@ -77,7 +77,8 @@ class Run:
     """One run of the function. first: the run that it replays; None while recording.
 
     shifts: what is added to releases, by the number of the call and of its release. raw: the scales by which noise
-    itself is shifted, where what is released is not. redraw: primitives without a location draw afresh. difference: where the calls are others.
+    itself is shifted, where what is released is not. redraw: primitives without a location draw afresh. difference:
+    where the calls are others.
     """
 
     first: Run | None = None
