@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,8 @@ def environment(exhibit: Exhibit, release: Release) -> Environment:
 
 def install(wanted: Environment) -> None:
     """Install what an environment lacks. Raises NotInstalledError with pip's reason."""
-    stamp, content = wanted.folder / "installed.txt", "\n".join(wanted.requirements)
+    ours = [] if wanted.is_alone else _dependencies()
+    stamp, content = wanted.folder / "installed.txt", "\n".join([*wanted.requirements, *ours])
     if not wanted.requirements or (stamp.is_file() and stamp.read_text() == content):
         return
     shutil.rmtree(wanted.folder, ignore_errors=True)
@@ -77,6 +79,12 @@ def install(wanted: Environment) -> None:
     if wanted.bare:
         _run([*pip, *options, "--no-deps", *wanted.bare])
     stamp.write_text(content)
+
+
+def _dependencies() -> list[str]:
+    """Return what Subnormal requires: after a change there an environment is made again."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return list(project["dependencies"])
 
 
 def _base(python: str) -> str:
