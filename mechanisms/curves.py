@@ -197,9 +197,15 @@ def _largest(shares: _Floats, alpha: _Floats, tau: _Floats) -> _Floats:
     low, high = shares.copy(), np.ones(len(shares))
     for _ in range(60):
         middle = (low + high) / 2
-        kept = (_divergence(middle, shares, alpha) <= tau).all(axis=0)
+        kept = (_divergence(middle, shares, alpha) <= tau + _rounding(middle, shares, alpha)).all(axis=0)
         low, high = np.where(kept, middle, low), np.where(kept, high, middle)
     return high
+
+
+def _rounding(p: _Floats, q: _Floats, alpha: _Floats) -> _Floats:
+    """Return more than what rounding makes of `_divergence`: near α = 1 it divides small differences."""
+    sizes: _Floats = 1 + alpha * (np.abs(np.log(p)) + np.abs(np.log(q)))
+    return 2.0**-50 * sizes / (alpha - 1)
 
 
 def _divergence(p: _Floats, q: _Floats, alpha: _Floats) -> _Floats:

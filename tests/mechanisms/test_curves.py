@@ -1,0 +1,98 @@
+"""The δ(ε) that a claim implies is never below that of a mechanism that keeps the claim."""
+
+import math
+
+import gmpy2
+import numpy as np
+import pytest
+
+from subnormal.mechanisms.curves import Gdp, Profile, Renyi, implied, points
+from subnormal.mechanisms.privacy import Claim, Zcdp
+
+EPSILONS = (0.0, 0.1, 1.0, 3.0)
+
+
+def coin_divergence(p: float, q: float, alpha: float) -> float:
+    """Return the Rényi divergence of two coins with 200 bits, rounded to a float."""
+    with gmpy2.context(precision=200):
+        one, other, order = gmpy2.mpfr(p), gmpy2.mpfr(q), gmpy2.mpfr(alpha)
+        total = one**order * other ** (1 - order) + (1 - one) ** order * (1 - other) ** (1 - order)
+        return float(gmpy2.log(total) / (order - 1))
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("rho", [1e-4, 0.125, 8.0])
+def test_a_zcdp_claim_allows_the_gaussian_that_keeps_it(rho: float, epsilon: float) -> None:
+    gaussian = Gdp(math.sqrt(2 * rho)).delta(epsilon) - 2e-12
+    assert gaussian <= implied(Zcdp(rho), epsilon).delta <= Zcdp(rho).delta(epsilon)
+
+
+@pytest.mark.parametrize("alpha", [1 + 1e-12, 1 + 1e-6, 1.01, 2.0, 7.5, 1e3])
+@pytest.mark.parametrize("bit", [0.6, 0.9, 1 - 1e-6])
+def test_a_renyi_claim_allows_every_coin_that_keeps_it(alpha: float, bit: float) -> None:
+    """Randomized response, and coins near certainty: the claim is their divergence, to 200 bits."""
+    for other in (1 - bit, 1e-9):
+        claim = Renyi(alpha, coin_divergence(bit, other, alpha))
+        for epsilon in EPSILONS:
+            assert implied(claim, epsilon).delta >= bit - math.exp(epsilon) * other
+
+
+@pytest.mark.parametrize("claim", [Renyi(2.0, 0.5), Renyi(20.0, 1.0), Renyi(1.2, 0.05)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+def test_the_largest_of_a_fine_grid_of_coins_is_reached_and_hardly_exceeded(claim: Renyi, epsilon: float) -> None:
+    q = np.exp(np.linspace(-20, -1e-3, 1_000))[:, None]
+    p = np.linspace(1e-4, 1 - 1e-4, 1_000)[None, :]
+    a = claim.alpha
+    total = p**a * q ** (1 - a) + (1 - p) ** a * (1 - q) ** (1 - a)
+    kept = np.log(total) / (a - 1) <= claim.epsilon
+    best = float(np.max(np.where(kept, p - math.exp(epsilon) * q, 0.0)))
+    found = implied(claim, epsilon).delta
+    assert best <= found <= best + 8e-3
+
+
+@pytest.mark.parametrize("claim", [Zcdp(0.0), Gdp(0.0), Renyi(2.0, 0.0)])
+def test_a_claim_of_no_loss_allows_hardly_any_difference(claim: Zcdp | Gdp | Renyi) -> None:
+    assert implied(claim, 0.0).delta < 1e-6
+    assert implied(claim, 5.0).delta < 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 50.0, 699.0, 1e4, 1e5])
+@pytest.mark.parametrize("claim", [Zcdp(1e-300), Zcdp(1e300), Gdp(1e-300), Gdp(1e4), Renyi(1e12, 1.0), Renyi(2.0, 1e5)])
+def test_extreme_claims_have_a_probability(claim: Zcdp | Gdp | Renyi, epsilon: float) -> None:
+    assert 0 <= implied(claim, epsilon).delta <= 1
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.5, 3.0, 40.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 20.0, 800.0])
+def test_a_gaussian_claim_is_its_formula_rounded_up(mu: float, epsilon: float) -> None:
+    with gmpy2.context(precision=200):
+        m, e = gmpy2.mpfr(mu), gmpy2.mpfr(epsilon)
+
+        def below(x: object) -> object:
+            return gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2
+
+        exact = below(-e / m + m / 2) - gmpy2.exp(e) * below(-e / m - m / 2)
+        assert exact <= Gdp(mu).delta(epsilon) <= exact + 2e-12
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.9, 2.0, 5.0])
+def test_below_its_own_epsilon_a_claim_allows_the_worst_pair(epsilon: float) -> None:
+    """Randomized response that tells all with chance δ."""
+    claim = Claim(2.0, 0.1)
+    yes, no = (1 / (1 + math.exp(-2.0)), 1 / (1 + math.exp(2.0)))
+    worst = 0.1 + 0.9 * max(0.0, yes - math.exp(epsilon) * no)
+    assert worst - 1e-15 <= implied(claim, epsilon).delta <= worst + 2e-12
+
+
+def test_points_are_implied_by_the_claim_and_none_is_too_small_to_be_refuted() -> None:
+    for claim in (Zcdp(0.5), Gdp(1.0), Renyi(2.0, 0.5), Profile(lambda epsilon: math.exp(-1 - epsilon))):
+        found = points(claim)
+        assert found[0].epsilon == 0
+        assert len(found) > 5
+        assert all(point == implied(claim, point.epsilon) for point in found)
+        assert all(point.delta > 1e-7 for point in found[1:])
+
+
+def test_a_profile_must_return_probabilities() -> None:
+    with pytest.raises(ValueError, match="delta"):
+        implied(Profile(lambda epsilon: 2.0), 1.0)
