@@ -1,4 +1,4 @@
-"""What `import subnormal` offers of the audit: run attacks, read a report back, and ask a report."""
+"""The public functions of the audit: run attacks, load a report, and query a report."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from subnormal.mechanisms.families import member
 if TYPE_CHECKING:
     import pandas
 
-QUICK_RUNS = 2_000  # of each world, at the most, where a first look is asked for
+QUICK_RUNS = 2_000  # largest number of runs of each world with quick=True
 
 
 class Report(model.Report):
-    """The rows of an audit, and everything that is needed to produce them again.
+    """The rows of an audit, and everything that is needed to reproduce them.
 
-    `run` makes one, `load` reads one back. `rows` holds a `Row` for each attack on each mechanism: its names, its
+    `run` and `load` return one. `rows` holds a `Row` for each attack on each mechanism: its names, its
     claim, its kinds of evidence (`exact`, `exhaustive`, `sampled`, `sequential`, `timing`; None where there is none),
-    `verdict` and `violated`. In a notebook a report shows itself as a table.
+    `verdict` and `violated`. A notebook shows a report as a table.
     """
 
     __slots__ = ()
 
     @property
     def violated(self) -> tuple[model.Row, ...]:
-        """The rows in which a claim is violated. No rows here do not mean that a mechanism is private."""
+        """The rows in which a claim is violated. If there are none, that does not mean that a mechanism is private."""
         return tuple(row for row in self.rows if row.violated)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame with one line for each row.
 
-        Its columns: the names of the attack and the mechanism, the verdict, what is claimed and what was found as text,
-        the claim's numbers, and the numbers of each kind of evidence, as in "sampled.epsilon_lower".
+        Its columns are the names of the attack and the mechanism, the verdict, the claim and the result as text, the
+        claim's numbers, and the numbers of each kind of evidence, as in "sampled.epsilon_lower".
 
         Returns:
             A data frame. A number that a row does not have is missing (NaN or None).
@@ -59,13 +59,13 @@ class Report(model.Report):
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write report.json and report.html, the files that `subnormal run` writes.
 
-        A report that was read back has no pictures of its rows: they are not in report.json.
+        A loaded report has no charts, because report.json does not hold them.
 
         Args:
-            folder: where to write. It is made where there is none; files of the same names are replaced.
+            folder: where to write. It is created if necessary; files of the same names are replaced.
 
         Raises:
-            OSError: the folder cannot be made or written. No file is then half written.
+            OSError: the folder cannot be created or written. Then no file is written in part.
         """
         from subnormal.audit.report import folder as report_folder
 
@@ -96,28 +96,28 @@ def run(
     quick: bool = False,
     everything: bool = False,
 ) -> Report:
-    """Attack mechanisms of this project and return what was found, as `subnormal run` does.
+    """Attack mechanisms of this project and return the report, as `subnormal run` does.
 
-    The same arguments give the same report, whatever `jobs` is. Nothing is written: see `Report.save`.
+    The same arguments return the same report, for any `jobs`. No file is written: see `Report.save`.
 
     Args:
-        attacks: names of attacks, or attacks that `attack` has made. None: every attack.
+        attacks: names of attacks, or attacks that `attack` has returned. None: every attack.
         mechanisms: names of mechanisms. None: those that the attacks break, their fixes, and one exact mechanism.
         family: only attacks on this family, as "laplace".
-        channels: only side channels: attacks on what is counted beside the outcome.
+        channels: only side channels: attacks that see a count or a time with the outcome.
         runs: runs of each world for each row.
         seed: of all randomness.
-        alpha: the chance that any sampled verdict of the report is a false alarm, at the most.
-        jobs: worker processes. None: one for each core. 1: this process does everything.
+        alpha: largest probability that any sampled verdict of the report is a false alarm.
+        jobs: number of worker processes. None: one for each core. 1: only this process.
         until_decided: stop each row as soon as its claim is refuted.
-        quick: at most 2,000 runs, and none of the slow attacks that are not named.
-        everything: also pairs of attacks and mechanisms that tell nothing more.
+        quick: at most 2,000 runs, and no slow attacks unless they are named.
+        everything: also pairs of attacks and mechanisms without an expected verdict.
 
     Returns:
-        A report with a row for each pair of an attack and a mechanism. Where its code failed, the row has an error.
+        A report with a row for each pair of an attack and a mechanism. A row whose code failed has an error.
 
     Raises:
-        LookupError: a name is not known, or needs a library that is not installed.
+        LookupError: a name is unknown, or needs a library that is not installed.
         TypeError: `attacks` or `mechanisms` is one string instead of a list of them, or a number is not whole.
         ValueError: a number is out of range, or none of the attacks is meant for these mechanisms.
     """
@@ -132,30 +132,30 @@ def run(
         _require_whole("jobs", jobs, 1)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    met = crossings(
+    pairs = crossings(
         chosen(attacks or (), family, channels=channels, slow=not quick),
         mechanisms=mechanisms or (),
         everything=everything,
     )
-    if not met:
+    if not pairs:
         hint = "they are of other families" if everything else "everything=True tries every pair of a family"
         raise ValueError(f"none of these attacks is meant for these mechanisms; {hint}")
     runs = min(runs, QUICK_RUNS) if quick else runs
     with local(jobs) as executor:
-        made = examine_all(met, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided, executor=executor)
-    return _asked(made)
+        report = examine_all(pairs, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided, executor=executor)
+    return _public(report)
 
 
 def load(path: str | os.PathLike[str]) -> Report:
-    """Read a report.json back.
+    """Load a report.json.
 
-    Rows have all but their pictures: `sketch` is None. Parameters and events are as they stand in the file.
+    Rows have everything except their charts: `sketch` is None. Parameters and events are as in the file.
 
     Args:
         path: of the file.
 
     Returns:
-        The report, of the same type as `run` returns. `save` writes the same report.json again.
+        The report, of the same type as that of `run`. `save` writes the same report.json again.
 
     Raises:
         OSError: the file cannot be read.
@@ -165,7 +165,7 @@ def load(path: str | os.PathLike[str]) -> Report:
 
     content = Path(path).read_bytes()
     try:
-        return _asked(report(content))
+        return _public(report(content))
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)} {error}") from None
 
@@ -173,23 +173,23 @@ def load(path: str | os.PathLike[str]) -> Report:
 def chosen(
     names: Sequence[str | AnyAttack], family: str | None = None, *, channels: bool = False, slow: bool = True
 ) -> list[AnyAttack]:
-    """Return the attacks that are asked for, in the catalogue's order; attacks that are given themselves come last.
+    """Return the named attacks in the catalogue's order, followed by the attacks that are objects.
 
-    names: none stands for all. channels: only side channels. slow: also those whose rows take seconds; one that is
-    named always is there. Raises LookupError where a name is not known, ValueError where its options make no attack, or
-    where two different attacks have the same name.
+    names: empty for all attacks. channels: only side channels. slow: also attacks whose rows take seconds; a named
+    attack is always returned. Raises LookupError for an unknown name, ValueError if the options of a name make no
+    attack, or if two different attacks have the same name.
     """
-    known, given = [one for one in names if isinstance(one, str)], [one for one in names if not isinstance(one, str)]
+    known, objects = [one for one in names if isinstance(one, str)], [one for one in names if not isinstance(one, str)]
     if family is not None:
         family_named(family)
-    found = catalogue.chosen(known) if names else [one for one in catalogue.attacks() if slow or not one.slow]
-    unique = list(dict.fromkeys((*found, *given)))
+    named = catalogue.chosen(known) if names else [one for one in catalogue.attacks() if slow or not one.slow]
+    unique = list(dict.fromkeys((*named, *objects)))
     if twice := {one.name for one in unique if sum(other.name == one.name for other in unique) > 1}:
         raise ValueError(f"two different attacks are named {min(twice)!r}")
     return [one for one in unique if family in (None, one.family) and (one.channel is not None or not channels)]
 
 
-def _asked(report: model.Report) -> Report:
+def _public(report: model.Report) -> Report:
     values: dict[str, Any] = {field.name: getattr(report, field.name) for field in fields(report) if field.init}
     return Report(**values)
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.core.law import block_ends
 
 LONGEST = 4_000  # characters of an expression that a report shows
-FEW = 16  # elements that are written one by one
-PLAIN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))  # what NumPy makes of Python's numbers
+FEW = 16  # elements; so few are written one by one
+PLAIN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))  # the types of arrays of Python's numbers
 
 
 def literal(data: Any) -> str | None:
-    """Return an expression in `np` (and Fraction, Decimal) for the data; None where there is none, or only a long one.
+    """Return an expression in `np` (and Fraction, Decimal) for the data; None without a short expression.
 
     >>> literal(np.full(1000, 37)), literal([0.5, {"a": -math.inf}])
     ('np.full(1000, 37)', "[0.5, {'a': -math.inf}]")
@@ -35,10 +35,10 @@ def literal(data: Any) -> str | None:
 
 
 def literals(worlds: Callable[[], tuple[Any, Any]]) -> tuple[str, str] | None:
-    """Return expressions for the data of both worlds; None where they cannot be built, or be written shortly."""
+    """Return expressions for the data of both worlds; None if these cannot be built or have no short expressions."""
     try:
         data_in, data_out = map(literal, worlds())
-    except Exception:  # the row's error says what went wrong
+    except Exception:  # the row reports the error
         return None
     return None if data_in is None or data_out is None else (data_in, data_out)
 
@@ -66,7 +66,7 @@ def _refuse(data: Any) -> str:
 
 
 def _list(data: list[Any]) -> str:
-    """Return a list by its stretches of equal texts, [0] + 999 * [37], where it is long."""
+    """Return an expression for a list; a long one is a sum of repeated elements, [0] + 999 * [37]."""
     texts = list(map(_written, data))
     stretches = [(text, len(list(same))) for text, same in groupby(texts)]
     if len(texts) <= FEW or 2 * len(stretches) > len(texts):
@@ -80,7 +80,9 @@ def _array(data: NDArray[Any]) -> str:
     flat, shape = np.ascontiguousarray(data).reshape(-1), "" if data.ndim == 1 else f".reshape({data.shape})"
     if len(flat) == 0:
         return f"np.array([]{_dtype(flat, always=True)}){shape}"
-    ends = block_ends(flat.view(np.dtype(f"u{flat.itemsize}")))  # by their bits: 0.0 is not -0.0, and a NaN is itself
+    ends = block_ends(
+        flat.view(np.dtype(f"u{flat.itemsize}"))
+    )  # compared as bits: 0.0 is not -0.0, and a NaN equals itself
     values, counts = flat[ends - 1], np.diff(ends, prepend=0).tolist()
     if len(flat) <= FEW or 2 * len(ends) > len(flat):
         return _values(flat) + shape

@@ -1,7 +1,7 @@
 """A report as frozen data. The form of report.json, its reader and its schema follow from the dataclasses.
 
-Fields are in the order of the file. Their types say which values they may have, docstrings what they mean, in the
-words of the file: null is None. A field that does not take part in comparisons is not saved.
+Fields are in the order of the file. Their types state the possible values, the docstrings their meaning. The
+docstrings use the words of the file: null is None. A field with compare=False is not saved.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Nonnegative = Annotated[float, Range(0, math.inf)]
 
 
 class Verdict(StrEnum):
-    """What one kind of evidence says of one claim on one pair of worlds. None of them says "private"."""
+    """The result of one kind of evidence for one claim on one pair of worlds. No verdict says "private"."""
 
     VIOLATED = "VIOLATED"
     HOLDS = "HOLDS"
@@ -44,9 +44,9 @@ DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPO
 
 
 class EventKeys(TypedDict):
-    """The keys that every event has; its kind says which others. Those of an attack vector's event mean the same.
+    """The keys that every event has. Its other keys depend on its kind, and mean the same as in an attack vector.
 
-    portable: whether another language can evaluate it without this project's arithmetic.
+    portable: whether another language can evaluate the event without this project's arithmetic.
     """
 
     kind: str
@@ -57,25 +57,25 @@ EventObject = Annotated[Mapping[str, Any], EventKeys]
 
 
 def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """Return the verdict of a row: what is shown or proved comes before what is not. None without any verdict."""
+    """Return the verdict of a row: proofs and violations come before other verdicts. None without any verdict."""
     return min(verdicts, key=DECIDING.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ExactEvidence:
-    """From two laws. Every number is certified: a lower bound, which is the value itself where the laws are exact.
+    """Evidence from two laws. Every number is a certified lower bound, and exact where the laws are exact.
 
     verdict: VIOLATED; HOLDS, for this pair of worlds and no other; UNRESOLVED: the claim lies between the bounds.
-    epsilon: the pair's loss, in nats: the largest |ln(P/Q)| of an outcome.
+    epsilon: the pair's loss: the largest |ln(P/Q)| of an outcome, in nats.
     delta: the hockey-stick divergence at the claimed ε, the larger of both directions.
-    within: how far the certified upper bound on it lies above the claimed δ; null where the verdict is VIOLATED.
+    within: the certified upper bound of delta minus the claimed δ, at least 0; null where the verdict is VIOLATED.
     advantage: the difference of the event's two probabilities; null without an event.
     total_variation: the largest advantage that any event has on this pair.
     event_in: [low, high] of the event's probability; null without an event.
     event_out: the same, in the other world.
-    event_verdict: whether the row's event leaves the claim, it or its complement, in either direction: VIOLATED where
-        it does, HOLDS where it does not, whatever the verdict on the pair; UNRESOLVED where the bounds leave it open;
-        null without an event.
+    event_verdict: whether the row's event or its complement, in either direction, violates the claim: VIOLATED if it
+        does, HOLDS if not, independent of the verdict on the pair; UNRESOLVED if the bounds do not decide; null
+        without an event.
     """
 
     verdict: Annotated[Verdict, PROVED]
@@ -91,9 +91,9 @@ class ExactEvidence:
 
 @dataclass(frozen=True, slots=True)
 class KolmogorovSmirnov:
-    """The distance between the worlds' samples, what the claim allows, and the margin of the band around it.
+    """The distance between the worlds' samples, the largest distance that the claim allows, and the distance's margin.
 
-    Over a single bin distance and margin are 0, and the event has all of the chance.
+    Over a single bin distance and margin are 0, and the event has all of α.
     """
 
     statistic: Probability
@@ -113,15 +113,15 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class SampledEvidence:
-    """From runs of the mechanism. The event's intervals, the distance and the bound on ε hold together.
+    """Evidence from runs of the mechanism. The event's intervals, the distance and the bound on ε hold together.
 
-    verdict: VIOLATED, at the confidence stated; NOT REFUTED, which is no evidence of privacy; UNDERPOWERED: so few runs
-        could not show a violation even for worlds without a common outcome.
-    convicted_by: what shows the violation: the event, by its bounds, or else the distance, where it exceeds what the
-        claim allows by more than its margin; null where the verdict is not VIOLATED.
+    verdict: VIOLATED, at the stated confidence; NOT REFUTED, which is no evidence of privacy; UNDERPOWERED: the runs
+        are too few to show a violation even for worlds without a common outcome.
+    convicted_by: the source of the violation: the event, by its bounds, or else the distance, which exceeds the
+        largest one that the claim allows by more than its margin; null where the verdict is not VIOLATED.
     runs: of each world.
-    confidence: of all of it together: half of α is for the event, half for the distance.
-    epsilon_lower: the loss shown, at least, in nats, by the event or by the distance.
+    confidence: of all numbers together: half of α is for the event, half for the distance.
+    epsilon_lower: a lower bound of the loss, from the event or from the distance, in nats.
     event_in: [low, high] of the event's probability.
     event_out: the same, in the other world.
     advantage: [low, high] of the difference of the event's two probabilities.
@@ -142,16 +142,16 @@ class SampledEvidence:
 
 @dataclass(frozen=True, slots=True)
 class SequentialEvidence:
-    """From pairs of runs, inspected after every batch: a bet against the claim.
+    """Evidence from pairs of runs: a bet against the claim, inspected after every batch.
 
-    verdict: VIOLATED where the wealth has reached 1/alpha, at an end of a batch; else as of sampled evidence.
-    runs: of each world, that judged.
-    runs_max: of each world, after which the row ends undecided.
-    training: runs of each world that the event was learned on; 0 where it was given.
-    alpha: the chance of a false alarm, at the most, however often it is inspected.
-    log_e_value: the natural logarithm of the wealth at the end; it may have been more before.
-    event: what was counted.
-    event_in: how often it happened.
+    verdict: VIOLATED if the wealth reached 1/alpha at the end of a batch; otherwise as in sampled evidence.
+    runs: runs of each world that judged.
+    runs_max: largest number of runs of each world.
+    training: runs of each world that the event was learned on; 0 if the attack names the event.
+    alpha: largest probability of a false alarm, for any number of inspections.
+    log_e_value: the natural logarithm of the wealth at the end; it may have been larger before.
+    event: the event that was counted.
+    event_in: the number of runs with the event.
     looks: [runs, log_e_value] at the start and at the end of each batch.
     """
 
@@ -169,25 +169,25 @@ class SequentialEvidence:
 
 @dataclass(frozen=True, slots=True)
 class TimingEvidence:
-    """From measurements of single draws, the world of each chosen by a coin. Times are in seconds.
+    """Evidence from measurements of single draws. A coin chooses the world of each. Times are in seconds.
 
-    Times differ from run to run. What is said at a confidence holds whatever the measurements depend on.
+    Times differ from run to run. Statements at a confidence hold for dependent measurements too.
 
-    verdict: of the claim, had it been made for the pair (outcome, time).
-    confidence: of the verdict, of `detected` and of advantage_lower, each on its own.
+    verdict: of the claim as if it were made for the pair (outcome, time).
+    confidence: of the verdict, of `detected` and of advantage_lower, each alone.
     measurements: of both worlds together.
     difference: [low, high] of the medians' difference, in − out, at 95 % by a block bootstrap.
     ratio: [low, high] of the medians' ratio, in/out, at 95 % by a block bootstrap.
-    detected: whether the worlds differ at all, by the exact sign test: sign_p at most 1 − confidence.
+    detected: whether the exact sign test shows a difference: sign_p is at most 1 − confidence.
     sign_p: the p-value of the exact sign test.
     slower_in: the share of pairs, ties left out, in which `in` took longer.
-    needed: [low, high] of the measurements that show an attacker the difference, with at most one error in twenty
-        either way, at 95 %.
-    welch_t: the largest in size of several; takes measurements for independent.
-    welch_p: its p-value, all tests paid for.
-    threshold: the event is a longer time than this.
-    event_in: the share of the judging measurements of this world, three quarters of all, that took longer.
-    log_e_value: the natural logarithm of what a bet against the claim has won.
+    needed: [low, high] of the number of measurements that show an attacker the difference, with an error probability
+        of at most 1/20 in either direction, at 95 %.
+    welch_t: the largest in size of several Welch statistics; assumes independent measurements.
+    welch_p: its p-value, corrected for the number of tests.
+    threshold: the event is a time above this one.
+    event_in: the share of this world's judging measurements (three quarters of all) with the event.
+    log_e_value: the natural logarithm of the wealth of a bet against the claim.
     """
 
     verdict: Annotated[Verdict, OF_RUNS]
@@ -216,15 +216,15 @@ Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveEvidence:
-    """The curve δ(ε) of a pair of worlds as runs show it; arrays of shape (epsilons,).
+    """A confidence band for the curve δ(ε) of a pair of worlds, from runs; arrays of shape (epsilons,).
 
-    `lower` and `upper` hold together, at the confidence stated.
+    `lower` and `upper` hold together, at the stated confidence.
 
-    lower: the mechanism's own curve is nowhere below it.
-    observed: the curve of the bins, as counted.
-    upper: the curve of the bins' probabilities is nowhere above it; that of finer bins may be.
-    promised: what the claim allows.
-    at: the ε at which `lower` exceeds `promised` the most, or comes nearest to it.
+    lower: a lower bound of the mechanism's curve.
+    observed: the curve of the counts over the bins.
+    upper: an upper bound of the curve of the bins' probabilities; the curve of finer bins may lie above it.
+    promised: the curve that the claim allows.
+    at: the ε of the largest difference `lower` − `promised`.
     """
 
     verdict: Verdict
@@ -240,19 +240,19 @@ class CurveEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """What a picture of a row needs: masses by bin of the attack's statistic, and the curve δ(ε)."""
+    """The data of a row's charts: masses by bin of the attack's statistic, and the curve δ(ε)."""
 
     edges: NDArray[np.float64]  # the largest value of each bin
     sampled: Pair | None  # (in, out), each of shape (bins,)
     law: Pair | None
     curve: Pair | None  # (ε, δ)
-    axis: str = "outcome"  # what is in the bins
+    axis: str = "outcome"  # the name of the binned values
     band: CurveEvidence | None = None  # of the curve, from the runs; no verdict rests on it
 
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """The data of both worlds, as expressions of Python that evaluate to them, see `subnormal.audit.literal`.
+    """The data of both worlds as Python expressions, see `subnormal.audit.literal`.
 
     in: with Alice.
     out: without her.
@@ -264,28 +264,29 @@ class Worlds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One attack on one mechanism. Its kinds of evidence are kept apart; no verdict says that a mechanism is private.
+    """One attack on one mechanism. Each kind of evidence is separate; no verdict says that a mechanism is private.
 
-    channel: what the attacker saw in addition to the outcome: a count, or the time. All evidence is then about the
-        pairs, and so is the claim. null: nothing.
-    description: the two worlds, and what tells them apart.
-    source: where the attack comes from.
-    family: the kind of mechanism: what its data, parameters and outcomes are.
-    mechanism: a member of the family, or the target as the command line named it.
+    channel: the count or the time that the attacker sees in addition to the outcome. All evidence and the claim are
+        then about the pairs. null: none.
+    description: the two worlds, and how the attack distinguishes them.
+    source: the publication of the attack, or its derivation.
+    family: the family of the mechanism. It determines the data, parameters and outcomes.
+    mechanism: a member of the family, or the target as the command line names it.
     package: the library of the mechanism, and its version; null for Subnormal's own mechanisms and for targets.
     parameters: public values of the attack, by the family's names; infinities are the strings "inf" and "-inf".
-    worlds: null where an error came before them, or they have no short expressions.
-    event: what the attacker looked for; null: there was none to name before the runs.
-    claim: as the mechanism promises it; null where an error came before it.
+    worlds: null if an error came first, or if the data have no short expressions.
+    event: the event of the attack; null if the attack names none before the runs.
+    claim: the claim of the mechanism; null if an error came first.
     advantage_allowed: the largest difference of an event's probabilities that the claim allows:
         1 − 2(1 − δ)/(1 + e^ε). null without a claim.
-    visible_below: through a channel: the claimed ε below which the event's advantage is more than the claim's δ allows.
-        null without a channel or without an advantage.
-    reproducible: whether the seed governs all that was drawn. false: a mechanism with own randomness, or a clock.
-    error: what went wrong, so that the row is not judged; null where nothing did.
-    warnings: what a reader of the verdicts has to know.
-    exact: from the laws of the code in both worlds.
-    exhaustive: from every string of random bits, to a depth, through the code as it is.
+    visible_below: for a channel: the claimed ε below which the event's advantage exceeds the claim's δ. null without a
+        channel or without an advantage.
+    reproducible: whether the seed determines all runs. false: the mechanism has its own randomness, or times are
+        measured.
+    error: the message of an error; the row then has no verdict. null without an error.
+    warnings: notes that qualify the verdicts.
+    exact: evidence from the laws of the code in both worlds.
+    exhaustive: evidence from every string of random bits, up to a depth, through the code itself.
     """
 
     attack: str
@@ -316,7 +317,7 @@ class Row:
 
     @property
     def evidence(self) -> dict[str, Evidence]:
-        """The kinds of evidence that the row has, by name; what is proved comes first."""
+        """The row's kinds of evidence by name, proofs first."""
         return {kind: evidence for kind in KINDS if (evidence := getattr(self, kind)) is not None}
 
     @property
@@ -330,10 +331,10 @@ class Row:
         return decisive(evidence.verdict for evidence in self.evidence.values())
 
     def _visible_below(self) -> float | None:
-        """Return the budget (nats) below which the event's advantage is more than the claim's δ allows.
+        """Return the budget (nats) below which the event's advantage exceeds the claim's δ.
 
-        It follows from the proved advantage where there is one, else from the sample's lower bound. An event that only
-        one world shows exceeds a pure claim at every budget, however small its advantage.
+        It follows from the proved advantage, or else from the lower bound of the runs. An event that is possible in
+        one world only exceeds a pure claim at every budget.
         """
         proved = self.exact or self.exhaustive
         advantage = self.sampled.advantage[0] if self.sampled is not None else None
@@ -344,21 +345,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found by attacking mechanisms: one row for each attack on one mechanism.
+    """The results of attacks on mechanisms: one row for each attack on one mechanism.
 
-    Losses and budgets ε are in nats, times in seconds; numbers are binary64 as their shortest exact decimals; "inf"
-    stands for infinity. A kind of evidence that a row does not have is null. In every object of a fixed form all keys
-    are there.
+    Losses and budgets ε are in nats, times in seconds. Numbers are binary64, written as their shortest exact decimals;
+    "inf" stands for infinity. Missing kinds of evidence are null. Every object of a fixed form has all of its keys.
 
     version: of Subnormal.
-    seed: of all randomness that can be seeded. The same seed, runs, version and environment give the same rows, where
-        they say "reproducible": true.
-    runs: runs of each world that were requested; a slow mechanism may have taken fewer.
-    alpha: the chance that any sampled verdict of the report is a false alarm, at the most.
+    seed: of all randomness that can be seeded. Rows with "reproducible": true are the same for the same seed, runs,
+        version and environment.
+    runs: requested runs of each world; a slow mechanism may have fewer.
+    alpha: largest probability that any sampled verdict of the report is a false alarm.
     alpha_per_row: each sampled row's share of alpha.
-    environment: the machine and the versions on it: floats are computed by this numpy on this processor.
-    unfinished: the attacks whose rows are not there, because the audit was ended before they were finished. Empty: all
-        are there.
+    environment: the machine and its versions: floats depend on this numpy and this processor.
+    unfinished: the attacks without rows, because the audit ended early. Empty: the report is complete.
     rows: no two have the same attack, mechanism and channel.
     """
 

@@ -1,4 +1,4 @@
-"""Numbers and other people's text, made fit for one line: every number that is shown is written here."""
+"""Numbers and foreign text for one line of output. All reports and commands format their numbers here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas
 
-SHOWN = 160  # characters of what somebody else printed
+SHOWN = 160  # characters of foreign text
 
 
 def quoted(value: object) -> str:
-    """Return what somebody else printed as one short line without control characters."""
+    """Return foreign output as one short line without control characters."""
     text = value if isinstance(value, str) else json.dumps(value, default=repr, ensure_ascii=False)
     text = "".join(character if character.isprintable() else " " for character in text).strip()
     text = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
@@ -23,7 +23,7 @@ def quoted(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with what no page or terminal can show, as control characters, in Python's notation.
+    """Return the text with control characters, and others that cannot be shown, escaped as in Python.
 
     >>> printable("\x1b[31mno")
     '\\\\x1b[31mno'
@@ -32,7 +32,7 @@ def printable(text: str) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error as a row shows it.
+    """Return the text of an error for a row.
 
     >>> error_text(ValueError("no runs"))
     'ValueError: no runs'
@@ -41,7 +41,7 @@ def error_text(error: BaseException) -> str:
 
 
 def short(value: float | None, digits: int = 4) -> str:
-    """Return a number that was found: ∞, –, or a few digits, never 0 for a positive number or 1 for one below.
+    """Return a result in a few digits, or ∞ or –. Only 0 is written as 0, and no number below 1 as 1.
 
     >>> short(0.25), short(12345.678), short(1 - 1e-9), short(None)
     ('0.25', '1.2e+04', '1−1e-09', '–')
@@ -57,7 +57,7 @@ def short(value: float | None, digits: int = 4) -> str:
 
 
 def interval(bounds: tuple[float, float] | None) -> str:
-    """Return an interval that was found.
+    """Return an interval in a few digits.
 
     >>> interval((0.25, 0.5))
     '[0.25, 0.5]'
@@ -66,7 +66,7 @@ def interval(bounds: tuple[float, float] | None) -> str:
 
 
 def given(value: float, digits: int = 12) -> str:
-    """Return a number as it is written, one that somebody has chosen: with every digit that it has, up to so many.
+    """Return a chosen number, such as a parameter, with all of its digits, up to `digits`.
 
     >>> given(0.5), given(20_000.0), given(1e-06), given(math.inf)
     ('0.5', '20000', '1e-06', '∞')
@@ -102,7 +102,7 @@ def at_most(value: float) -> str:
 
 
 def on_axis(value: float) -> str:
-    """Return a number as an axis writes it.
+    """Return a number as the label of an axis.
 
     >>> on_axis(-0.30000000000000004), on_axis(2e7), on_axis(1e-5)
     ('−0.3', '2e7', '1e−5')
@@ -112,7 +112,7 @@ def on_axis(value: float) -> str:
 
 
 def power_of_ten(place: int) -> str:
-    """Return 10 to a power as an axis writes it.
+    """Return a power of 10 as the label of an axis.
 
     >>> power_of_ten(-2), power_of_ten(3), power_of_ten(-12)
     ('0.01', '1000', '10⁻¹²')
@@ -130,11 +130,11 @@ def percent(share: float) -> str:
     """
     places = 0 if share == 1 else max(0, math.ceil(-math.log10(1 - share)) - 1)
     digits = f"{math.floor(100 * share * 10**places + 1e-6) / 10**places:.{places}f}"
-    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line ends there
+    return (digits.rstrip("0").rstrip(".") if places else digits) + "\u00a0%"  # no line break there
 
 
 def frame(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
-    """Return records as a pandas data frame. Raises ModuleNotFoundError, with what to install, without pandas."""
+    """Return records as a pandas data frame. Raises ModuleNotFoundError, with an install command, without pandas."""
     try:
         import pandas
     except ModuleNotFoundError as error:

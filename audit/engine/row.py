@@ -210,7 +210,7 @@ def finish(crossing: Crossing, plan: Plan, prepared: Preparation, tally: Tally |
         elif tally is not None and prepared.sketch is not None:
             seed = sampled.row_seed(plan.seed, attack, crossing.seen)
             found["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
-            found["sketch"] = sampled.sketched(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
+            found["sketch"] = sampled.add_counts(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
         return _row(crossing, attack, prepared.claim, **found)
     except Exception as error:
         return error_row(crossing, error)

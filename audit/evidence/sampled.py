@@ -50,11 +50,11 @@ def sketch(
     return Sketch(edges, None, masses, (points, exact.curve(*laws, points.tolist())[0]), axis)
 
 
-def sketched(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha: float) -> Sketch:
+def add_counts(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha: float) -> Sketch:
     """Return the sketch with the counts and their confidence band of the curve."""
     shares = counts[0].bins / counts[0].runs, counts[1].bins / counts[1].runs
     points = _epsilons(claim).tolist()
-    band = curve_band.drawn((counts[0].bins, counts[1].bins), claim, points, alpha, sketch.law)
+    band = curve_band.chart_band((counts[0].bins, counts[1].bins), claim, points, alpha, sketch.law)
     return replace(sketch, sampled=shares, band=band)
 
 

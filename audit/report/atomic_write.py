@@ -10,11 +10,11 @@ from pathlib import Path
 
 from subnormal.audit import interrupts
 
-ROOM = 1 << 20  # bytes that a report takes, or so
+ROOM = 1 << 20  # bytes: about the size of a report
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder and check that there is room for a report, before any work is done. Raises OSError."""
+    """Create the folder and check that there is room for a report. Raises OSError."""
     interrupts.check()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder) as stream:
@@ -22,11 +22,11 @@ def prepare(folder: Path) -> None:
 
 
 def write(folder: Path, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
-    """Write files into the folder. Each appears whole or not at all, and none before all of them are on the disk.
+    """Write files into the folder, each whole or not at all, after all of them are on the disk.
 
-    Then remove the stale ones that are not among them. Raises OSError (IsADirectoryError where a folder has the name of
-    a file) and then leaves the old files in place. An interrupt takes effect before the first file appears, or after
-    the last.
+    Then remove stale files that were not written. On an error the old files stay in place. An interrupt takes effect
+    before the first file appears or after the last. Raises OSError; IsADirectoryError if a folder has the name of a
+    file.
     """
     interrupts.check()
     for name in files:

@@ -14,22 +14,22 @@ from subnormal.audit.statistics import curve_band
 from subnormal.audit.text import percent, short
 from subnormal.mechanisms.privacy import Claim
 
-MAGNIFIED = 1e3  # the ratio of two probabilities of an event that a linear axis does not show
-LEAST_SEEN = 0.03  # a δ that can be told from 0 on an axis from 0 to 1
+MAGNIFIED = 1e3  # a ratio of two probabilities that a linear axis does not show
+LEAST_SEEN = 0.03  # least δ that is visible on an axis from 0 to 1
 WORLDS = ("i", "o")
 
 
-def drawn(row: Row) -> str:
-    """Return which row a picture is of."""
+def row_name(row: Row) -> str:
+    """Return the name of the row of a chart."""
     return f"{row.attack} on {row.mechanism}"
 
 
 def event(row: Row) -> Panel | None:
-    """Return the event's probabilities, and the range that the claim leaves to `in`, given `out`."""
+    """Return a chart of the event's probabilities, and of the range that the claim allows for `in`, given `out`."""
     known, sampled = _known(row), row.sampled
     if row.claim is None or known is None:
         return None
-    bounds, certain, told = known
+    bounds, certain, caption = known
     seen = () if sampled is None else (sampled.event_in, sampled.event_out)
     allowed = allowed_in(bounds[1], row.claim)
     middles = [sum(one) / 2 if certain or one[0] > 0 else 0.0 for one in bounds]
@@ -42,9 +42,9 @@ def event(row: Row) -> Panel | None:
         name = short(middle) if certain or middle > 0 else f"≤ {short(bounds[place][1], 2)}"
         marks.append(svg.text(frame, place, max(middle, *(seen[place] if seen else (0.0,))), name))
     if sampled is not None:
-        told += f" Whiskers: {sampled.runs:,} runs, at {percent(sampled.confidence)}."
+        caption += f" Whiskers: {sampled.runs:,} runs, at {percent(sampled.confidence)}."
     return svg.panel(
-        "The event", drawn(row), f"{told} Grey: the range that the claim allows for in, given out.", frame, marks
+        "The event", row_name(row), f"{caption} Grey: the range that the claim allows for in, given out.", frame, marks
     )
 
 
@@ -63,9 +63,9 @@ def _known(row: Row) -> tuple[tuple[Interval, Interval], bool, str] | None:
     )
 
 
-def _probabilities(shown: Sequence[Interval], needed: Sequence[float]) -> Axis:
-    """Return an axis for intervals on which all that is needed, and not 0, can be told from 0."""
-    highest, least = max(one[1] for one in shown), min((one for one in needed if one > 0), default=1.0)
+def _probabilities(intervals: Sequence[Interval], needed: Sequence[float]) -> Axis:
+    """Return an axis for intervals on which all needed positive numbers are visible."""
+    highest, least = max(one[1] for one in intervals), min((one for one in needed if one > 0), default=1.0)
     if highest > MAGNIFIED * least:
         return Axis("probability", 10.0 ** math.floor(math.log10(max(least, LEAST_DRAWN))), 1.0, logarithmic=True)
     return Axis("probability", 0.0, min(1.0, 1.25 * highest) or 1.0)
@@ -81,10 +81,10 @@ def _shares(row: Row) -> Interval | None:
 
 
 def allowed_in(out: Interval, claim: Claim) -> Interval:
-    """Return the probabilities in one world that the claim allows an event of such probabilities in the other.
+    """Return the probabilities of an event in one world that the claim allows for its probabilities in the other.
 
-    By the claim for the event and for its complement, in both directions. out: the nearest floats of probabilities,
-    which may lie beside them: 1 may stand for 1 − 10^−17, and a claim of ε = 38 tells them apart.
+    The claim holds for the event and for its complement, in both directions. out: the nearest floats of probabilities,
+    which may be rounded: 1 may stand for 1 − 10^−17, and a claim of ε = 38 distinguishes them.
 
     >>> allowed_in((0.0, 0.0), Claim(1.0, 0.125))
     (0.0, 0.125)
@@ -97,7 +97,7 @@ def allowed_in(out: Interval, claim: Claim) -> Interval:
 
 
 def curve(row: Row) -> Panel | None:
-    """Return the law's curve δ(ε), the band that runs put around it, and the claim's."""
+    """Return a chart of the law's curve δ(ε), its confidence band from runs, and the claim's curve."""
     sketch, claim = row.sketch, row.claim
     if sketch is None or claim is None or (sketch.curve is None and sketch.band is None):
         return None
@@ -106,26 +106,28 @@ def curve(row: Row) -> Panel | None:
     promised = curve_band.promised(claim, epsilons)
     lines = [promised, *([] if sketch.curve is None else [sketch.curve[1]]), *([] if band is None else [band.observed])]
     frame = Frame(Axis("ε (nats)", 0.0, float(epsilons[-1])), _deltas(row, float(np.max(lines))))
-    marks, told = [], []
+    marks, captions = [], []
     if band is not None:
         marks += [svg.band(frame, epsilons, band.lower, band.upper, "b")]
-        told.append(f"Shaded: confidence band from {band.runs:,} runs, {percent(band.confidence)} for all ε at once.")
+        captions.append(
+            f"Shaded: confidence band from {band.runs:,} runs, {percent(band.confidence)} for all ε at once."
+        )
     if sketch.curve is not None:
         marks.append(svg.line(frame, *sketch.curve, "l k"))
-        told.append("Line: the exact law.")
+        captions.append("Line: the exact law.")
     elif band is not None:
         marks.append(svg.line(frame, epsilons, band.observed, "t k"))
-        told.append("Thin line: as counted, usually too high.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
+        captions.append("Thin line: as counted, usually too high.")  # Σ(p − e^ε·q)₊ is convex: chance raises its mean
     marks += [svg.line(frame, epsilons, promised, "t c"), svg.cross(frame, claim.epsilon, claim.delta, "l c")]
     broken = "the line" if sketch.curve is not None else "all of the shaded band"
-    told.append(f"Dashed, ×: the claim, violated where {broken} is above it.")
+    captions.append(f"Dashed, ×: the claim, violated where {broken} is above it.")
     if row.violated and sketch.curve is None and band is not None and (band.lower <= promised).all():
-        told.append("The bins of this chart are too coarse to show the violation; the event shows it.")
-    return svg.panel("Privacy curve δ(ε)", drawn(row), " ".join(told), frame, marks)
+        captions.append("The bins of this chart are too coarse to show the violation; the event shows it.")
+    return svg.panel("Privacy curve δ(ε)", row_name(row), " ".join(captions), frame, marks)
 
 
 def _deltas(row: Row, most: float) -> Axis:
-    """Return the axis of δ: logarithmic, down to the least that matters, where a violation could not be seen on it."""
+    """Return the axis of δ. It is logarithmic if a linear one would not show the violation."""
     proved = row.exact or row.exhaustive
     if proved is None or row.claim is None or proved.verdict is not Verdict.VIOLATED or proved.delta >= LEAST_SEEN:
         return Axis("δ", 0.0, min(1.0, 1.1 * most) or 1.0)
@@ -135,11 +137,11 @@ def _deltas(row: Row, most: float) -> Axis:
 
 def running(row: Row) -> Panel | None:
     """Return the chart of a row's bet; None where there is none."""
-    return None if row.sequential is None else running_e_value(row.sequential, drawn(row))
+    return None if row.sequential is None else running_e_value(row.sequential, row_name(row))
 
 
 def running_e_value(evidence: SequentialEvidence, of: str) -> Panel:
-    """Return the e-value of a bet, look by look, and the 1/α at which the claim is refuted. of: what was audited."""
+    """Return a chart of the e-value after each batch, and of the 1/α that refutes the claim. of: the audited row."""
     runs = np.array([look[0] for look in evidence.looks], dtype=np.float64)
     values = np.array([look[1] for look in evidence.looks]) / math.log(10)
     needed = -math.log10(evidence.alpha)

@@ -1,4 +1,4 @@
-"""Differences between two saved reports: verdicts first, numbers only where they must be equal."""
+"""Differences between two saved reports: verdicts first, and numbers if they must be equal."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from subnormal.audit.model import KINDS, PROVED, Verdict, decisive
 from subnormal.audit.report.load import Json, key
 from subnormal.audit.text import printable
 
-CLOSE = 1e-12  # relative: more than what is lost in printing, less than what a law gains by any change
-ASKED = ("family", "parameters", "worlds", "claim", "event", "reproducible")
+CLOSE = 1e-12  # relative difference: larger than errors of printing, smaller than any change of a law
+QUESTION = ("family", "parameters", "worlds", "claim", "event", "reproducible")
 CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "environment")
-REPEATED = ("version", "seed", "runs", "alpha_per_row", "environment")  # α as a whole is for other rows
+REPEATED = ("version", "seed", "runs", "alpha_per_row", "environment")  # α of the report depends on other rows
 
 
 class Weight(IntEnum):
-    """How much a difference matters, the most first."""
+    """The severity of a difference, the most severe first."""
 
     VIOLATED = 0
     FAILED = 1
     GONE = 2
-    TURNED = 3
-    ASKED = 4
+    VERDICT = 3
+    QUESTION = 4
     NUMBER = 5
     BETTER = 6
     NEW = 7
@@ -35,7 +35,7 @@ class Weight(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that changed in one row, as text: "–" where there was nothing, or is nothing any more."""
+    """One change in one row, as text; "–" stands for no value."""
 
     weight: Weight
     row: str  # the attack, with its channel
@@ -46,29 +46,29 @@ class Difference:
 
 
 def differences(old: Json, new: Json) -> list[Difference]:
-    """Return what changed between two documents of `load.parsed`, rows matched by `load.key`, the most severe first.
+    """Return the changes between two documents of `load.parsed`, the most severe first. `load.key` matches the rows.
 
-    Listed are rows and errors that are new or missing, verdicts of any kind of evidence, warnings, claims, parameters
-    and events. Numbers are listed where they must be equal: those of laws, in the same version; those of runs,
-    under the same seed, runs, α and environment, where both rows are reproducible. Times never are.
+    Changes are new or missing rows and errors, verdicts of any kind of evidence, warnings, claims, parameters and
+    events. Numbers count if they must be equal: those of laws, in the same version; those of runs, for the same seed,
+    runs, α and environment, if both rows are reproducible. Times never count.
     """
     before, after = ({key(row): row for row in document["rows"]} for document in (old, new))
     same_version = old["version"] == new["version"]
     repeated = all(old[name] == new[name] for name in REPEATED)
-    found: list[Difference] = []
+    changes: list[Difference] = []
     for one in dict.fromkeys((*after, *before)):
         if one not in before:
             weight = _weight(None, after[one])
-            found.append(_difference(weight, after[one], "row", None, _summary(after[one])))
+            changes.append(_difference(weight, after[one], "row", None, _summary(after[one])))
         elif one not in after:
-            found.append(_difference(Weight.GONE, before[one], "row", _summary(before[one]), None))
+            changes.append(_difference(Weight.GONE, before[one], "row", _summary(before[one]), None))
         else:
-            found += _of_row(before[one], after[one], same_version, repeated)
-    return sorted(found, key=lambda found: found.weight)  # stable: otherwise in the order of the rows
+            changes += _of_row(before[one], after[one], same_version, repeated)
+    return sorted(changes, key=lambda one: one.weight)  # stable: equal weights stay in the order of the rows
 
 
 def context(old: Json, new: Json) -> str:
-    """Return in one line the differences of seed, runs, version and machine; empty without any."""
+    """Return the differences of seed, runs, version and machine in one line; empty without any."""
     parts = [
         f"{path} {_text(before)} → {_text(after)}"
         for name in CONTEXT
@@ -80,10 +80,10 @@ def context(old: Json, new: Json) -> str:
     return ", ".join(parts)
 
 
-def to_markdown(found: Sequence[Difference]) -> str:
+def to_markdown(changes: Sequence[Difference]) -> str:
     """Return differences as a Markdown table, for a comment on a change."""
     lines = [("attack", "mechanism", "what", "old", "new"), ("---",) * 5]
-    lines += [(one.row, one.mechanism, one.what, one.old, one.new) for one in found]
+    lines += [(one.row, one.mechanism, one.what, one.old, one.new) for one in changes]
     escaped = [[re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(cell.split())) for cell in line] for line in lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
@@ -92,32 +92,32 @@ def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterato
     if old["error"] != new["error"]:
         yield _difference(_weight(old, new), new, "error", _summary(old), _summary(new))
     if old["error"] is not None or new["error"] is not None:
-        return  # a row that failed has nothing else to be compared
-    both = [name for name in ASKED if name in old and name in new]  # reports of earlier versions have no worlds
-    asked = [changed for name in both for changed in _changed(name, old[name], new[name])]
+        return  # a row that failed has nothing else to compare
+    both = [name for name in QUESTION if name in old and name in new]  # reports of earlier versions have no worlds
+    question = [changed for name in both for changed in _changed(name, old[name], new[name])]
     if same_version and not old["reproducible"] and not new["reproducible"]:
-        asked = [one for one in asked if one[0].partition(".")[0] != "event"]  # learned anew on other runs
-    asked += _changed("warnings", old["warnings"], new["warnings"])
-    for path, before, after in asked:
-        yield _difference(Weight.ASKED, new, path, before, after)
-    alike = not asked and old["package"] == new["package"]
+        question = [one for one in question if one[0].partition(".")[0] != "event"]  # learned anew on other runs
+    question += _changed("warnings", old["warnings"], new["warnings"])
+    for path, before, after in question:
+        yield _difference(Weight.QUESTION, new, path, before, after)
+    alike = not question and old["package"] == new["package"]
     for kind in KINDS:
         if _verdict(old, kind) != _verdict(new, kind):
-            weight = _turned(_verdict(old, kind), _verdict(new, kind))
+            weight = _verdict_weight(_verdict(old, kind), _verdict(new, kind))
             yield _difference(weight, new, f"{kind}.verdict", _verdict(old, kind), _verdict(new, kind))
         elif alike and same_version and KINDS[kind] is PROVED:
             for path, before, after in _changed(kind, old[kind], new[kind]):
                 yield _difference(Weight.NUMBER, new, path, before, after)
         elif alike and repeated and new["reproducible"] and kind != "timing":
-            for path, before, after in _changed(kind, old[kind], new[kind])[:1]:  # the others changed with it
+            for path, before, after in _changed(kind, old[kind], new[kind])[:1]:  # the other numbers changed with it
                 yield _difference(Weight.NUMBER, new, f"{path}: not reproduced", before, after)
 
 
-def _turned(old: Verdict | None, new: Verdict | None) -> Weight:
+def _verdict_weight(old: Verdict | None, new: Verdict | None) -> Weight:
     if new is Verdict.VIOLATED:
         return Weight.VIOLATED
     cleared = old is Verdict.VIOLATED and new in (Verdict.HOLDS, Verdict.NOT_REFUTED)
-    return Weight.BETTER if cleared else Weight.TURNED
+    return Weight.BETTER if cleared else Weight.VERDICT
 
 
 def _weight(old: Json | None, new: Json) -> Weight:
@@ -135,7 +135,7 @@ def _difference(weight: Weight, row: Json, what: str, old: Any, new: Any) -> Dif
 
 
 def _changed(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
-    """Return (path, old, new) of every part of two values that differs; None stands for what is not there."""
+    """Return (path, old, new) of every part of two values that differs; None stands for a missing value."""
     if isinstance(old, dict) or isinstance(new, dict):
         one, other = (value if isinstance(value, dict) else {} for value in (old, new))
         within = [_changed(f"{path}.{key}", one.get(key), other.get(key)) for key in dict.fromkeys((*one, *other))]

@@ -1,4 +1,4 @@
-"""The claim of a row and its result as one comparable pair, which the terminal, the page and JUnit show."""
+"""The claim of a row and its result as one comparable pair, for the terminal, the page and JUnit."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from subnormal.audit.text import short
 from subnormal.mechanisms.privacy import Claim
 
 DIGITS = 4  # of a number in a table
-DIGITS_MAX = 19  # where fewer do not show by what a claim is broken: all 17 of a float
+DIGITS_MAX = 19  # more digits show a small excess over the claim: all 17 of a float
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The same quantity twice: as claimed, and as found. by: the kind of evidence, "–" without any.
 
-    excess: the found number over the claimed one, to sort by; None where there are no two numbers.
-    A found ε is the loss at the claimed δ, a found δ the divergence at the claimed ε; "≥" marks what runs prove.
-    A distance is that of the worlds' distribution functions; claimed is the largest that the claim allows.
+    excess: the found number divided by the claimed one, to sort by; None without two numbers.
+    A found ε is the loss at the claimed δ, a found δ the divergence at the claimed ε; "≥" marks lower bounds of runs.
+    A found distance is that of the worlds' distribution functions; claimed is the largest that the claim allows.
     """
 
     claimed: str
@@ -62,7 +62,7 @@ def _compared(evidence: Evidence, claim: Claim) -> tuple[str, str, float | None]
 
 
 def _proved(evidence: ExactEvidence, claim: Claim) -> tuple[str, str, float | None]:
-    """Return ε and the loss where the claim has no δ, else δ and the divergence at the claimed ε."""
+    """Return ε and the loss if the claim has no δ, otherwise δ and the divergence at the claimed ε."""
     if evidence.verdict is Verdict.UNRESOLVED:
         most = claim.delta + (evidence.within or 0.0)
         return f"δ {short(claim.delta)}", f"δ {short(evidence.delta)} to {short(most)}", None
@@ -76,7 +76,7 @@ def _proved(evidence: ExactEvidence, claim: Claim) -> tuple[str, str, float | No
 
 
 def _pair(name: str, claimed: float, found: float, sign: str = "") -> tuple[str, str, float]:
-    """Return both numbers; what lies above the claim has as many digits as show that it does."""
+    """Return both numbers, with enough digits to show that one above the claim is above it."""
     digits = DIGITS
     while found > claimed and short(claimed, digits) == short(found, digits) and digits < DIGITS_MAX:
         digits += 1

@@ -14,6 +14,6 @@ def files(report: Report, page: str) -> dict[str, bytes]:
 
 
 def save(report: Report, folder: Path) -> None:
-    """Write the files of a report into a folder, which is made where there is none. Raises OSError."""
+    """Write the files of a report into a folder, which is created if necessary. Raises OSError."""
     atomic_write.prepare(folder)
     atomic_write.write(folder, files(report, to_html.to_html(report)))

@@ -1,4 +1,4 @@
-"""The form of report.json, from the dataclasses of `audit.model`: written, read and checked by their fields."""
+"""Writes, reads and checks report.json by the fields of the dataclasses of `audit.model`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AnyNumber(Range):
 
 
 def is_object(kind: Any) -> bool:
-    """Return whether a type is a dataclass, whose values JSON has as objects of a fixed form."""
+    """Return whether a type is a dataclass, which is an object of a fixed form in JSON."""
     return is_dataclass(kind)
 
 
@@ -40,9 +40,9 @@ def keys(kind: Any) -> Mapping[str, tuple[Field[Any], Any]]:
 
 @cache
 def parts(hint: Any) -> tuple[Any, Any, tuple[Any, ...]]:
-    """Return an annotation's type, the rule that it states for its values, and the type's arguments.
+    """Return an annotation's type, its rule for values, and the type's arguments.
 
-    The rule is a `Range`, the class that has the keys of a mapping, or a tuple of all values. None: there is no rule.
+    The rule is a `Range`, the class with the keys of a mapping, or a tuple of all values. None: there is no rule.
     """
     kind, rule = get_args(hint) if get_origin(hint) is Annotated else (hint, None)
     if get_origin(kind) is Literal:
@@ -53,7 +53,7 @@ def parts(hint: Any) -> tuple[Any, Any, tuple[Any, ...]]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: an object for a dataclass, a list for a tuple, a string for an infinity."""
+    """Return a value for JSON: an object for a dataclass, a list for a tuple, a string for an infinity."""
     kind: Any = type(value)
     if is_object(kind):
         return {key: _plain_field(getattr(value, one.name), hint) for key, (one, hint) in keys(kind).items()}
@@ -73,9 +73,9 @@ def _plain_field(value: Any, hint: Any) -> Any:
 
 
 def read(hint: Any, value: Any, where: str = "") -> Any:
-    """Return a value of JSON as its annotation has it: a dataclass for an object, a tuple for a list, infinities.
+    """Return a value of JSON in the form of its annotation: a dataclass for an object, a tuple for a list, infinities.
 
-    Raises ValueError, which names the key and the value, where it is not of the annotation's form.
+    Raises ValueError, which names the key and the value, for a value of another form.
     """
     kind, rule, arguments = parts(hint)
     if NoneType in arguments:
@@ -95,23 +95,23 @@ def read(hint: Any, value: Any, where: str = "") -> Any:
 
 
 def _instance(kind: Any, value: Any, where: str) -> Any:
-    given = _object(value, where)
+    members = _object(value, where)
     values = {}
     for key, (one, hint) in keys(kind).items():
-        if key in given and one.init:
-            values[one.name] = read(hint, given[key], _inside(where, key))
-        elif key not in given and (key not in LATER or one.default is MISSING):
+        if key in members and one.init:
+            values[one.name] = read(hint, members[key], _inside(where, key))
+        elif key not in members and (key not in LATER or one.default is MISSING):
             raise ValueError(f"has no {_inside(where, key)}")
     return kind(**values)
 
 
 def _mapping(hint: Any, required: Any, value: Any, where: str) -> dict[str, Any]:
-    given = _object(value, where)
+    members = _object(value, where)
     for key, part in {} if required is None else get_type_hints(required).items():
-        if key not in given:
+        if key not in members:
             raise ValueError(f"has no {_inside(where, key)}")
-        read(part, given[key], _inside(where, key))
-    return {key: read(hint, part, _inside(where, key)) for key, part in given.items()}
+        read(part, members[key], _inside(where, key))
+    return {key: read(hint, part, _inside(where, key)) for key, part in members.items()}
 
 
 def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:

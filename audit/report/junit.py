@@ -1,10 +1,9 @@
 """A report as JUnit XML: continuous integration servers show its rows as tests.
 
-One suite, as pytest writes it: attacks are the classes, mechanisms the cases. That is how Jenkins, GitLab and the usual
-actions on GitHub group them; GitLab shows only the body of a failure, so the body has everything.
+One suite, as in pytest: attacks are the classes, mechanisms the cases. Jenkins, GitLab and the usual GitHub actions
+group them so. GitLab shows only the body of a failure, so the body has everything.
 
-VIOLATED is a failure, and a row's error an error. A row that decides nothing is skipped:
-it is no pass.
+VIOLATED is a failure, and an error of a row is an error. A row without a decision is skipped, so it does not pass.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ SKIPPED = (Verdict.UNRESOLVED, Verdict.UNDERPOWERED, None)
 
 
 def to_junit(report: Report) -> str:
-    """Return the report as one XML document. The same report gives the same bytes, in ASCII whatever the locale."""
+    """Return the report as one XML document, in ASCII. The same report has the same bytes."""
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", name="subnormal")
     properties = SubElement(suite, "properties")
@@ -34,7 +33,7 @@ def to_junit(report: Report) -> str:
     suite.set("tests", str(len(report.rows)))
     for name, tag in counted.items():
         suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
-    suite.set("time", "0")  # readers want a number, and a report has none
+    suite.set("time", "0")  # readers need a number, and a report has no time
     indent(root, " ")
     document: bytes = tostring(root, encoding="us-ascii", xml_declaration=True)
     return document.decode() + "\n"
@@ -46,9 +45,9 @@ def _properties(report: Report) -> dict[str, str]:
 
 
 def _case(title: str, row: Row) -> Element:
-    """Return one row as a test case. A dot in a class's name would end its package: ε = 0.5 is written 0·5 there."""
+    """Return one row as a test case. A dot in a class name would end its package, so ε = 0.5 becomes 0·5 there."""
     case = Element("testcase", classname=printable(title.replace(".", "·")), name=printable(row.mechanism), time="0")
-    verdict, body = row.verdict, printable("\n".join(_told(row)))
+    verdict, body = row.verdict, printable("\n".join(_body(row)))
     if row.error is not None:
         kind, message = "error", row.error
     elif verdict is Verdict.VIOLATED:
@@ -74,8 +73,8 @@ def _type(row: Row) -> str:
     return str(row.verdict or "no evidence")
 
 
-def _told(row: Row) -> list[str]:
-    """Return what is claimed, what was found, how sure that is, and what it does not show: a line each."""
+def _body(row: Row) -> list[str]:
+    """Return the lines of a case: the claim, the result, its certainty, and its limits."""
     lines = [f"attack: {row.description} ({row.source})", f"claim: {_claimed(row)}"]
     lines += [f"package: {row.package}"] if row.package else []
     lines += [str(finding(row))] if row.error is None else []

@@ -13,21 +13,21 @@ Json = dict[str, Any]
 
 
 def parsed(content: bytes) -> Json:
-    """Return a report's document. Raises ValueError, which says what is wrong with it in one line."""
+    """Return a report's document. Raises ValueError with an error of one line."""
     return _read(content)[0]
 
 
 def report(content: bytes) -> Report:
     """Return a report from the bytes of its document.
 
-    Pictures of rows are not in report.json: `sketch` is None. Parameters and events are as they stand in the file.
-    Raises ValueError, which says what is wrong with the document in one line.
+    report.json holds no charts: `sketch` is None. Parameters and events are as in the file.
+    Raises ValueError with an error of one line.
     """
     return _read(content)[1]
 
 
 def key(row: Json) -> tuple[str, str, str | None]:
-    """Return what names a row: no two of a report have it in common."""
+    """Return the key of a row, which is unique in a report."""
     return row["attack"], row["mechanism"], row["channel"]
 
 
@@ -39,8 +39,8 @@ def _read(content: bytes) -> tuple[Json, Report]:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-        told = "ends too early: it is empty, or was cut off" if cut else "is not JSON"
-        raise ValueError(f"{told} ({error})") from None
+        message = "ends too early: it is empty, or was cut off" if cut else "is not JSON"
+        raise ValueError(f"{message} ({error})") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:
@@ -49,14 +49,14 @@ def _read(content: bytes) -> tuple[Json, Report]:
         raise ValueError("is no report: it has no schema")
     if document["schema"] != SCHEMA:
         raise ValueError(f"is of the schema {quoted(document['schema'])}, and this version reads {SCHEMA!r}")
-    made: Report = form.read(Report, document)
+    loaded: Report = form.read(Report, document)
     names = set()
     for place, row in enumerate(document["rows"]):
         if key(row) in names:
             raise ValueError(f"rows[{place}] is a second row of {quoted(row['attack'])} and {quoted(row['mechanism'])}")
         names.add(key(row))
-    return document, made
+    return document, loaded
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number of it")
+    raise ValueError(f"{text} is not a number in JSON")

@@ -20,7 +20,7 @@ STRONG = ("VIOLATED", sentences.ERROR)  # verdicts in bold type
 def to_html(report: Report) -> str:
     """Return the rows as an HTML table, the most severe first, with the note that ends every report.
 
-    It shows the same pair as the terminal: what each row claims and what was found.
+    It shows the same pair as the terminal: each row's claim and its result.
     """
     ranked = sorted(report.rows, key=lambda row: sentences.SEVERITY.index(sentences.verdict(row)))
     head = "".join(f"<th{LEFT}>{title}</th>" for title in TITLES)
@@ -39,7 +39,7 @@ def records(report: Report) -> list[dict[str, Any]]:
 
 
 def _record(row: Row) -> dict[str, Any]:
-    shown = finding(row)
+    pair = finding(row)
     record: dict[str, Any] = {
         "attack": row.attack,
         "channel": row.channel,
@@ -47,9 +47,9 @@ def _record(row: Row) -> dict[str, Any]:
         "mechanism": row.mechanism,
         "package": row.package,
         "verdict": sentences.verdict(row),
-        "claimed": shown.claimed,
-        "found": shown.found,
-        "by": shown.by,
+        "claimed": pair.claimed,
+        "found": pair.found,
+        "by": pair.by,
         "claim.epsilon": None if row.claim is None else row.claim.epsilon,
         "claim.delta": None if row.claim is None else row.claim.delta,
         "error": row.error,
@@ -63,9 +63,9 @@ def _record(row: Row) -> dict[str, Any]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    made = finding(row)
+    pair = finding(row)
     attack = row.attack if row.channel is None else f"{row.attack} (side channel: {row.channel})"
-    return attack, row.mechanism, sentences.verdict(row), made.claimed, made.found, made.by
+    return attack, row.mechanism, sentences.verdict(row), pair.claimed, pair.found, pair.by
 
 
 def _cell(content: str) -> str:

@@ -19,19 +19,19 @@ from subnormal.audit.report.table import Section, columns, sections
 from subnormal.audit.text import interval, percent, short
 from subnormal.mechanisms.families import exact_members, family, member
 
-NAMED = 6  # broken mechanisms that the first screen names, before a click
+NAMED = 6  # broken mechanisms that the first screen names
 
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell of the table. key: what it is sorted by, where that is not the text; empty: it comes last."""
+    """A cell of the table. key: its sort key, if that is not the text; empty: the cell comes last."""
 
     text: str
     key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RowView:
     """A row: its line of the table, and its section."""
 
     row: Row
@@ -44,7 +44,7 @@ class Shown:
     claim: str
     event: str
     says: list[str]
-    again: str  # the command that repeats its runs; empty where there is none
+    again: str  # the command that repeats its runs, or empty
     panels: list[Panel]
     numbers: dict[str, str]
 
@@ -56,18 +56,18 @@ class AttackRows:
     section: Section
     anchor: str
     parameters: str
-    inputs: str  # lines of Python; empty where the worlds have no short expressions
-    rows: list[Shown]
+    inputs: str  # lines of Python; empty if the worlds have no short expressions
+    rows: list[RowView]
 
     @property
-    def held(self) -> list[Shown]:
-        """Exact members that are proved to resist."""
+    def held(self) -> list[RowView]:
+        """The exact members that provably resist."""
         return [one for one in self.rows if one.exact and one.verdict == "HOLDS"]
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """An exact member to use instead. anchor: of a row in which it holds; empty where there is none."""
+    """An exact member to use instead. anchor: of a row with the verdict HOLDS, or empty."""
 
     mechanism: str
     anchor: str
@@ -83,21 +83,21 @@ class Broken:
 
 
 def parts(report: Report) -> list[AttackRows]:
-    """Return the rows by attack, as the page shows them: the most severe rows and attacks first."""
+    """Return the rows by attack, the most severe rows and attacks first."""
     taken: set[str] = set()
-    made = []
+    result = []
     for section in sorted(sections(report.rows), key=lambda one: min(map(_severity, one.rows))):
         anchor = _anchor(taken, section.title)
         rows = sorted(section.rows, key=_severity)
-        shown = [_shown(row, _anchor(taken, section.title, row.mechanism), report) for row in rows]
+        views = [_view(row, _anchor(taken, section.title, row.mechanism), report) for row in rows]
         parameters = ", ".join(_parameters(dict(rows[0].parameters)))
-        made.append(AttackRows(section, anchor, parameters, _inputs(rows), shown))
-    return made
+        result.append(AttackRows(section, anchor, parameters, _inputs(rows), views))
+    return result
 
 
-def table(made: Sequence[AttackRows]) -> list[Shown]:
-    """Return all rows, the most severe first, else in the order of their sections."""
-    return sorted((one for part in made for one in part.rows), key=lambda one: _severity(one.row))
+def table(parts: Sequence[AttackRows]) -> list[RowView]:
+    """Return all rows, the most severe first, otherwise in the order of their sections."""
+    return sorted((one for part in parts for one in part.rows), key=lambda one: _severity(one.row))
 
 
 def _severity(row: Row) -> int:
@@ -105,31 +105,31 @@ def _severity(row: Row) -> int:
 
 
 def _inputs(rows: Sequence[Row]) -> str:
-    """Return lines of Python that make both worlds, which all rows of an attack have in common."""
+    """Return lines of Python that create both worlds of an attack, which all of its rows share."""
     worlds = {row.worlds for row in rows}
-    if len(worlds) != 1 or (found := worlds.pop()) is None:
+    if len(worlds) != 1 or (pair := worlds.pop()) is None:
         return ""
     imports = {"np.": "import numpy as np", "math.": "import math", "Fraction(": "from fractions import Fraction"}
     imports |= {"Decimal(": "from decimal import Decimal"}
-    needed = [line for name, line in imports.items() if name in f"{found.in_} {found.out}"]
-    return "\n".join([*needed, f"data_in = {found.in_}", f"data_out = {found.out}"])
+    needed = [line for name, line in imports.items() if name in f"{pair.in_} {pair.out}"]
+    return "\n".join([*needed, f"data_in = {pair.in_}", f"data_out = {pair.out}"])
 
 
 def _anchor(taken: set[str], *names: str) -> str:
-    """Return a name that a link can carry and nothing else on the page has: the same one in every report, as a rule."""
+    """Return a unique name for links on the page, usually the same in every report."""
     plain = "--".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or "row" for name in names)
-    found = next(one for one in (plain, *(f"{plain}-{n}" for n in range(2, len(taken) + 3))) if one not in taken)
-    taken.add(found)
-    return found
+    anchor = next(one for one in (plain, *(f"{plain}-{n}" for n in range(2, len(taken) + 3))) if one not in taken)
+    taken.add(anchor)
+    return anchor
 
 
-def _shown(row: Row, anchor: str, report: Report) -> Shown:
+def _view(row: Row, anchor: str, report: Report) -> RowView:
     described = row.event if row.sequential is None else row.sequential.event
     timed, axis = row.timing is not None, "outcome" if row.sketch is None else row.sketch.axis
-    # A list is compared by its first number, which has a name of its own there; other axes are of outcomes, shifted.
+    # A list is compared by its first number, which has its own name; other axes are shifted outcomes.
     compared = "outcome" if row.channel is not None or "outcome" in axis else axis
     cells = columns(row)
-    return Shown(
+    return RowView(
         row=row,
         anchor=anchor,
         mechanism=cells["mechanism"],
@@ -149,7 +149,7 @@ def _shown(row: Row, anchor: str, report: Report) -> Shown:
 def _again(row: Row, report: Report) -> str:
     try:
         member(row.mechanism), attack(row.attack)
-    except (LookupError, ValueError):  # another's, or one that was learned
+    except (LookupError, ValueError):  # a foreign mechanism, or a learned attack
         return ""
     named = f"--attack {row.attack} --mechanism {row.mechanism}"
     options = f"--seed {report.seed} --runs {report.runs} --alpha {report.alpha_per_row!r}"
@@ -157,18 +157,18 @@ def _again(row: Row, report: Report) -> str:
     return f"python -m audit run {named} {options}{looking}" if row.reproducible else ""
 
 
-def _parameters(given: dict[str, Any], within: str = "") -> list[str]:
-    told = []
-    for name, value in given.items():
+def _parameters(parameters: dict[str, Any], within: str = "") -> list[str]:
+    lines = []
+    for name, value in parameters.items():
         if isinstance(value, dict):
-            told += _parameters(value, f"{within}{name}.")
+            lines += _parameters(value, f"{within}{name}.")
         else:
-            told.append(f"{within}{name} = {value}")
-    return told
+            lines.append(f"{within}{name} = {value}")
+    return lines
 
 
 def _cells(row: Row) -> dict[str, TableCell]:
-    """Return the row's line of the table, by column: numbers sort as numbers, verdicts by what they mean."""
+    """Return the row's line of the table, by column: numbers sort as numbers, verdicts by severity."""
     proved, verdict, pair = row.exact or row.exhaustive, sentences.verdict(row), finding(row)
     advantage = TableCell("–", "")
     if proved is not None:
@@ -199,60 +199,66 @@ def _key(value: float) -> str:
 
 
 def _more(row: Row) -> dict[str, str]:
-    """Return the numbers of a row that no table has room for."""
-    told: dict[str, str] = {}
+    """Return the numbers of a row that are not in the table."""
+    numbers: dict[str, str] = {}
     proved = row.exact or row.exhaustive
     if proved is not None:
-        told["total variation"] = short(proved.total_variation)
+        numbers["total variation"] = short(proved.total_variation)
         if proved.event_in is not None and proved.event_out is not None:
-            told["event, in: exact"], told["event, out: exact"] = map(_bounds, (proved.event_in, proved.event_out))
+            numbers["event, in: exact"], numbers["event, out: exact"] = map(
+                _bounds, (proved.event_in, proved.event_out)
+            )
         if proved.event_verdict is not None:
-            told["the event alone"] = str(proved.event_verdict)
+            numbers["the event alone"] = str(proved.event_verdict)
         if proved.within:
-            told["upper bound above δ by"] = short(proved.within)
+            numbers["upper bound above δ by"] = short(proved.within)
     if row.channel is not None and row.visible_below is not None:
-        told["visible below ε"] = short(row.visible_below)
+        numbers["visible below ε"] = short(row.visible_below)
     if row.sampled is not None and row.sampled.fit is not None:
-        told["fit p, in and out"] = f"{short(row.sampled.fit.p_in, 2)}, {short(row.sampled.fit.p_out, 2)}"
+        numbers["fit p, in and out"] = f"{short(row.sampled.fit.p_in, 2)}, {short(row.sampled.fit.p_out, 2)}"
     if row.sampled is not None:
-        told["event, in: runs"], told["event, out: runs"] = map(interval, (row.sampled.event_in, row.sampled.event_out))
+        numbers["event, in: runs"], numbers["event, out: runs"] = map(
+            interval, (row.sampled.event_in, row.sampled.event_out)
+        )
     if row.sequential is not None:
-        told["event, in: runs"], told["event, out: runs"] = (
+        numbers["event, in: runs"], numbers["event, out: runs"] = (
             f"{count:,} of {row.sequential.runs:,}" for count in (row.sequential.event_in, row.sequential.event_out)
         )
-        told["runs at the most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
+        numbers["runs at the most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
     if row.timing is not None:
-        told["median (ms), in and out"] = f"{short(row.timing.median_in * 1e3)}, {short(row.timing.median_out * 1e3)}"
-        told["the event's time (ms)"] = short(row.timing.threshold * 1e3)
-        told["Welch's t"] = f"{short(row.timing.welch_t, 3)}, p = {short(row.timing.welch_p, 1)}"
-        told["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
+        numbers["median (ms), in and out"] = (
+            f"{short(row.timing.median_in * 1e3)}, {short(row.timing.median_out * 1e3)}"
+        )
+        numbers["the event's time (ms)"] = short(row.timing.threshold * 1e3)
+        numbers["Welch's t"] = f"{short(row.timing.welch_t, 3)}, p = {short(row.timing.welch_p, 1)}"
+        numbers["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
     if row.evidence.keys() - set(sentences.PROVED):
-        told["confidence of the runs"] = percent(sentences.confidence(row))
-    return told
+        numbers["confidence of the runs"] = percent(sentences.confidence(row))
+    return numbers
 
 
 def _bounds(bounds: tuple[float, float]) -> str:
     return short(bounds[0]) if bounds[0] == bounds[1] else interval(bounds)
 
 
-def answers(report: Report, made: Sequence[AttackRows]) -> dict[str, Any]:
-    """Return the four answers of the first screen: the claims, the results, their certainty, and what to do next."""
-    shown = [one for part in made for one in part.rows]
-    violated = [one for one in shown if one.verdict == "VIOLATED"]
-    counts = Counter(one.verdict for one in shown)
+def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
+    """Return the four answers of the first screen: the claims, the results, their certainty, and the next step."""
+    views = [one for part in parts for one in part.rows]
+    violated = [one for one in views if one.verdict == "VIOLATED"]
+    counts = Counter(one.verdict for one in views)
     broken = _broken([one for one in violated if one.row.channel is None])
     by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each in broken}]
-    claims = [one.row.claim for one in shown if one.row.claim is not None]
-    few = [one.row for one in shown if one.verdict == "UNDERPOWERED"]
+    claims = [one.row.claim for one in views if one.row.claim is not None]
+    few = [one.row for one in views if one.verdict == "UNDERPOWERED"]
     needed = [sentences.runs_needed(row) for row in few if row.timing is None]
     proved = [one for one in violated if set(sentences.kinds(one.row)) & set(sentences.PROVED)]
     alone = [one for one in violated if one not in proved]
     return {
-        "mechanisms": list(dict.fromkeys(one.mechanism for one in shown)),
-        "families": sorted({one.row.family for one in shown}),
-        "rows": len(shown),
-        "attacks": len(made),
-        "claims": sorted({sentences.claim(one.row) for one in shown if one.row.claim is not None}),
+        "mechanisms": list(dict.fromkeys(one.mechanism for one in views)),
+        "families": sorted({one.row.family for one in views}),
+        "rows": len(views),
+        "attacks": len(parts),
+        "claims": sorted({sentences.claim(one.row) for one in views if one.row.claim is not None}),
         "epsilons": [short(extreme(claim.epsilon for claim in claims)) for extreme in (min, max)] if claims else [],
         "counts": [(name, counts[name]) for name in sentences.SEVERITY if counts[name]],
         "broken": broken[:NAMED],
@@ -262,32 +268,32 @@ def answers(report: Report, made: Sequence[AttackRows]) -> dict[str, Any]:
         "proved": len(proved),
         "alone": alone,
         "confidence": percent(1 - report.alpha_per_row),
-        "judged": sum(bool(one.row.evidence.keys() - set(sentences.PROVED)) for one in shown),
-        "held": sum(one.verdict == "HOLDS" for one in shown),
-        "twins": _twins(shown, violated),
+        "judged": sum(bool(one.row.evidence.keys() - set(sentences.PROVED)) for one in views),
+        "held": sum(one.verdict == "HOLDS" for one in views),
+        "twins": _twins(views, violated),
         "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
         "underpowered": len(needed),
         "needed": max((runs for runs in needed if runs is not None), default=None),
         "clocked": len(few) - len(needed),
         "never": sum(runs is None for runs in needed),
-        "errors": [one for one in shown if one.verdict == "ERROR"],
-        "warned": [one for one in shown if one.row.warnings],
+        "errors": [one for one in views if one.verdict == "ERROR"],
+        "warned": [one for one in views if one.row.warnings],
     }
 
 
-def _broken(violated: Sequence[Shown]) -> list[Broken]:
-    first: dict[str, Shown] = {}
+def _broken(violated: Sequence[RowView]) -> list[Broken]:
+    first: dict[str, RowView] = {}
     for one in violated:
         first.setdefault(one.mechanism, one)
     times = Counter(one.mechanism for one in violated)
     return [Broken(name, one.anchor, times[name]) for name, one in first.items()]
 
 
-def _twins(shown: Sequence[Shown], violated: Sequence[Shown]) -> list[Twin]:
-    """Return for each family with a violation its first exact member that no row says is violated, by a channel too."""
-    broken, found = {one.mechanism for one in violated}, []
+def _twins(views: Sequence[RowView], violated: Sequence[RowView]) -> list[Twin]:
+    """Return for each family with a violation its first exact member without one, side channels included."""
+    broken, twins = {one.mechanism for one in violated}, []
     for name in dict.fromkeys(one.row.family for one in violated):
         for exact in [one.name for one in exact_members(family(name)) if one.name not in broken][:1]:
-            held = (one.anchor for one in shown if one.mechanism == exact and one.verdict == "HOLDS")
-            found.append(Twin(exact, next(held, "")))
-    return found
+            held = (one.anchor for one in views if one.mechanism == exact and one.verdict == "HOLDS")
+            twins.append(Twin(exact, next(held, "")))
+    return twins

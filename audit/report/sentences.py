@@ -24,24 +24,24 @@ PROVED = ("exact", "exhaustive")
 
 
 def verdict(row: Row) -> str:
-    """Return the one verdict of a row, an error among them; without any evidence it is unresolved."""
+    """Return the verdict of a row, or ERROR; without any evidence it is UNRESOLVED."""
     return ERROR if row.error is not None else str(row.verdict or Verdict.UNRESOLVED)
 
 
 def is_exact(row: Row) -> bool:
     """Return whether the row's mechanism is an exact member, built to keep its claim to the last bit.
 
-    A variant of one is not: it draws the same outcomes in a way that a side channel may reveal.
+    A variant of an exact member is not exact: it draws the same outcomes, but a side channel may reveal more.
     """
     try:
-        found = member(row.mechanism)
+        mechanism = member(row.mechanism)
     except LookupError:
         return False
-    return found.exact and not found.variant_of
+    return mechanism.exact and not mechanism.variant_of
 
 
 def kinds(row: Row) -> list[str]:
-    """Return the kinds of evidence that the row's verdict comes from."""
+    """Return the kinds of evidence that have the row's verdict."""
     return [kind for kind, evidence in row.evidence.items() if str(evidence.verdict) == verdict(row)]
 
 
@@ -59,7 +59,7 @@ def confidence(row: Row) -> float:
 
 
 def runs_needed(row: Row) -> int | None:
-    """Return the runs of each world that a row needs not to be UNDERPOWERED; None if no affordable number is enough."""
+    """Return the runs of each world that a row needs for a verdict; None if no affordable number is enough."""
     if row.claim is None:
         return None
     alpha = 1 - confidence(row)
@@ -72,7 +72,7 @@ def runs_needed(row: Row) -> int | None:
 
 
 def decides(row: Row) -> list[str]:
-    """Return the paragraphs for the evidence that the row's verdict comes from; without any, those for the row."""
+    """Return the paragraphs for the evidence that has the row's verdict; without any, those for the row."""
     return says(row, kinds(row))
 
 
@@ -80,14 +80,14 @@ def says(row: Row, among: Collection[str] | None = None) -> list[str]:
     """Return a paragraph for each kind of the row's evidence (among these): what it shows and what it does not show."""
     if row.error is not None:
         return [f"The row has an error, so there is no verdict on this claim: {row.error}"]
-    shown = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
-    paragraphs = [sentence for kind, evidence in shown.items() for sentence in _says(kind, evidence, row)]
+    chosen = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
+    paragraphs = [sentence for kind, evidence in chosen.items() for sentence in _says(kind, evidence, row)]
     if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:
         paragraphs.append(
             "The law and the runs contradict each other: either this is a false alarm, whose probability is stated, or "
             "the law is not that of the code that ran."
         )
-    if paragraphs and row.channel is not None and row.timing is None:  # the clock's rows say so themselves
+    if paragraphs and row.channel is not None and row.timing is None:  # the text of timing evidence says so itself
         paragraphs.append(
             f"This verdict is about the pair (outcome, {row.channel}), as if the claim had been made for it. A claim "
             f"about outcomes alone says nothing about {row.channel}, and is not violated by it."
@@ -104,7 +104,7 @@ def _says(kind: str, evidence: Any, row: Row) -> Iterator[str]:
     elif isinstance(evidence, SequentialEvidence):
         yield _from_bets(evidence, row)
     elif isinstance(evidence, TimingEvidence):
-        yield from _from_the_clock(evidence)
+        yield from _from_times(evidence)
 
 
 def _proved(evidence: ExactEvidence, source: str, row: Row) -> str:
@@ -143,19 +143,19 @@ def _by_event(evidence: ExactEvidence) -> str:
 def _from_runs(evidence: SampledEvidence, row: Row) -> str:
     runs = f"{evidence.runs:,} runs of each world"
     if evidence.verdict is Verdict.VIOLATED:
-        shown = (
+        result = (
             f"{runs} show the event with a probability in {interval(evidence.event_in)} in one world and in "
             f"{interval(evidence.event_out)} in the other: more than {claim(row)} allows."
         )
         if evidence.convicted_by == "distance":
             apart, allowed = short(evidence.ks.statistic - evidence.ks.margin, 3), short(evidence.ks.allowed, 3)
-            shown = (
+            result = (
                 f"{runs} differ more than {claim(row)} allows, though not by the event: the distance of the "
                 f"distribution functions (Kolmogorov-Smirnov) is at least {apart}, and {allowed} is allowed."
             )
         return (
-            f"{shown} The loss is at least {short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs would "
-            f"show this with a probability of at most {short(1 - evidence.confidence, 2)}."
+            f"{result} The loss is at least {short(evidence.epsilon_lower, 3)} nats. If the claim were true, runs "
+            f"would show this with a probability of at most {short(1 - evidence.confidence, 2)}."
         )
     if evidence.verdict is Verdict.UNDERPOWERED:
         return f"{runs} are too few: {_too_few(row, 'at least')}"
@@ -196,8 +196,8 @@ def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
     )
 
 
-def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
-    found = {
+def _from_times(evidence: TimingEvidence) -> Iterator[str]:
+    results = {
         Verdict.VIOLATED: "a single time reveals more than the claim would allow if it had been made for the "
         "pair (outcome, time)",
         Verdict.UNDERPOWERED: "so few could not have shown that a time reveals more than the claim would allow",
@@ -207,7 +207,7 @@ def _from_the_clock(evidence: TimingEvidence) -> Iterator[str]:
         "that is no evidence of privacy"
     )
     yield (
-        f"From {evidence.measurements:,} measurements on this machine: {found.get(evidence.verdict, none)}. A claim "
+        f"From {evidence.measurements:,} measurements on this machine: {results.get(evidence.verdict, none)}. A claim "
         "about outcomes alone says nothing about time, and is not violated by it."
     )
     differ = "The worlds do differ" if evidence.detected else "No difference of the worlds was seen"

@@ -1,8 +1,8 @@
-"""Small charts as inline SVG: axes with round ticks, lines, steps, bands, bars and marks, in whole-numbered pixels.
+"""Small charts as inline SVG: axes with round ticks, lines, steps, bands, bars and marks, in integer pixels.
 
-Not matplotlib, for two reasons. A report has some seven hundred panels and a second for them, where matplotlib takes
-30 ms and more for each. And what is drawn here has no colours: it has classes, to which the style sheet of the page
-gives colours, so that a picture is dark on a dark page and black on white paper. Marks are strings of paths.
+Not matplotlib, for two reasons. A report has about 700 panels, and matplotlib takes at least 30 ms for each. Charts
+here have classes instead of colours, and the style sheet of the page sets the colours, for dark pages and for paper.
+Marks are strings of paths.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from subnormal.audit.text import on_axis, power_of_ten, whole
 
-WIDTH, HEIGHT = 640, 400  # of the picture; the page scales it
-LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of what the axes enclose
-ZERO = 0.07  # of a logarithmic axis, from its end to the least number on it: 0 stands at the end
-TICKS = 5  # of an axis, about
+WIDTH, HEIGHT = 640, 400  # of the chart; the page scales it
+LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of the area between the axes
+ZERO = 0.07  # share of a logarithmic axis between its end, which is 0, and its least number
+TICKS = 5  # of an axis, approximately
 LEAST_DRAWN = 1e-20  # of a logarithmic axis
-OFFSET = 1e5  # spans of an axis: farther from 0, its ticks count from a number that the axis names
+OFFSET = 1e5  # spans of an axis: farther from 0, its ticks are differences from a number in its name
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A picture as SVG, and what stands under it."""
+    """A chart as SVG, with its title and caption."""
 
     title: str
     caption: str
@@ -38,7 +38,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Numbers from low to high, along an edge. names: what stands at 0, 1, …, in the place of numbers."""
+    """An axis of numbers from low to high. names: labels at 0, 1, … instead of numbers."""
 
     name: str
     low: float
@@ -47,7 +47,7 @@ class Axis:
     names: tuple[str, ...] = ()
 
     def shares(self, values: Floats) -> Floats:
-        """Return where numbers stand, from 0 to 1; what is beyond an end stands at it."""
+        """Return the positions of numbers, from 0 to 1; numbers beyond an end are at that end."""
         if self.logarithmic:
             with np.errstate(divide="ignore"):
                 logs = np.log10(values / self.low) / math.log10(self.high / self.low)
@@ -65,7 +65,7 @@ class Axis:
         return math.floor(self.low / _step(span)) * _step(span) if far else 0.0
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return the ticks and what is written at them."""
+        """Return the ticks and their labels."""
         if self.names:
             return [(float(place), name) for place, name in enumerate(self.names)]
         if self.logarithmic:
@@ -73,8 +73,8 @@ class Axis:
             if len(decades) <= 2:
                 among = [lead * 10.0**place for place in (decades.start - 1, *decades) for lead in (1, 2, 5)]
                 return [(0.0, "0"), *((one, on_axis(one)) for one in among if self.low <= one <= self.high)]
-            shown = [place for place in decades if place % (1 + len(decades) // TICKS) == 0]
-            return [(0.0, "0"), *((10.0**place, power_of_ten(place)) for place in shown)]
+            labelled = [place for place in decades if place % (1 + len(decades) // TICKS) == 0]
+            return [(0.0, "0"), *((10.0**place, power_of_ten(place)) for place in labelled)]
         step = _step(self.high - self.low)
         low, high = self.low - self.origin, self.high - self.origin
         counts = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
@@ -95,7 +95,7 @@ class Frame:
     y: Axis
 
     def pixels(self, xs: Floats | Sequence[float], ys: Floats | Sequence[float]) -> tuple[list[int], list[int]]:
-        """Return where points stand in the picture."""
+        """Return the pixels of points."""
         across = LEFT + (RIGHT - LEFT) * self.x.shares(np.asarray(xs, dtype=np.float64))
         up = BOTTOM - (BOTTOM - TOP) * self.y.shares(np.asarray(ys, dtype=np.float64))
         return np.rint(across).astype(int).tolist(), np.rint(up).astype(int).tolist()
@@ -107,7 +107,7 @@ def line(frame: Frame, xs: Floats | Sequence[float], ys: Floats | Sequence[float
 
 
 def band(frame: Frame, xs: Floats, low: Floats, high: Floats, css: str) -> str:
-    """Return what lies between two lines."""
+    """Return the area between two lines."""
     return _drawn(_path(*frame.pixels(np.append(xs, xs[::-1]), np.append(high, low[::-1]))) + "z", css)
 
 
@@ -123,7 +123,7 @@ def bar(frame: Frame, sides: tuple[float, float], ends: tuple[float, float], css
 
 
 def interval(frame: Frame, place: float, ends: tuple[float, float], css: str) -> str:
-    """Return an upright line with a cap at either end."""
+    """Return a vertical line with a cap at each end."""
     (x, _), (low, high) = frame.pixels((place, place), ends)
     return _drawn(f"M{x - 9} {low}h18m-9 0V{high}m-9 0h18", css)
 
@@ -134,19 +134,19 @@ def cross(frame: Frame, x: float, y: float, css: str) -> str:
     return _drawn(f"M{across - 9} {up - 9}l18 18m0-18l-18 18", css)
 
 
-def text(frame: Frame, x: float, y: float, told: str, css: str = "") -> str:
-    """Return words that stand above a point, or below it where there is no room."""
+def text(frame: Frame, x: float, y: float, words: str, css: str = "") -> str:
+    """Return words above a point, or below it if there is no room."""
     (across,), (up,) = frame.pixels([x], [y])
-    return _text(across, up - 12 if up > TOP + 14 else up + 30, told, css)
+    return _text(across, up - 12 if up > TOP + 14 else up + 30, words, css)
 
 
-def panel(title: str, drawn: str, caption: str, frame: Frame, marks: Sequence[str]) -> Panel:
-    """Return a chart with its caption. drawn: of which row it is, for a reader who does not see it."""
-    return Panel(title, caption, chart(frame, f"{title}: {drawn}", marks))
+def panel(title: str, row: str, caption: str, frame: Frame, marks: Sequence[str]) -> Panel:
+    """Return a chart with its caption. row: the name of its row, for the label of the chart."""
+    return Panel(title, caption, chart(frame, f"{title}: {row}", marks))
 
 
-def chart(frame: Frame, told: str, marks: Sequence[str]) -> str:
-    """Return the picture as an SVG element. told: what a reader who does not see it hears."""
+def chart(frame: Frame, label: str, marks: Sequence[str]) -> str:
+    """Return the chart as an SVG element. label: its text for screen readers."""
     ups = [(frame.pixels([frame.x.low], [tick])[1][0], name) for tick, name in frame.y.ticks()]
     grid = "".join(f"M{LEFT} {up}H{RIGHT}" for up, _ in ups)
     labels = [_text(LEFT - 10, up + 7, name, "e") for up, name in ups]
@@ -155,24 +155,24 @@ def chart(frame: Frame, told: str, marks: Sequence[str]) -> str:
     name = frame.x.name + (f" − {whole(frame.x.origin)}" if frame.x.origin else "")
     labels += [_text((LEFT + RIGHT) // 2, HEIGHT - 8, name), _text(LEFT - 80, 22, frame.y.name, "s")]
     axes = _drawn(grid, "g") + _drawn(f"M{LEFT} {BOTTOM}H{RIGHT}", "a")
-    inside = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(told)}"'
+    inside = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}"'
     return f"<svg {inside}>{axes}{''.join(marks)}{''.join(labels)}</svg>"
 
 
 def _apart(labels: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the labels that do not run into the one before, moved inside the picture."""
-    shown, reached = [], 0.0
+    """Return the labels that do not overlap the one before, moved inside the chart."""
+    separate, reached = [], 0.0
     for at, name in labels:
         half = len(name) * 6 + 6  # pixels, about
         at = max(half, min(at, WIDTH - half))
         if at - half >= reached:
-            shown.append((at, name))
+            separate.append((at, name))
             reached = at + half
-    return shown
+    return separate
 
 
-def _text(x: int, y: int, told: str, css: str = "") -> str:
-    return f'<text x="{x}" y="{y}"{_class(css)}>{escape(told, quote=False)}</text>'
+def _text(x: int, y: int, words: str, css: str = "") -> str:
+    return f'<text x="{x}" y="{y}"{_class(css)}>{escape(words, quote=False)}</text>'
 
 
 def _drawn(path: str, css: str) -> str:
@@ -184,7 +184,7 @@ def _class(css: str) -> str:
 
 
 def _path(xs: list[int], ys: list[int]) -> str:
-    """Return the path through pixels, as short as it can be written: what lies on the way is left out."""
+    """Return the shortest path through pixels: points on a straight horizontal or vertical way are left out."""
     points = [(xs[0], ys[0])]
     for x, y in zip(xs[1:], ys[1:], strict=True):
         if (x, y) == points[-1]:
@@ -202,7 +202,7 @@ def _path(xs: list[int], ys: list[int]) -> str:
 
 
 def _on_the_way(start: tuple[int, int], middle: tuple[int, int], end: tuple[int, int]) -> bool:
-    """Return whether going level, or straight up or down, from start to end passes the middle."""
+    """Return whether the horizontal or vertical line from start to end contains the middle."""
     level, upright = start[1] == middle[1] == end[1], start[0] == middle[0] == end[0]
     axis = 0 if level else 1
     return (level or upright) and (middle[axis] - start[axis]) * (end[axis] - middle[axis]) > 0

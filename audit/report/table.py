@@ -1,4 +1,4 @@
-"""A report as one table with every column, rows as Markdown, and the numbers and words that all renderings share."""
+"""A report as one table with every column, rows as Markdown, and the cells that all renderings share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIDE_CHANNELS = "Side channels"
 STYLES: dict[str, str] = {
     Verdict.VIOLATED: "bold red",
     Verdict.HOLDS: "green",
-    Verdict.NOT_REFUTED: "none",  # no colour acquits
+    Verdict.NOT_REFUTED: "none",  # no colour: the verdict is no evidence of privacy
     Verdict.UNRESOLVED: "yellow",
     Verdict.UNDERPOWERED: "yellow",
     "ERROR": "bold red",
@@ -27,13 +27,13 @@ STYLES: dict[str, str] = {
 
 
 def columns(row: Row) -> dict[str, str]:
-    """Return the cells of a row by column title, as every rendering shows them."""
+    """Return the cells of a row by column title, for every rendering."""
     exact, sampled = row.exact or row.exhaustive, row.sampled
     return {
         "mechanism": row.mechanism if row.package is None else f"{row.mechanism} ({row.package})",
         "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
         "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
-        "sampled": "–" if (runs := sampled or row.timing) is None else str(runs.verdict),  # a clock's runs, too
+        "sampled": "–" if (runs := sampled or row.timing) is None else str(runs.verdict),  # timing included
         "sequential": "–" if row.sequential is None else str(row.sequential.verdict),
         "claimed ε": _claimed(row),
         "loss ε": short(None if exact is None else exact.epsilon),
@@ -81,36 +81,36 @@ def _needed(timing: TimingEvidence | None) -> str:
 
 
 def table(report: Report) -> Table:
-    """Return every column of every row, one section for each attack. It is as wide as it must be."""
+    """Return a table of every column of every row, with a section for each attack."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    shown = titles_of(report.rows)
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for title in shown:
-        made.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
+    titles = titles_of(report.rows)
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for title in titles:
+        result.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
     for section in sections(report.rows):
-        made.add_section()
+        result.add_section()
         if section.heading:
-            made.add_row(f"[bold]{section.heading}[/]", end_section=True)
-        made.add_row(f"[bold cyan]{escape(section.title)}[/]")
+            result.add_row(f"[bold]{section.heading}[/]", end_section=True)
+        result.add_row(f"[bold cyan]{escape(section.title)}[/]")
         for row in section.rows:
             cells = columns(row)
-            made.add_row(*(_styled(title, cells[title]) for title in shown))
-    return made
+            result.add_row(*(_styled(title, cells[title]) for title in titles))
+    return result
 
 
-def natural_width(made: Table) -> int:
-    """Return the columns that a table takes when nothing is cut off."""
+def natural_width(table: Table) -> int:
+    """Return the width of a table that is not cut off, in characters."""
     from rich.console import Console
 
-    return Console(width=1000).measure(made).maximum
+    return Console(width=1000).measure(table).maximum
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The rows of one attack, and the heading that stands above it, where a part of the report begins."""
+    """The rows of one attack. heading: the title of a new part of the report that begins here, or empty."""
 
     heading: str
     title: str
@@ -118,20 +118,20 @@ class Section:
 
 
 def sections(rows: Iterable[Row]) -> list[Section]:
-    """Return rows by attack, in their order; the first one through a channel begins a part of its own."""
-    made: list[Section] = []
+    """Return rows by attack, in their order; the first side channel begins a new part."""
+    result: list[Section] = []
     for (attack, channel), group in groupby(rows, key=lambda row: (row.attack, row.channel)):
-        begins = channel is not None and not any(section.heading for section in made)
+        begins = channel is not None and not any(section.heading for section in result)
         title = attack if channel is None else f"{attack} ({channel})"
-        made.append(Section(SIDE_CHANNELS if begins else "", title, tuple(group)))
-    return made
+        result.append(Section(SIDE_CHANNELS if begins else "", title, tuple(group)))
+    return result
 
 
 KINDS = ("exact", "exhaustive", "sampled", "sequential")
 
 
 def titles_of(rows: Iterable[Row]) -> list[str]:
-    """Return the titles of the columns that tell something of one of the rows at least."""
+    """Return the titles of the columns that have a value in at least one row."""
     cells = [columns(row) for row in rows]
     return [title for title in (cells[0] if cells else {}) if any(cell[title] != "–" for cell in cells)]
 
@@ -145,19 +145,19 @@ def _styled(title: str, cell: str) -> str:
 
 
 def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
-    """Return rows as a Markdown table, for a notebook or a bug report; titles, where given, name its columns.
+    """Return rows as a Markdown table, for a notebook or a bug report.
 
-    "attack" may be one of them.
+    titles: of its columns, "attack" included; by default, those with a value.
     """
-    made = list(rows)
-    shown = list(titles) or titles_of(made)
-    cells = [{"attack": row.attack} | columns(row) for row in made]
-    lines = [shown, ["---"] * len(shown), *([row[title] for title in shown] for row in cells)]
+    rows = list(rows)
+    titles = list(titles) or titles_of(rows)
+    cells = [{"attack": row.attack} | columns(row) for row in rows]
+    lines = [titles, ["---"] * len(titles), *([row[title] for title in titles] for row in cells)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def closing(report: Report) -> str:
-    """Return how the rows share α, and the limits of the verdicts. A row that is proved may have runs, too."""
+    """Return a note on how the rows share α, and on the limits of the verdicts. A proved row may have runs too."""
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {given(report.alpha)} shared by {judged} {rows} with runs" if judged else "nothing was sampled"

@@ -1,4 +1,4 @@
-"""A report on 80 columns: errors and violations first, what was claimed and what was found, then a conclusion."""
+"""A report in 80 columns: errors and violations first, the claim and the result of each row, then a conclusion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from subnormal.audit.report.table import Section
 
-WIDTH = 80  # columns, of a pipe and of a picture too
+WIDTH = 80  # columns, in a pipe too
 GAP = "  "
 INDENT = 4  # columns before a message
 WIDEST = (12, 10, 12, 10)  # columns of all but the first
@@ -26,7 +26,7 @@ TITLES = ("attack and mechanism", "verdict", "claims", "found", "by")
 NUMBERS = (
     "A found ε is the largest loss (≥: a lower bound from runs); a found δ is the one that the claimed ε would need."
 )
-SAID = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
+VERBS = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
 
 
 def lines(report: Report) -> Iterator[RenderableType]:
@@ -34,9 +34,9 @@ def lines(report: Report) -> Iterator[RenderableType]:
     from rich.text import Text
 
     grouped = sorted(sections(report.rows), key=_rank)
-    shown = [row for section in grouped for row in _split(section)[0]]
-    widths = _widths(shown)
-    if shown:
+    rows = [row for section in grouped for row in _split(section)[0]]
+    widths = _widths(rows)
+    if rows:
         yield _line(TITLES, widths, ("bold",) * len(TITLES))
     for section in grouped:
         yield Text(_title(section), "bold cyan")
@@ -55,46 +55,46 @@ def _title(section: Section) -> str:
 
 
 def _rank(section: Section) -> tuple[int, bool]:
-    """Return where an attack stands: by its most severe row, what works on outcomes before side channels."""
+    """Return the rank of an attack: by its most severe row, attacks on outcomes before side channels."""
     return min(_severity(row) for row in section.rows), section.rows[0].channel is not None
 
 
 def _severity(row: Row) -> int:
-    """Return 0 for an error, 1 for a violation, 2 for all else, which keeps its order."""
+    """Return 0 for an error, 1 for a violation, 2 otherwise."""
     return ("ERROR", "VIOLATED").index(verdict) if (verdict := sentences.verdict(row)) in ("ERROR", "VIOLATED") else 2
 
 
 def _split(section: Section) -> tuple[list[Row], list[Row]]:
-    """Return the rows that have a line each, the most severe first, and exact members that resist, who share one."""
+    """Return the rows with their own line, the most severe first, and the exact members that share a line."""
     ranked = sorted(section.rows, key=_severity)
-    resisting = [row for row in ranked if sentences.verdict(row) in SAID and sentences.is_exact(row)]
+    resisting = [row for row in ranked if sentences.verdict(row) in VERBS and sentences.is_exact(row)]
     if len(resisting) in (0, len(ranked)):
         return ranked, []
     return [row for row in ranked if row not in resisting], resisting
 
 
 def _together(rows: Sequence[Row]) -> str:
-    """Return what exact members have in common.
+    """Return a summary of exact members.
 
-    The only one is named: "exponential-exact holds"; else "5 exact members hold, 1 is NOT REFUTED".
+    A single one is named: "exponential-exact holds"; otherwise "5 exact members hold, 1 is NOT REFUTED".
     """
     if len(rows) == 1:
-        return f"{rows[0].mechanism} (exact) {SAID[sentences.verdict(rows[0])][0]}"
+        return f"{rows[0].mechanism} (exact) {VERBS[sentences.verdict(rows[0])][0]}"
     counts = Counter(sentences.verdict(row) for row in rows)
-    told = [(counts[verdict], words[counts[verdict] > 1]) for verdict, words in SAID.items() if counts[verdict]]
-    first = f"{told[0][0]} exact member{'s' if told[0][0] > 1 else ''} {told[0][1]}"
-    return ", ".join([first, *(f"{number} {word}" for number, word in told[1:])])
+    parts = [(counts[verdict], words[counts[verdict] > 1]) for verdict, words in VERBS.items() if counts[verdict]]
+    first = f"{parts[0][0]} exact member{'s' if parts[0][0] > 1 else ''} {parts[0][1]}"
+    return ", ".join([first, *(f"{number} {word}" for number, word in parts[1:])])
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    """Return a row's line. An error's message stands below it."""
-    made = finding(row)
-    found = "–" if row.error is not None else made.found
-    return f"{GAP}{printable(row.mechanism)}", sentences.verdict(row), made.claimed, found, made.by
+    """Return the cells of a row's line. An error's message follows on the next line."""
+    pair = finding(row)
+    found = "–" if row.error is not None else pair.found
+    return f"{GAP}{printable(row.mechanism)}", sentences.verdict(row), pair.claimed, found, pair.by
 
 
 def _widths(rows: Iterable[Row]) -> list[int]:
-    """Return the width of each column: the first gets what the others leave, which are no wider than `WIDEST`."""
+    """Return the width of each column: at most `WIDEST`, and the rest for the first."""
     from rich.cells import cell_len
 
     columns = zip(*(TITLES[1:], *(_cells(row)[1:] for row in rows)), strict=True)
@@ -103,21 +103,21 @@ def _widths(rows: Iterable[Row]) -> list[int]:
 
 
 def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
-    """Yield a row: one line as a rule; what its columns are too narrow for has a line of its own."""
+    """Yield the lines of a row: usually one, and another for text that is too long for its column."""
     from rich.cells import cell_len
     from rich.padding import Padding
     from rich.text import Text
 
     name, *cells = _cells(row)
     styles = "", STYLES.get(cells[0], ""), "", "", ""
-    told = [] if row.error is None else [printable(row.error)]
+    messages = [] if row.error is None else [printable(row.error)]
     if any(cell_len(cell) > width for cell, width in zip(cells, widths[1:], strict=True)):
-        told, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
+        messages, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
     if cell_len(name) > widths[0]:
         yield Padding(Text(name.strip()), (0, 0, 0, len(GAP)), expand=False)
         name = ""
     yield _line((name, *cells), widths, styles)
-    for one in told:
+    for one in messages:
         yield Padding(Text(one), (0, 0, 0, INDENT), expand=False)
 
 
@@ -132,26 +132,26 @@ def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) ->
 
 
 def errors(rows: Iterable[Row]) -> list[str]:
-    """Return the errors of rows, a paragraph each."""
+    """Return the errors of rows, one paragraph for each."""
     return [printable(f"{row.attack}, {row.mechanism}: {row.error}\n") for row in rows if row.error]
 
 
 def warnings(rows: Iterable[Row]) -> list[str]:
-    """Return the warnings of rows, a paragraph each."""
-    told = (f"{row.attack}, {row.mechanism}: warning: {warning}\n" for row in rows for warning in row.warnings)
-    return list(map(printable, told))
+    """Return the warnings of rows, one paragraph for each."""
+    lines = (f"{row.attack}, {row.mechanism}: warning: {warning}\n" for row in rows for warning in row.warnings)
+    return list(map(printable, lines))
 
 
 def conclusion(report: Report) -> list[str]:
-    """Return the tally, the mechanisms that violate a claim, the evidence, and how to read it, a paragraph each."""
+    """Return paragraphs: the tally, the mechanisms that violate a claim, the evidence, and how to read it."""
     return [f"{tally(report.rows)}.", *_broken(report.rows), "", NUMBERS, closing(report)]
 
 
 def tally(rows: Sequence[Row]) -> str:
     """Return how many rows have each verdict, the most severe first, as in "2 rows: 1 VIOLATED, 1 HOLDS"."""
     counts = Counter(map(sentences.verdict, rows))
-    told = ", ".join(f"{counts[name]} {name}" for name in sentences.SEVERITY if counts[name])
-    return f"{'1 row' if len(rows) == 1 else f'{len(rows)} rows'}: {told or 'no verdict'}"
+    verdicts = ", ".join(f"{counts[name]} {name}" for name in sentences.SEVERITY if counts[name])
+    return f"{'1 row' if len(rows) == 1 else f'{len(rows)} rows'}: {verdicts or 'no verdict'}"
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[str]:
@@ -164,10 +164,10 @@ def _broken(rows: Sequence[Row]) -> Iterator[str]:
     everyone, exact = {row.mechanism for row in judged}, {row.mechanism for row in judged if sentences.is_exact(row)}
     broken = {row.mechanism for row in violated if row.channel is None}
     by_channel = {row.mechanism for row in violated} - broken
-    told = f"{len(broken)} of {len(everyone)} mechanisms break a claim"
+    summary = f"{len(broken)} of {len(everyone)} mechanisms break a claim"
     if exact:
-        told += f", {len(broken & exact) or 'none'} of the {len(exact)} exact ones"
-    yield f"{told}; {len(by_channel)} more by a side channel alone." if by_channel else f"{told}."
+        summary += f", {len(broken & exact) or 'none'} of the {len(exact)} exact ones"
+    yield f"{summary}; {len(by_channel)} more by a side channel alone." if by_channel else f"{summary}."
     proved = sum(bool(set(sentences.kinds(row)) & set(sentences.PROVED)) for row in violated)
     runs = [sentences.confidence(row) for row in violated if not set(sentences.kinds(row)) & set(sentences.PROVED)]
     parts = [f"{proved} of {len(violated)} violations are proved, in integers"] if proved else []

@@ -1,4 +1,4 @@
-"""Pages for people: a report as report.html, and charts alone."""
+"""A report as report.html, and a page of charts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from subnormal.audit.model import Report
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import closing
 
-# What a page cannot show, or cannot be written with: control characters, marks of direction, halves of surrogate pairs.
+# Characters that a page cannot show or hold: control characters, direction marks, halves of surrogate pairs.
 UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def to_html(report: Report) -> str:
-    """Return one self-contained page: four answers, the table of verdicts, and a section with pictures for each row."""
+    """Return one self-contained page: four answers, the table of verdicts, and a section with charts for each row."""
     from subnormal.audit.report import page
 
     parts = page.parts(report)
@@ -35,7 +35,7 @@ def charts(title: str, panels: Sequence[Panel]) -> str:
 
 
 def filled(template: str, **values: Any) -> str:
-    """Return the page that a template makes of values, with what cannot be shown in Python's notation."""
+    """Return the page of a template and its values. Characters that cannot be shown are escaped as in Python."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -46,4 +46,4 @@ def filled(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     text = environment.get_template(template).render(values)
-    return UNSHOWN.sub(lambda found: ascii(found.group())[1:-1], text)  # names and errors may hold anything
+    return UNSHOWN.sub(lambda match: ascii(match.group())[1:-1], text)  # names and errors may hold anything

@@ -62,7 +62,7 @@ def band(
     )
 
 
-def drawn(
+def chart_band(
     bins: tuple[NDArray[np.int64], NDArray[np.int64]],
     claim: Claim | Zcdp,
     epsilons: Sequence[float],

@@ -216,8 +216,8 @@ def test_the_worst_comes_first_and_old_is_old(document: Json) -> None:
         (Weight.VIOLATED, "HOLDS", "VIOLATED"),
         (Weight.FAILED, "HOLDS", "ERROR: E: x"),
         (Weight.GONE, "HOLDS", "–"),
-        (Weight.TURNED, "HOLDS", "UNRESOLVED"),
-        (Weight.ASKED, "0.5", "0.75"),
+        (Weight.VERDICT, "HOLDS", "UNRESOLVED"),
+        (Weight.QUESTION, "0.5", "0.75"),
         (Weight.NEW, "–", "HOLDS"),
     ]
     back = differences(document | {"rows": after}, document | {"rows": before})
@@ -229,8 +229,8 @@ def test_a_conviction_that_runs_no_longer_support_is_not_better(document: Json) 
     row = named(document, "zero-rounding", "exponential-naive-float64")
     turned = {
         ("VIOLATED", "NOT REFUTED"): Weight.BETTER,
-        ("VIOLATED", "UNDERPOWERED"): Weight.TURNED,
-        ("UNDERPOWERED", "NOT REFUTED"): Weight.TURNED,
+        ("VIOLATED", "UNDERPOWERED"): Weight.VERDICT,
+        ("UNDERPOWERED", "NOT REFUTED"): Weight.VERDICT,
         ("UNDERPOWERED", "VIOLATED"): Weight.VIOLATED,
     }
     for verdicts, weight in turned.items():

@@ -193,7 +193,9 @@ def test_a_drawn_band_errs_no_more_often_than_alpha(lawful: bool) -> None:
     truth, found, wrong = true_curve(*law), curve_band.groups(300, law if lawful else None), 0
     coarse = true_curve(merged(found, law[0]), merged(found, law[1]))
     for seed in range(SEEDS):
-        band = curve_band.drawn(drawn(law, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, law if lawful else None)
+        band = curve_band.chart_band(
+            drawn(law, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, law if lawful else None
+        )
         wrong += bool((band.lower > truth).any() or (band.upper < coarse).any())
     assert wrong <= stats.binom.isf(ALPHA, SEEDS, 0.05)
     assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these bins does not
