@@ -24,6 +24,12 @@ STAGES = {
 }
 WIDTH, INDENT = 80, 14  # columns of a line, and before its text
 PROGRESS = 40  # characters of an input in a line of progress
+IMPORTS = {  # what expressions for inputs need
+    "math.": "import math",
+    "Decimal(": "from decimal import Decimal",
+    "Fraction(": "from fractions import Fraction",
+    "np.": "import numpy as np",
+}
 LOSSES = 4  # releases that are shown
 EVENT = 400  # characters of an event in words
 
@@ -142,10 +148,15 @@ def as_test(result: Result) -> str | None:
         return None
     name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
     name = "function" if not name or keyword.iskeyword(name) else name
-    claim = repr(result.claim) if isinstance(result.claim, Claim | Zcdp | Gdp | Renyi) else "claim"
+    is_written = isinstance(result.claim, Claim | Zcdp | Gdp | Renyi)
+    claim = repr(result.claim) if is_written else "claim"
     data_in, data_out = map(literal, result.worlds)
+    names = ("Verdict", "check", *((type(result.claim).__name__,) if is_written else ()))
+    used = [line for word, line in IMPORTS.items() if word in f"{data_in} {data_out}"]
     return (
-        f"def test_{name}_keeps_its_claim():\n"
+        "".join(f"{line}\n" for line in [*used, f"from subnormal import {', '.join(sorted(names))}"])
+        + "\n\n"
+        + f"def test_{name}_keeps_its_claim():\n"
         f"    pair = ({data_in}, {data_out})\n"
         f"    result = check({name}, pairs=[pair], claim={claim})\n"
         f"    assert result.verdict != Verdict.VIOLATED, result\n"

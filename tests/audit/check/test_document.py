@@ -5,9 +5,12 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -46,7 +49,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
 @pytest.fixture(scope="module", params=CASES)
 def result(request: pytest.FixtureRequest) -> Result:
     function, claim = CASES[request.param]
-    found = check(function, LISTS, add_or_remove(), claim, seconds=4)
+    found = check(function, LISTS, add_or_remove(), claim, seconds=30)
     assert found.stage == request.param
     return found
 
@@ -150,3 +153,22 @@ def test_long_worlds_are_shortened() -> None:
 def test_a_result_shows_itself_in_a_notebook(result: Result) -> None:
     assert result._repr_html_() == page.in_notebook(result)
     assert "<style" not in result._repr_html_()
+
+
+def test_the_test_to_paste_imports_what_it_uses(result: Result) -> None:
+    """It runs as it is where the function is defined: here it fails, with the result as its message."""
+    pair = ([math.nan, Fraction(1, 3)], np.zeros(2))
+    code = words.as_test(replace(result, worlds=pair, verdict=Verdict.VIOLATED)) or ""
+    names: dict[str, Any] = {result.function: lambda records: float(np.size(records))}
+    exec(code, names)
+    (test,) = (value for name, value in names.items() if name.startswith("test_"))
+    names["check"] = lambda *given, **options: SimpleNamespace(verdict=options["pairs"], claim=options["claim"])
+    test()
+
+
+def test_a_pasted_test_fails_with_the_result() -> None:
+    code = words.as_test(check(len, pairs=[([1], [])], claim=Claim(1.0), seconds=5))
+    names: dict[str, Any] = {"len": len}
+    exec(code or "", names)
+    with pytest.raises(AssertionError, match="VIOLATED  len"):
+        names["test_len_keeps_its_claim"]()

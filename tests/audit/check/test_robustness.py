@@ -142,10 +142,10 @@ def test_a_function_that_seeds_the_generator_has_no_noise() -> None:
         random.seed(5)
         return len(records) + laplace()
 
-    result = found(seeded)
+    result = found(seeded, seconds=30)
     assert (result.verdict, result.stage) == (Verdict.VIOLATED, "stability")
     assert "the function seeds a global generator of random or numpy: its noise is no secret" in result.notes
-    assert not any("seeds" in note for note in found(len).notes)
+    assert not any("seeds" in note for note in found(len, seconds=30).notes)
 
 
 def test_a_slow_function_is_called_once_and_the_result_says_how_long_a_run_takes() -> None:
@@ -193,7 +193,7 @@ def test_a_function_may_change_its_input() -> None:
         records.clear()
         return size
 
-    result = check(clears, LISTS, add_or_remove(), Claim(3.0), seconds=5)
+    result = check(clears, LISTS, add_or_remove(), Claim(3.0), seconds=30)
     assert (result.verdict, result.worlds) in [(Verdict.VIOLATED, ([0], [])), (Verdict.VIOLATED, ([], [0]))]
 
 
@@ -203,7 +203,7 @@ def test_raising_in_one_world_only_is_an_event() -> None:
             raise ValueError("too many")
         return 0
 
-    result = check(refuses, LISTS, add_or_remove(), Claim(3.0), seconds=5)
+    result = check(refuses, LISTS, add_or_remove(), Claim(3.0), seconds=30)
     assert result.verdict is Verdict.VIOLATED
     assert sorted(map(len, result.worlds or ())) == [2, 3]
 
@@ -217,7 +217,7 @@ def test_a_strategy_that_draws_other_pairs_each_time_is_an_error() -> None:
         return [draw(st.integers(0, 9)) if size else draw(st.booleans()) for _ in range(size + 1)]
 
     with pytest.raises(ValueError, match="data and adjacent"):
-        check(len, unsteady(), add_or_remove(), Claim(3.0), seconds=5)
+        check(len, unsteady(), add_or_remove(), Claim(3.0), seconds=30)
 
 
 def test_a_strategy_that_draws_nothing_is_an_error() -> None:
@@ -272,7 +272,7 @@ def test_the_users_generators_are_as_before_whatever_happens(stage: str, error: 
 
     before, state, state_numpy = primitives(), random.getstate(), np.random.get_state(legacy=False)
     with pytest.raises(error):
-        check(noisy, st.integers(0, 9), within(1), Claim(3.0, 1e-3), seconds=3, told=told)
+        check(noisy, st.integers(0, 9), within(1), Claim(3.0, 1e-3), seconds=30, told=told)
     after = primitives()
     assert {name for name in before if before[name] is not after[name]} == set()
     assert type(mine) is np.random.Generator

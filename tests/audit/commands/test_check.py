@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
-from subnormal.audit.commands import watched
+from subnormal.audit.commands import common, watched
 from tests.support.processes import PATIENCE, SUBNORMAL, alive, ended, started
 
 MODULE = """
@@ -29,6 +29,9 @@ def laplace():
 
 def forgets_to_clip(records):
     return sum(records) + random.gauss(0.0, 1.0)
+
+def noisy(records):
+    return round(len(records) + laplace(), 2)
 
 def raises(records):
     raise ValueError("no such column")
@@ -230,3 +233,14 @@ def test_the_help_names_the_exit_codes_and_fits() -> None:
     assert max(map(len, shown.output.splitlines())) <= 80
     for told in ("Exit codes: 0 done, 1 the claim is violated", "3 the function failed", "130 interrupted", "--report"):
         assert told in " ".join(shown.output.split())
+
+
+@pytest.mark.timeout(60)
+def test_progress_in_a_pipe_names_the_stage_the_pairs_and_the_best_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common, "PROGRESS_INTERVAL", 0.0)
+    shown = checked("mine:noisy", *SOME, "--seconds", "4")
+    assert max(map(len, shown.stderr.splitlines())) <= 80
+    assert re.search(
+        r"(replay|runs): \d+ pairs; best: .* against epsilon = 1, delta = 1e-06, in \[", " ".join(shown.stderr.split())
+    )
+    assert re.search(r"runs: judging, [\d,]+ runs, e-value", " ".join(shown.stderr.split()))
