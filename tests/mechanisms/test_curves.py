@@ -1,12 +1,13 @@
 """The δ(ε) that a claim implies is never below that of a mechanism that keeps the claim."""
 
 import math
+from typing import Any
 
 import gmpy2
 import numpy as np
 import pytest
 
-from subnormal.mechanisms.curves import Gdp, Profile, Renyi, implied, points
+from subnormal.mechanisms.curves import Gdp, Profile, Renyi, _largest, implied, points
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
 EPSILONS = (0.0, 0.1, 1.0, 3.0)
@@ -68,7 +69,7 @@ def test_a_gaussian_claim_is_its_formula_rounded_up(mu: float, epsilon: float) -
     with gmpy2.context(precision=200):
         m, e = gmpy2.mpfr(mu), gmpy2.mpfr(epsilon)
 
-        def below(x: object) -> object:
+        def below(x: Any) -> Any:
             return gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2
 
         exact = below(-e / m + m / 2) - gmpy2.exp(e) * below(-e / m - m / 2)
@@ -96,3 +97,11 @@ def test_points_are_implied_by_the_claim_and_none_is_too_small_to_be_refuted() -
 def test_a_profile_must_return_probabilities() -> None:
     with pytest.raises(ValueError, match="delta"):
         implied(Profile(lambda epsilon: 2.0), 1.0)
+
+
+@pytest.mark.parametrize("alpha", [1 + 1e-14, 1 + 1e-12, 1 + 1e-9, 1.001, 2.0, 50.0])
+def test_the_largest_coin_of_a_bound_is_never_rounded_below_the_true_one(alpha: float) -> None:
+    for p in np.linspace(0.05, 0.95, 19):
+        for share in (0.1, 0.5, 0.9):
+            bound = coin_divergence(float(p), float(share * p), alpha)
+            assert _largest(np.array([share * p]), np.array([[alpha]]), np.array([[bound]]))[0] >= p
