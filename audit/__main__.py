@@ -47,7 +47,8 @@ def main() -> None:
     """Attack and audit differential-privacy mechanisms, down to the last bit.
 
     Exit codes: 0 done, 1 a claim was violated (with --fail-on-violation) or reports differ (compare), 2 a mistake in
-    the call, 3 a row failed (with or without violations), 70 a bug of this program, 130 interrupted.
+    the call, 3 a row failed (with or without violations) or the checked function did, 70 a bug of this program, 130
+    interrupted.
     """
 
 

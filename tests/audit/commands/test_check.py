@@ -60,7 +60,8 @@ def interrupts(records):
     raise KeyboardInterrupt
 
 def waits(records):
-    Path("waiting").write_text("yes")
+    Path("writing").write_text(str(os.getpid()))
+    os.replace("writing", "waiting")
     time.sleep(600)
 
 def prints(records):
@@ -217,6 +218,7 @@ def test_an_interrupt_ends_the_check_and_its_process(folder: Path) -> None:
     assert process.returncode == 130
     assert out == ""
     assert "interrupted: nothing was written" in err
+    assert not alive(int((folder / "waiting").read_text()))
     assert os.listdir("out") == []
 
 
