@@ -1,0 +1,68 @@
+"""Functions of ten lines: the broken ones are found from their domain and claim alone, sound ones are not accused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from subnormal.audit.check.check import check
+from subnormal.audit.check.result import Result
+from subnormal.audit.model import Verdict
+from tests.support.checked_functions import BROKEN, SOUND, Case
+
+ALPHA = 1e-6  # the chance that one of the sound functions below is accused by its runs
+SECONDS = 60.0  # all that follow need far less of it
+NAN = float("nan")
+
+WORLDS: dict[str, tuple[str, list[Any]]] = {  # the stage that decides, and the smallest worlds
+    "scale-of-range": ("replay", [[0.0], [1.0]]),
+    "scale-of-range-by-hand": ("runs", [[0.0], [1.0]]),
+    "nan": ("runs", [[0.0], [NAN]]),
+    "distinct": ("runs", [[0, 0], [0, 1]]),
+    "lyu-5": ("runs", [[0, 0], [0, 1]]),
+    "rint-before-threshold": ("runs", [{}, {"a": 1}]),
+    "one-of-five": ("replay", [[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0]]),
+    "module": ("replay", [[], [1.0]]),
+    "closure": ("replay", [[], [1.0]]),
+    "self": ("replay", [[], [1.0]]),
+    "callable": ("replay", [[], [1.0]]),
+    "scipy": ("runs", [[], [1.0]]),
+    "scipy-frozen": ("runs", [[], [1.0]]),
+}
+OTHERS = (
+    "another-range",
+    "lyu-3",
+    "lyu-4-c3",
+    "lyu-6",
+    "permute-and-flip",
+)  # the worlds are of any size
+
+
+def checked(case: Case, **options: Any) -> Result:
+    return check(case.function, case.data, case.adjacent, case.claim, alpha=ALPHA, **options)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_broken_functions_are_found_in_small_worlds(name: str) -> None:
+    result = checked(BROKEN[name], seconds=SECONDS)
+    stage, smallest = WORLDS[name]
+    assert (result.verdict, result.stage) == (Verdict.VIOLATED, stage)
+    assert result.worlds is not None
+    assert size(result.worlds) <= size(smallest)
+
+
+def size(worlds: Any) -> list[int]:
+    return sorted(map(len, worlds))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_broken_functions_are_found(name: str) -> None:
+    assert checked(BROKEN[name], seconds=SECONDS).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_sound_functions_are_not_accused(name: str) -> None:
+    result = checked(SOUND[name], seconds=0.5)
+    assert result.error is None
+    assert result.verdict is not Verdict.VIOLATED, result

@@ -1,0 +1,146 @@
+"""What a replay counts as a loss: releases that the outcome shows, against each kind of claim."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.check.function import function as audited
+from subnormal.audit.check.modelled import CONFIRMING, Replayed, replayed
+from subnormal.audit.check.primitives import intercepted
+from subnormal.audit.check.replay import Recorder
+from subnormal.mechanisms.curves import AnyClaim, Gdp, Renyi
+from subnormal.mechanisms.privacy import Claim, Zcdp
+
+BOUND = 1.001  # relative: a claim so much larger than the loss is kept, and the loss itself is not above it
+
+
+def replay(function: Callable[[Any], Any], claim: AnyClaim, pair: tuple[Any, Any] = (0.0, 1.0)) -> Replayed | None:
+    random.seed(5)
+    np.random.seed(5)
+    recorder = Recorder(audited(function))
+    with intercepted(function, recorder.intercept):
+        return replayed(recorder, pair, claim, CONFIRMING)
+
+
+def convicts(function: Callable[[Any], Any], claim: AnyClaim, pair: tuple[Any, Any] = (0.0, 1.0)) -> bool:
+    seen = replay(function, claim, pair)
+    return seen is not None and seen.evidence is not None
+
+
+def laplace(x: float) -> float:
+    return x + np.random.laplace(0, 0.5)
+
+
+def gaussian(x: float) -> float:
+    return x + random.gauss(0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "kept", "broken"),
+    [
+        (laplace, Claim(2.0), Claim(2.0 / BOUND)),
+        (laplace, Claim(1.0, 1 - math.exp(-0.5)), Claim(1.0, 0.95 * (1 - math.exp(-0.5)))),
+        (gaussian, Gdp(0.5), Gdp(0.48)),
+        (gaussian, Zcdp(1 / 8), Zcdp(0.1)),
+        (gaussian, Renyi(2.0, 0.25), Renyi(2.0, 0.1)),
+        (gaussian, Claim(1.0, Gdp(0.5).delta(1.0)), Claim(1.0, 0.9 * Gdp(0.5).delta(1.0))),
+        (gaussian, Claim(0.0, 1.0), Claim(50.0)),
+        (lambda x: [laplace(x), laplace(x)], Claim(4.0), Claim(4.0 / BOUND)),
+        (lambda x: [gaussian(x), gaussian(x)], Gdp(math.sqrt(0.5)), Gdp(0.66)),
+        (lambda x: {"sum": -3 * laplace(x)}, Claim(2.0), Claim(2.0 / BOUND)),
+        (lambda x: max(0.0, laplace(x)), Claim(2.0), Claim(2.0 / BOUND)),
+        (lambda x: round(laplace(x)), Claim(2.0), Claim(2.0 / BOUND)),
+        (lambda x: np.random.laplace(x, 0.5), Claim(2.0), Claim(2.0 / BOUND)),
+        (lambda x: float((x + np.random.laplace(0, 0.5, 1))[0]), Claim(2.0), Claim(2.0 / BOUND)),
+    ],
+)
+def test_a_loss_that_equals_the_claim_is_kept_and_a_larger_one_convicts(
+    function: Callable[[Any], Any], kept: AnyClaim, broken: AnyClaim
+) -> None:
+    assert not convicts(function, kept)
+    assert convicts(function, broken)
+
+
+def at_most_half(x: float) -> float:
+    """A sample: x counts with probability 1/2, so the loss is smaller than that of the noise."""
+    return (x if random.random() < 1 / 2 else 0.0) + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "pair"),
+    [
+        (lambda x: abs(laplace(x)), (-1.0, 1.0)),
+        (lambda x: laplace(x) % 1.0, (0.0, 1.0)),
+        (lambda x: laplace(x) + laplace(0.0), (0.0, 1.0)),
+        (lambda x: int(np.argmax([laplace(x), laplace(0.0)])), (0.0, 1.0)),
+        (lambda x: "many" if laplace(x) > 0.3 else "few", (0.0, 1.0)),
+        (lambda x: min(max(gaussian(x), 0.0), 1.0), (0.0, 1.0)),
+        (lambda x: laplace(x) > 1e9, (0.0, 1.0)),
+        (lambda x: laplace(x) + random.choice((0.0, 0.1)), (0.0, 1.0)),
+        (at_most_half, (0.0, 1.0)),
+        (at_most_half, (1.0, 0.0)),
+    ],
+)
+def test_what_the_outcome_does_not_show_is_no_loss(function: Callable[[Any], Any], pair: tuple[Any, Any]) -> None:
+    assert not convicts(function, Claim(0.1), pair)
+
+
+def test_tails_on_different_sides_do_not_add_up() -> None:
+    # Of x + noise only what is above shows, and of −x + noise too: the likelier worlds are two.
+    def clamped(x: float) -> list[float]:
+        return [max(0.5, laplace(x)), max(0.5, laplace(-x))]
+
+    assert not convicts(clamped, Claim(2.0))
+    assert convicts(clamped, Claim(1.9))
+    assert convicts(lambda x: [max(0.5, laplace(x)), max(0.5, laplace(x))], Claim(3.9))
+
+
+def test_noise_that_has_been_added_before_the_data_may_hide_them() -> None:
+    assert not convicts(lambda x: x + (0.1 + laplace(0.0)), Claim(2.0))
+    assert not convicts(lambda x: x + sum(random.gauss(0, 1.0) for _ in range(4)) / 2, Gdp(1.0))
+
+
+def test_data_without_noise_are_named() -> None:
+    seen = replay(lambda x: [laplace(x), x], Claim(9.0))
+    assert seen is not None
+    assert seen.evidence is not None
+    assert seen.evidence.without_noise == "part 1 of the outcome"
+
+
+def test_a_difference_that_some_noise_without_a_location_may_hide_is_none() -> None:
+    assert not convicts(lambda x: (laplace(0.0), random.random() < (1 + x) / 4), Claim(2.0))
+
+
+def test_a_scale_that_depends_on_the_data_is_noted_with_its_places() -> None:
+    seen = replay(lambda x: x + np.random.laplace(0, 1 + x), Claim(9.0))
+    assert seen is not None
+    assert "the scale of numpy.random.laplace depends on the data: 1 at test_readable.py:" in seen.notes[0]
+    assert seen.evidence is None
+
+
+def test_scales_that_differ_do_not_count_at_a_positive_delta() -> None:
+    # At δ = 0 the tail of the larger scale has an infinite loss; elsewhere the curves are of equal scales.
+    assert convicts(lambda x: x + np.random.laplace(0, 0.5 + x / 9), Claim(1.0))
+    assert not convicts(lambda x: x + np.random.laplace(0, 0.5 + x / 9), Claim(1.0, 0.1))
+
+
+def test_calls_that_differ_are_noted() -> None:
+    seen = replay(lambda x: laplace(x) if x else laplace(x) + laplace(x), Claim(0.1))
+    assert seen is not None
+    assert seen.evidence is None
+    assert "is not called" in seen.notes[0]
+
+
+def test_without_a_known_primitive_nothing_is_said() -> None:
+    assert replay(lambda x: x, Claim(1.0)) is None
+
+
+def test_a_run_that_cannot_be_repeated_says_nothing() -> None:
+    calls = iter(range(100))
+    assert replay(lambda x: [laplace(x), next(calls)], Claim(0.1)) is None
