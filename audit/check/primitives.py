@@ -59,6 +59,12 @@ def _of_method(where: Where) -> Where:
     return lambda self, *arguments, **options: where(*arguments, **options)
 
 
+def _of_scipy(
+    self: Any, *arguments: Any, size: Any = None, random_state: Any = None, **options: Any
+) -> tuple[Any, Any]:
+    return _loc_scale(*arguments, **options)
+
+
 def _of_diffprivlib(self: Any, value: Any) -> tuple[Any, Any]:
     return value, self.sensitivity / (self.epsilon - np.log1p(-getattr(self, "delta", 0.0)))
 
@@ -100,6 +106,8 @@ METHODS = (  # of classes written in Python
         for name in ("Gaussian", "GaussianAnalytic")
     ),
     *(Primitive(f"diffprivlib.mechanisms:{name}", "randomise") for name in _DIFFPRIVLIB_OTHERS.split()),
+    Primitive("scipy.stats._continuous_distns:laplace_gen", "rvs", "Laplace", _of_scipy),
+    Primitive("scipy.stats._continuous_distns:norm_gen", "rvs", "Gaussian", _of_scipy),
     Primitive("scipy.stats:rv_continuous", "rvs"),
     Primitive("scipy.stats:rv_discrete", "rvs"),
 )
