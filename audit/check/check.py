@@ -180,14 +180,14 @@ class _Check:
             suspicious += [*hints, *(ranked for _, ranked in found.ranked)]
         return self._by_runs(self.runs.race(suspicious))
 
-    def _too_slow(self, pair: Pair) -> Result:
+    def _too_slow(self, pair: Pair, stage: Stage = "first call") -> Result:
         """Return that there is no time for the runs of one pair."""
         one = self.runs.seconds_a_run()
         self.notes.append(
             f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
             f"give it more than {given(self.seconds)} seconds, {max(10, math.ceil(RUNS_LEAST * one * 1.5)):,} or more"
         )
-        return self._made("first call", pair, verdict=Verdict.UNDERPOWERED)
+        return self._made(stage, pair, verdict=Verdict.UNDERPOWERED)
 
     def _replay(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
@@ -328,6 +328,8 @@ class _Check:
             self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
 
         evidence = self._judged(pair, suspicion, self.alpha, training, told=told)
+        if evidence.runs == 0:  # learning took all the time
+            return self._too_slow(pair, "runs")
         return self._made(
             "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
         )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, check, within
 from subnormal.audit.check.primitives import FUNCTIONS, METHODS, Primitive, intercepted
+from subnormal.audit.check.runs import Runs, certain
 
 LISTS = st.lists(st.integers(0, 9), max_size=3)
 SHARED = np.random.default_rng(1)
@@ -184,6 +185,17 @@ def test_a_function_with_time_for_a_few_runs_is_not_run_for_an_hour() -> None:
     assert result.verdict is Verdict.UNDERPOWERED
     assert result.runs < 200
     assert "the search by runs needs" in result.notes[-1]
+
+
+def test_a_function_with_no_time_left_to_judge_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def learned(self: Runs, pair: Any, alpha: float) -> Any:
+        self._deadline = time.monotonic()
+        return certain(Claim(3.0), 0), 256
+
+    monkeypatch.setattr(Runs, "learned", learned)
+    result = found(lambda records: len(records) + laplace(), seconds=5)
+    assert (result.verdict, result.stage, dict(result.evidence)) == (Verdict.UNDERPOWERED, "runs", {})
+    assert "one run takes" in result.notes[-1]
 
 
 def test_a_function_may_change_its_input() -> None:
