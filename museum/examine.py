@@ -47,7 +47,7 @@ def examined(one: Exhibit, release: Release, interpreter: str = "") -> Result:
 
 
 def _stability(function: Callable[..., Any], names: dict[str, Any], seconds: float, batch: bool) -> Result:
-    from subnormal import stability  # type: ignore[attr-defined, unused-ignore]
+    from subnormal import stability
 
     single = (lambda data: function(data, 1)[0]) if batch else function
     known = {name: names[name] for name in ("distance", "bound") if name in names}

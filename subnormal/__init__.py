@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from subnormal.audit.check.adjacency import add_or_remove, change_one, within
     from subnormal.audit.check.assertion import NotPrivateError, assert_private
     from subnormal.audit.check.check import check
+    from subnormal.audit.check.stability import stability
     from subnormal.audit.model import Verdict
     from subnormal.mechanisms.bits import system_bits
     from subnormal.mechanisms.curves import Gdp, Profile, Renyi
@@ -43,6 +44,7 @@ __all__ = [
     "load",
     "member",
     "run",
+    "stability",
     "system_bits",
     "within",
 ]
@@ -52,6 +54,7 @@ _MODULES = {
     "subnormal.audit.api": ("Report", "load", "run"),
     "subnormal.audit.check.adjacency": ("add_or_remove", "change_one", "within"),
     "subnormal.audit.check.check": ("check",),
+    "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),
     "subnormal.audit.check.assertion": ("NotPrivateError", "assert_private"),
     "subnormal.mechanisms.bits": ("system_bits",),

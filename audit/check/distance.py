@@ -25,6 +25,14 @@ def apart(one: Any, other: Any, norm: Norm) -> Fraction:
     return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
 
 
+def rounded(distance: Fraction | float) -> float:
+    """Return a distance as a float: ∞ where it is beyond the largest one."""
+    try:
+        return float(distance)
+    except OverflowError:
+        return math.inf
+
+
 def _with_keys(data: Any, keys: Any) -> Any:
     """Return a dictionary with 0 for keys that only another one has, in one order of the keys; other data as they are.
 

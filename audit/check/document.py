@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import words
-from subnormal.audit.check.result import ModelledEvidence, Result, Stage
+from subnormal.audit.check.distance import rounded
+from subnormal.audit.check.result import ModelledEvidence, Result, StabilityEvidence, Stage
 from subnormal.audit.model import OF_RUNS, ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.report.form import plain
 from subnormal.mechanisms.privacy import Claim, Range
@@ -40,10 +41,26 @@ class Worlds:
 
 
 @dataclass(frozen=True, slots=True)
+class Stability:
+    """Two outputs of a transformation, their distance and what bounds it, rounded to floats.
+
+    outputs: as Python expressions.
+    norm: "l1", "l2", "linf", or the name of a function.
+    """
+
+    verdict: Annotated[Verdict, (Verdict.VIOLATED, Verdict.NOT_REFUTED)]
+    outputs: Worlds
+    distance: Annotated[float, Range(0)]
+    bound: Annotated[float, Range(0)]
+    norm: str
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence by its kind; null where there is none."""
+    """The evidence by its kind; null where there is none. stability: the exact evidence of a transformation."""
 
     exact: ExactEvidence | None
+    stability: Stability | None
     modelled: ModelledEvidence | None
     sequential: SequentialEvidence | None
 
@@ -92,6 +109,8 @@ def to_json(result: Result) -> str:
 
 def _document(result: Result) -> Document:
     by_kind: Mapping[str, Any] = result.evidence
+    exact = by_kind.get("exact")
+    privacy, stability = (None, _stability(exact)) if isinstance(exact, StabilityEvidence) else (exact, None)
     return Document(
         schema=SCHEMA,
         function=result.function,
@@ -101,7 +120,7 @@ def _document(result: Result) -> Document:
         stage=result.stage,
         worlds=None if result.worlds is None else Worlds(*map(words.shown, result.worlds)),
         event=None if result.event is None else {**result.event, "words": in_words(result.event)},
-        evidence=Evidence(*(by_kind.get(kind) for kind in ("exact", "modelled", "sequential"))),
+        evidence=Evidence(privacy, stability, by_kind.get("modelled"), by_kind.get("sequential")),
         error=result.error,
         notes=result.notes,
         pairs=result.examples,
@@ -109,3 +128,8 @@ def _document(result: Result) -> Document:
         seconds=round(result.seconds, 3),
         test=words.as_test(result),
     )
+
+
+def _stability(evidence: StabilityEvidence) -> Stability:
+    outputs = Worlds(*map(words.shown, evidence.outputs))
+    return Stability(evidence.verdict, outputs, rounded(evidence.distance), rounded(evidence.bound), evidence.norm)

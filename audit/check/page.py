@@ -7,7 +7,7 @@ from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import words
-from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, StabilityEvidence
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.report import claim_charts
 from subnormal.audit.report.svg import Panel
@@ -69,6 +69,8 @@ def _values(result: Result) -> dict[str, Any]:
 
 
 def _sure(kind: str, evidence: CheckEvidence) -> str:
+    if isinstance(evidence, StabilityEvidence):
+        return "The function returns the same at each call; one pair of outputs is a proof."
     if isinstance(evidence, SequentialEvidence):
         return (
             f"From {evidence.runs:,} fresh runs of each input, after the search and the learning of the event. A "

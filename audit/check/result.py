@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from subnormal.audit.model import ExactEvidence, Nonnegative, Probability, SequentialEvidence, Verdict
@@ -58,7 +59,22 @@ class ModelledEvidence:
     without_noise: str | None
 
 
-CheckEvidence = ExactEvidence | ModelledEvidence | SequentialEvidence
+@dataclass(frozen=True, slots=True)
+class StabilityEvidence:
+    """From one pair of a transformation: both outputs (in, out), their distance and what bounds it.
+
+    distance: exact; of the norm "l2" the square root of the exact one, rounded. norm: "l1", "l2", "linf", or the name
+    of a function.
+    """
+
+    verdict: Verdict
+    outputs: tuple[Any, Any]
+    distance: Fraction | float
+    bound: Fraction | float
+    norm: str
+
+
+CheckEvidence = ExactEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +82,7 @@ class Result:
     """The verdict of a check, the two inputs that it is about, and the evidence.
 
     verdict: VIOLATED, NOT REFUTED or UNDERPOWERED; None where there is an error. None of them says that a function is
-    private. function: its name. claim: as it was made. point: the (ε, δ) that it implies and
+    private. function: its name. claim: as it was made; None of a transformation. point: the (ε, δ) that it implies and
     that was judged. stage: the one that decided. worlds: the two inputs (in, out);
     None where no pair was judged. event: what the attacker looks for, as JSON. evidence: by its kind. error: why there
     is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of the

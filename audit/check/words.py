@@ -5,11 +5,13 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from textwrap import wrap
-from typing import Any
+from typing import Any, get_args
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, Stage
+from subnormal.audit.check.distance import Norm, rounded
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, StabilityEvidence, Stage
 from subnormal.audit.literal import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.text import given, quoted, short
@@ -51,7 +53,7 @@ def claim_words(claim: AnyClaim | object) -> str:
             return f"a Rényi divergence of order {given(alpha)} of at most {given(epsilon)}"
         case Profile(delta):
             return f"the profile {getattr(delta, '__name__', 'delta')}(epsilon)"
-    return "a claim that depends on the inputs"
+    return "a bound on the distance of outputs" if claim is None else "a claim that depends on the inputs"
 
 
 def lines(result: Result) -> list[str]:
@@ -117,11 +119,20 @@ def evidence_words(evidence: CheckEvidence) -> str:
     """Return what one kind of evidence says, in a sentence."""
     if isinstance(evidence, ExactEvidence):
         return "the outcomes of the two inputs differ, each of them certain: the loss is infinite"
+    if isinstance(evidence, StabilityEvidence):
+        return _stability_words(evidence)
     if isinstance(evidence, SequentialEvidence):
         counts = f"the event in {evidence.event_in:,} of {evidence.runs:,} runs in, {evidence.event_out:,} out"
         e_value = f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}, {short(1 / evidence.alpha)} refutes"
         return f"{counts}: {e_value}"
     return _modelled_words(evidence)
+
+
+def _stability_words(evidence: StabilityEvidence) -> str:
+    one, other = map(shown, evidence.outputs)
+    apart, most = short(rounded(evidence.distance), 6), short(rounded(evidence.bound), 6)
+    more = "more than" if evidence.verdict is Verdict.VIOLATED else "not more than"
+    return f"the outputs {one} and {other} lie {apart} apart ({evidence.norm}), {more} the bound {most}"
 
 
 def _modelled_words(evidence: ModelledEvidence) -> str:
@@ -151,13 +162,23 @@ def as_test(result: Result) -> str | None:
     is_written = isinstance(result.claim, Claim | Zcdp | Gdp | Renyi)
     claim = repr(result.claim) if is_written else "claim"
     data_in, data_out = map(literal, result.worlds)
-    names = ("Verdict", "check", *((type(result.claim).__name__,) if is_written else ()))
-    used = [line for word, line in IMPORTS.items() if word in f"{data_in} {data_out}"]
+    if isinstance(exact := result.evidence.get("exact"), StabilityEvidence):
+        norm = repr(exact.norm) if exact.norm in get_args(Norm) else exact.norm
+        called, names = f"stability({name}, pairs=[pair], distance={norm}, bound={_number(exact.bound)})", ["stability"]
+    else:
+        called, names = f"check({name}, pairs=[pair], claim={claim})", ["check"]
+    names += ["Verdict", *([type(result.claim).__name__] if is_written else [])]
+    used = [line for word, line in IMPORTS.items() if word in f"{data_in} {data_out} {called}"]
     return (
         "".join(f"{line}\n" for line in [*used, f"from subnormal import {', '.join(sorted(names))}"])
         + "\n\n"
         + f"def test_{name}_keeps_its_claim():\n"
         f"    pair = ({data_in}, {data_out})\n"
-        f"    result = check({name}, pairs=[pair], claim={claim})\n"
+        f"    result = {called}\n"
         f"    assert result.verdict != Verdict.VIOLATED, result\n"
     )
+
+
+def _number(value: Fraction | float) -> str:
+    """Return a bound as Python writes it."""
+    return "math.inf" if value == math.inf else repr(int(value) if value == int(value) else float(value))

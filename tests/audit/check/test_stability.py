@@ -1,0 +1,117 @@
+"""A transformation whose outputs lie further apart than its map says is convicted by one pair, exactly."""
+
+import json
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import opendp.prelude as dp
+import pytest
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from subnormal import Verdict, add_or_remove, change_one, check, stability
+from subnormal.audit.check import page, words
+from subnormal.audit.check.document import to_json
+from subnormal.mechanisms.privacy import Claim
+from tests.support.paths import ROOT
+
+dp.enable_features("contrib")
+DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=4)
+
+
+def test_the_smallest_pair_is_returned_with_both_outputs_and_exact_distance() -> None:
+    found = stability(sum, DIGITS, change_one(), "l1", 8, seconds=20)
+    evidence: Any = found.evidence["exact"]
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "stability")
+    assert sorted(found.worlds or ()) == [[0], [9]]
+    assert sorted(evidence.outputs) == [0, 9]
+    assert (evidence.distance, evidence.bound) == (Fraction(9), Fraction(8))
+
+
+def test_a_map_that_holds_is_not_refuted_and_a_bound_may_depend_on_the_inputs() -> None:
+    holds = stability(sum, DIGITS, change_one(), "l1", lambda one, other: abs(sum(one) - sum(other)), seconds=1)
+    assert holds.verdict is Verdict.NOT_REFUTED
+
+
+def test_a_difference_of_one_part_in_a_googol_counts() -> None:
+    pair = [(1.0, 2.0)]
+    assert stability(lambda x: Fraction(x), distance="linf", bound=1, pairs=pair).verdict is Verdict.NOT_REFUTED
+    tiny = stability(lambda x: x, distance=lambda x, y: 1 + Fraction(1, 10**100), bound=1.0, pairs=pair)
+    assert tiny.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(5, Verdict.NOT_REFUTED), (math.nextafter(5, 0), Verdict.VIOLATED)])
+def test_distances_in_l2_are_compared_by_squares(bound: float, verdict: Verdict) -> None:
+    assert stability(lambda x: x, distance="l2", bound=bound, pairs=[([0, 0], [3, 4])]).verdict is verdict
+
+
+@pytest.mark.parametrize("other", [[1, 2], math.inf, math.nan, None, "raises"])
+def test_outputs_without_a_difference_lie_infinitely_far_apart(other: Any) -> None:
+    def function(data: Any) -> Any:
+        if data == "raises":
+            raise ValueError("too long")
+        return data
+
+    if other is None or other == "raises":
+        other = "raises"
+    found = stability(function, distance="l1", bound=1e300, pairs=[([1], other)])
+    evidence: Any = found.evidence["exact"]
+    assert (found.verdict, evidence.distance) == (Verdict.VIOLATED, math.inf)
+
+
+def test_a_function_with_noise_is_refused() -> None:
+    def noisy(records: list[int]) -> float:
+        return len(records) + random.random()
+
+    with pytest.raises(ValueError, match=r"function must be deterministic: .*noisy"):
+        stability(noisy, DIGITS, add_or_remove(), "l1", 1, seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"distance": "l3"}, "distance must be 'l1', 'l2', 'linf' or a function, got 'l3'"),
+        ({"bound": -1}, "bound must be a number of at least 0, got -1"),
+        ({"bound": math.nan}, "bound must be a number of at least 0, got nan"),
+        ({"seconds": 0}, "seconds must be positive"),
+    ],
+)
+def test_bad_arguments_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        stability(sum, DIGITS, change_one(), **{"seconds": 1, **changes})
+
+
+def test_the_result_is_a_document_a_page_and_a_test_to_paste() -> None:
+    found = stability(sum, distance="l1", bound=0.5, pairs=[([0], [9])])
+    Draft202012Validator(json.loads((ROOT / "docs" / "check.schema.json").read_text())).validate(
+        json.loads(to_json(found))
+    )
+    assert "the outputs 0 and 9 lie 9 apart (l1), more than the bound 0.5" in " ".join(str(found).split())
+    assert "one pair of outputs is a proof" in page.to_html(found)
+    names: dict[str, Any] = {"stability": stability, "Verdict": Verdict}
+    exec(words.as_test(found) or "", names)
+    with pytest.raises(AssertionError, match="VIOLATED"):
+        names["test_sum_keeps_its_claim"]()
+
+
+def test_the_sum_of_squared_deviations_of_a_release_exceeds_its_map() -> None:
+    low, size = 2.0**50, 1024
+    domain = dp.vector_domain(dp.atom_domain(bounds=(low, low + 1), nan=False), size=size)
+    deviations: Any = dp.t.make_sum_of_squared_deviations(domain, dp.symmetric_distance())
+    pair = ([low + 0.25] * size, [low + 0.5] + [low + 0.25] * (size - 1))
+    found = stability(deviations, distance="l1", bound=deviations.map(2), pairs=[pair])
+    evidence: Any = found.evidence["exact"]
+    assert (found.verdict, evidence.distance) == (Verdict.VIOLATED, Fraction(1023, 16))
+
+
+def test_bit_vectors_of_a_release_tell_their_length() -> None:
+    response: Any = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=0.5
+    )
+    vectors = st.binary(max_size=2).filter(lambda bits: sum(map(int.bit_count, bits)) <= 1)
+    claim = Claim(response.map(1))
+    found = check(lambda bits: response(bits), vectors, lambda one, other: True, claim, seconds=20)
+    assert found.verdict is Verdict.VIOLATED
+    assert len({len(one) for one in found.worlds or ()}) == 2
