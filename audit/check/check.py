@@ -41,6 +41,7 @@ FIRST_RUNS = 4  # runs of each of their inputs
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
 AGAIN = 3  # replays of the pair that is shown, of which one has to convict
+MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the outcome shows it
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # equal runs of each of two inputs after which a function is judged as one that is deterministic
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
@@ -202,7 +203,7 @@ class _Check:
             located = located or seen.located
             notes.update(dict.fromkeys(seen.notes))
             if seen.evidence is None:
-                return seen.loss
+                return min(seen.loss, MOST)
             if seen.evidence.without_noise is not None and not self._is_loud(pair):
                 return 1.0
             shown[" / ".join(written(pair))] = seen.evidence

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def search(
     """
     import hypothesis
     from hypothesis import strategies as st
-    from hypothesis.errors import Flaky, Unsatisfiable
+    from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
 
     found, ends = Found(), math.inf if seconds > 0 else -math.inf
     known: dict[str, float] = {}
@@ -133,7 +134,9 @@ def search(
 
     stopped = False
     try:
-        test()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HypothesisWarning)  # of inputs with long texts
+            test()
     except _ConvictingError:
         pass
     except _StoppedError:

@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import opendp.prelude as dp
 import pytest
 from hypothesis import strategies as st
@@ -74,7 +75,7 @@ def test_a_function_with_noise_is_refused() -> None:
     [
         ({"distance": "l3"}, "distance must be 'l1', 'l2', 'linf' or a function, got 'l3'"),
         ({"bound": -1}, "bound must be a number of at least 0, got -1"),
-        ({"bound": math.nan}, "bound must be a number of at least 0, got nan"),
+        ({"bound": math.nan}, "bound must be a number of at least 0, got NaN"),
         ({"seconds": 0}, "seconds must be positive"),
     ],
 )
@@ -115,3 +116,11 @@ def test_bit_vectors_of_a_release_tell_their_length() -> None:
     found = check(lambda bits: response(bits), vectors, lambda one, other: True, claim, seconds=20)
     assert found.verdict is Verdict.VIOLATED
     assert len({len(one) for one in found.worlds or ()}) == 2
+
+
+def test_noise_of_scale_zero_that_the_outcome_hides_is_left_to_the_runs() -> None:
+    def ratio(records: list[int]) -> float:
+        return float((sum(records) + np.random.laplace(0, 50.0)) / (1 + sum(records) + np.random.laplace(0, 0.0)))
+
+    found = check(ratio, st.lists(st.integers(0, 100), min_size=1), change_one(), Claim(1.0), seconds=20)
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "runs")
