@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 WIDTH = 80  # columns of a line where there is no terminal
-PROGRESS_INTERVAL = 10.0  # seconds between two lines on progress where there is no terminal
+PROGRESS_INTERVAL = 10.0  # seconds between two lines of progress without a terminal
 
 
 def named_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -50,10 +50,7 @@ def out_option(help_text: str, default: str = "reports") -> Callable[[Any], Any]
 
 
 def known(find: Callable[[str], object], name: str, option: str) -> None:
-    """Check a name. An unknown name is an error of one line, which says if it is the name of something else.
-
-    Raises BadParameter where the name is unknown.
-    """
+    """Check a name. Raises BadParameter for an unknown name, and says if it is the name of something else."""
     try:
         find(name)
     except (LookupError, ValueError) as error:
@@ -63,7 +60,7 @@ def known(find: Callable[[str], object], name: str, option: str) -> None:
 
 
 def _kind(name: str) -> str | None:
-    """Return the kind of thing that a name stands for, installed or not."""
+    """Return the kind of a name: a mechanism (installed or not), a family or an attack."""
     from subnormal.attacks.catalogue import names
     from subnormal.mechanisms.families import FAMILIES, absent, members
 
@@ -73,7 +70,7 @@ def _kind(name: str) -> str | None:
 
 
 class Failure(click.ClickException):
-    """A command cannot work for a reason outside its arguments: one line, and exit code 2."""
+    """An error whose cause is not an argument of the command: one line, and exit code 2."""
 
     exit_code = 2
 
@@ -89,7 +86,7 @@ def file_mistakes(option: str = "--out") -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The bar of a command: called for each step done."""
+    """A progress bar, to be called after each step."""
 
     bar: Progress
     task: TaskID
@@ -110,13 +107,15 @@ def progress(what: str, total: int) -> Iterator[Steps]:
 
 @contextmanager
 def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
-    """Show rows, runs per second, the time left, and the bound of the row that was counted last; in a pipe, as a line
-    every `PROGRESS_INTERVAL` seconds."""
+    """Show rows, runs per second, the time left, and the bound of the row that was counted last.
+
+    In a pipe it is a line every `PROGRESS_INTERVAL` seconds.
+    """
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.table import Column
 
     rows, speed = TextColumn("{task.fields[rows]}"), TextColumn("{task.fields[speed]}")
-    rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut where there is no room
+    rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut off if there is no room
     with _bar(rows, BarColumn(10), TaskProgressColumn(), speed, rest, expand=True) as bar:
         task = bar.add_task("", total=None, rows="auditing", speed="")
         begun = spoke = time.monotonic()
@@ -132,8 +131,8 @@ def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
             if bar.disable:
                 click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(progress.at)))), err=True)
                 return
-            shown: dict[str, Any] = {"total": max(1, progress.runs), "completed": done, "rows": rows}
-            bar.update(task, description=bound(progress.at), speed=speed, **shown)
+            fields: dict[str, Any] = {"total": max(1, progress.runs), "completed": done, "rows": rows}
+            bar.update(task, description=bound(progress.at), speed=speed, **fields)
 
         yield update
 
@@ -162,9 +161,9 @@ def line_progress() -> Iterator[Callable[[str], None]]:
 
 
 def pace(done: int, left: int, seconds: float) -> str:
-    """Return the runs per second, and the time that the remaining ones take at that speed.
+    """Return the runs per second, and the time of the remaining runs at that speed.
 
-    done: since this audit began, without those of a checkpoint.
+    done: runs since this audit began, without those of a checkpoint.
 
     >>> pace(24_600_000, 975_400_000, 1.0), pace(0, 1_000, 1.0)
     ('24,600,000 runs/s, 0:00:39 left', '')
@@ -175,7 +174,7 @@ def pace(done: int, left: int, seconds: float) -> str:
 
 
 def bound(state: RowState | None) -> str:
-    """Return the current result of a row: the loss that its runs prove, or the e-value against its claim."""
+    """Return the current result of a row: a lower bound of its loss, or the e-value against its claim."""
     from subnormal.audit.evidence import batches
     from subnormal.audit.statistics import binomial
 
@@ -200,28 +199,28 @@ def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
 
 
-def print_table(made: Table) -> None:
+def print_table(table: Table) -> None:
     """Print a table as wide as the terminal; in a pipe nothing is cut off or folded."""
     from rich.console import Console
 
     console = Console()
     if console.is_terminal:
-        console.print(made)
+        console.print(table)
     else:
-        print_whole(made)
+        print_whole(table)
 
 
-def print_whole(made: Table) -> None:
-    """Print a table whose lines are as long as they must be, on a terminal too."""
+def print_whole(table: Table) -> None:
+    """Print a table without cutting or folding its lines, on a terminal too."""
     from rich.console import Console
 
     from subnormal.audit.report.table import natural_width
 
-    Console(width=natural_width(made)).print(made)
+    Console(width=natural_width(table)).print(table)
 
 
 def print_lines(lines: Iterable[RenderableType], width: int) -> None:
-    """Print lines of the same width on a terminal and in a pipe, with colours where there is a terminal."""
+    """Print lines of the same width on a terminal and in a pipe, with colours on a terminal only."""
     from rich.console import Console
 
     console = Console(width=width)

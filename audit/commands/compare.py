@@ -29,15 +29,15 @@ REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.Choice(["text", "markdown"]),
     default="text",
     show_default=True,
-    help="What standard output gets; markdown is for a comment or a job's summary.",
+    help="Format of standard output; markdown is for a comment or a job's summary.",
 )
 def compare(old: Path, new: Path, form: str) -> None:
     """List the changes from one report.json to another. Exit 0 without changes, 1 with changes.
 
-    Rows are matched by attack, mechanism and channel. Listed are verdicts that changed, new violations first; rows,
-    errors and warnings that are new or missing; claims, parameters and events that changed. Numbers may differ with the
-    same verdict, with two exceptions: those of exact and exhaustive evidence in the same version, and those of sampled
-    evidence that the same seed, runs, α and environment did not reproduce. Times may always differ.
+    Rows are matched by attack, mechanism and channel. The list has changed verdicts, new violations first; new or
+    missing rows, errors and warnings; changed claims, parameters and events. Numbers may differ under the same verdict,
+    with two exceptions: exact and exhaustive evidence in the same version, and sampled evidence with the same seed,
+    runs, α and environment. Times may always differ.
 
     \b
     In continuous integration, with the report of an accepted state under version control:
@@ -80,10 +80,10 @@ def _table(changes: Sequence[Difference]) -> Table:
 
     from subnormal.audit.report.table import STYLES
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in ("attack", "mechanism", "what", "old", "new"):
-        made.add_column(title, overflow="fold")  # whole, however narrow the terminal
+        table.add_column(title, overflow="fold")  # no cell is cut off in a narrow terminal
     for one in changes:
         cells = (Text(cell, STYLES.get(cell.partition(":")[0], "")) for cell in (one.old, one.new))
-        made.add_row(Text(one.row), Text(one.mechanism), Text(one.what), *cells)
-    return made
+        table.add_row(Text(one.row), Text(one.mechanism), Text(one.what), *cells)
+    return table

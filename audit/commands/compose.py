@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subnormal.audit.report.svg import Panel
 
 RUNS = 1_024
-LINES = 9  # of the table of δ(ε)
+LINES = 9  # in the table of δ(ε)
 PAGE = "compose.html"
 POSITIVE = click.FloatRange(0, min_open=True)
 
@@ -71,7 +71,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
     type=click.IntRange(8, 1 << 24),
     default=10_000,
     show_default=True,
-    help="The more, the nearer the bounds lie to each other; they are sound with any.",
+    help="More buckets give tighter bounds; bounds are sound with any number.",
 )
 @out_option(f"Folder for {PAGE}, the charts; an earlier one is replaced.")
 def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: float, out: Path, **options: Any) -> None:
@@ -82,18 +82,18 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
       subnormal compose --laplace 200 --truncation 2500
       subnormal compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
       subnormal compose --attack grid-precision --mechanism laplace-exact
-    With no mechanism: the growth of leaks. For every member that an exact law convicts, δ(r·ε) for r = 1 to 2^18 runs,
-    next to an exact twin's, above r times the claim. Attacks that take seconds need --attack.
+    Without a mechanism: the growth of leaks. For every member whose exact law violates its claim, and for its exact
+    twin, it shows δ(r·ε) for r = 1 to 2^18 runs. Attacks that take seconds need --attack.
 
-    Scales are in units of the sensitivity. Both bounds are certified, of counts at their confidence; the other
+    Scales are in units of the sensitivity. Both bounds are certified (for counts, at their confidence); the other
     accountants are rounded to nearest.
     """
     from subnormal.audit.report import atomic_write, to_html
 
     subject = composed(attacks, mechanism, **options)
-    given = click.get_current_context().get_parameter_source
+    source = click.get_current_context().get_parameter_source
     for name in ("runs", "delta"):
-        if subject is None and given(name) is click.core.ParameterSource.COMMANDLINE:
+        if subject is None and source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
     with file_mistakes():
         atomic_write.prepare(out)
@@ -141,36 +141,36 @@ def _leaks(names: Sequence[str], count: int) -> list[Panel]:
 
 
 def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
-    made = _empty(title, [axis, "low", "up", *lines[0].others])
+    table = _empty(title, [axis, "low", "up", *lines[0].others])
     for line in lines:
         at = f"{line.at:,}" if isinstance(line.at, int) else given(line.at, 6)
-        made.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 7) for one in line.others.values()))
-    return made
+        table.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 7) for one in line.others.values()))
+    return table
 
 
 def _leak_table(rows: Sequence[LeakGrowth]) -> Table:
     from subnormal.audit.composition.leak_growth import RUNS as STEPS
 
-    made = _empty(
-        "δ(r·ε): what shows beyond r times the claim", ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
+    table = _empty(
+        "δ(r·ε): the leak beyond r times the claim", ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
     )
     for row in rows:
         if row.exact:
-            made.add_row(
+            table.add_row(
                 "", f"{row.mechanism} (exact)", given(row.claim.epsilon), *(f"≤ {at_most(up)}" for _, up in row.beyond)
             )
-            made.add_section()
+            table.add_section()
         else:
             lows = (at_least(low) for low, _ in row.beyond)
-            made.add_row(row.attack, row.mechanism, given(row.claim.epsilon), *lows)
-    return made
+            table.add_row(row.attack, row.mechanism, given(row.claim.epsilon), *lows)
+    return table
 
 
 def _empty(title: str, columns: Sequence[str]) -> Table:
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
-        made.add_column(column, justify="left" if column in ("attack", "mechanism") else "right")
-    return made
+        table.add_column(column, justify="left" if column in ("attack", "mechanism") else "right")
+    return table

@@ -17,7 +17,7 @@ from subnormal.audit.commands.common import known
 if TYPE_CHECKING:
     from subnormal.audit.composition.comparison import Subject
 
-ALPHA = 0.05  # of a pair of counts, where none is given
+ALPHA = 0.05  # default for a pair of counts
 
 
 def composed(
@@ -33,10 +33,9 @@ def composed(
     alpha: float | None,
     count: int,
 ) -> Subject | None:
-    """Return the pair that the options name, or None where they name no mechanism.
+    """Return the pair that the options name, or None if they name no mechanism.
 
-    Raises UsageError for options that exclude or need each other, BadParameter for a file that is not readable as a
-    pair.
+    Raises UsageError for options that exclude or need each other, BadParameter for a file without a readable pair.
     """
     from subnormal.audit.composition import closed_forms
     from subnormal.audit.composition.comparison import Subject
@@ -48,17 +47,17 @@ def composed(
         "--response": response,
         "--file": file,
     }
-    given = [option for option, value in named.items() if value is not None]
-    if len(given) > 1:
-        raise click.UsageError(f"{' and '.join(given)} exclude each other")
+    options = [option for option, value in named.items() if value is not None]
+    if len(options) > 1:
+        raise click.UsageError(f"{' and '.join(options)} exclude each other")
     if sampling is not None and gaussian is None:
         raise click.UsageError("--sampling needs --gaussian")
     if truncation is not None and laplace is None:
         raise click.UsageError("--truncation needs --laplace")
     if alpha is not None and file is None:
         raise click.UsageError("--alpha needs --file")
-    if attacks and given and mechanism is None:
-        raise click.UsageError(f"{given[0]} excludes --attack")
+    if attacks and options and mechanism is None:
+        raise click.UsageError(f"{options[0]} excludes --attack")
     try:
         if gaussian is not None and sampling is not None:
             steps = (closed_forms.subsampled_gaussian(gaussian, sampling, way, count=count) for way in ("in", "out"))
@@ -105,7 +104,7 @@ def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
 def recorded(path: Path, alpha: float | None, count: int) -> Subject:
     """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α.
 
-    Raises BadParameter, with the path, where the file has no such pair.
+    Raises BadParameter, with the path, if the file has no such pair.
     """
     from subnormal.audit.composition.comparison import Subject
     from subnormal.audit.composition.composition import Composition, count_bounds, probabilities

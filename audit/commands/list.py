@@ -35,5 +35,5 @@ def _show(family: Any) -> None:
         click.echo(f"  not installed: {', '.join(mechanism.name for mechanism in missing)}\n    {HOW_TO_INSTALL}")
     click.echo("  attacks")
     for attack in (attack for attack in attacks() if attack.family == family.name):
-        seen = "" if attack.channel is None else f" (channel: {attack.channel})"
-        click.echo(f"    {attack.name}{seen}: {attack.description}\n        breaks {', '.join(attack.breaks)}")
+        channel = "" if attack.channel is None else f" (channel: {attack.channel})"
+        click.echo(f"    {attack.name}{channel}: {attack.description}\n        breaks {', '.join(attack.breaks)}")

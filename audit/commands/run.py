@@ -85,7 +85,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
     "--jobs",
     type=click.IntRange(1, 1024),
     metavar="N",
-    help="Worker processes on this machine; the report does not depend on how many.  [default: one a core]",
+    help="Worker processes on this machine; the report does not depend on it.  [default: one for each core]",
 )
 @click.option(
     "--cluster",
@@ -202,7 +202,7 @@ def _select_crossings(attacks: list[AnyAttack], mechanisms: Sequence[str], every
 
 
 def _examine_and_write(examine: Callable[[], Report], out: Path, *, own_checkpoint: bool) -> tuple[Report, str]:
-    """Examine and write; return the report and its page. own_checkpoint: the folder's checkpoint is this audit's."""
+    """Examine and write; return the report and its page. own_checkpoint: the folder's checkpoint is of this audit."""
     from subnormal.audit.engine import checkpoint
     from subnormal.audit.report import atomic_write, to_html
     from subnormal.audit.report.folder import files

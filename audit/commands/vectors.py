@@ -11,15 +11,15 @@ from subnormal.audit.commands.common import file_mistakes, known, out_option, pr
 
 
 @click.command()
-@out_option("Folder for the files, one JSON document for each attack; others in it are left alone.", "vectors")
+@out_option("Folder for the files, one JSON document for each attack; other files stay as they are.", "vectors")
 @click.option("--attack", "names", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 def vectors(out: Path, names: Sequence[str]) -> None:
     """Write the attacks on outcomes as JSON files, for projects in other languages.
 
     A file holds both worlds' inputs, run-length encoded, the public parameters, the event, the claim, and the event's
-    probability under the exact laws of broken mechanisms. Floats are decimal and hexadecimal, so that they are read
-    exactly. An event with "portable": false needs this project's arithmetic to be evaluated.
-    The schema is docs/vector.schema.json, and docs/examples/vector_runner.c a runner.
+    probability under the exact laws of broken mechanisms. Floats are decimal and hexadecimal, so that programs can read
+    them exactly. An event with "portable": false needs this project's arithmetic.
+    The schema is docs/vector.schema.json; docs/examples/vector_runner.c is a runner.
     """
     from subnormal.attacks.catalogue import attack, chosen, on_outcomes
     from subnormal.audit.report import atomic_write
@@ -27,15 +27,15 @@ def vectors(out: Path, names: Sequence[str]) -> None:
 
     for name in names:
         known(attack, name, "--attack")
-    written = chosen(names) or on_outcomes()
-    for one in written:
+    attacks = chosen(names) or on_outcomes()
+    for one in attacks:
         if one.channel is not None:
             raise click.BadParameter(f"{one.name} looks at {one.channel}, not at outcomes alone", param_hint="--attack")
     with file_mistakes():
         atomic_write.prepare(out)
     files = {}
-    with progress("writing", len(written)) as done:
-        for one in written:
+    with progress("writing", len(attacks)) as done:
+        for one in attacks:
             files[file_name(one)] = to_json(one)
             done()
     with file_mistakes():
