@@ -18,7 +18,7 @@ import numpy as np
 
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
-from subnormal.audit.text import quoted
+from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.privacy import require_positive
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
 
         return _composite(near, data)
 
-    return Adjacency(f"within({distance:g}, norm={norm!r})", pairs)
+    return Adjacency(f"within({given(distance)}, norm={norm!r})", pairs)
 
 
 def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:

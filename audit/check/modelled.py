@@ -16,6 +16,7 @@ from subnormal.audit.check.readable import RESOLUTION, Losses, Number, Readable,
 from subnormal.audit.check.replay import Call, Recorder, Run
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
+from subnormal.audit.text import short
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 
 HIDING = (1.0, -0.37, 40.0, -40.0)  # scales by which all noise is shifted, to see what does not change with any
@@ -84,8 +85,8 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
         for number, (one, other) in enumerate(zip(call.located(), other_call.located(), strict=True)):
             if one.scale != other.scale:
                 notes.setdefault(
-                    f"the scale of {call.primitive} depends on the data: {one.scale:g} at {call.site}, "
-                    f"{other.scale:g} at {other_call.site}"
+                    f"the scale of {call.primitive} depends on the data: {short(one.scale)} at {call.site}, "
+                    f"{short(other.scale)} at {other_call.site}"
                 )
             scale, moved = max(one.scale, other.scale), _distance(one.location, other.location)
             if moved > 0:

@@ -19,6 +19,7 @@ import click
 from subnormal.audit import interrupts
 from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.text import given
 
 POLL = 0.1  # seconds between two looks at the child
 GRACE = 20.0  # seconds beyond those that a task was given, for its last step
@@ -92,7 +93,7 @@ def _received(receiving: Connection, process: Any, seconds: float, tell: Tell) -
         if not message and not alive:
             raise EndedError(f"it ended the process: {_reason(process.exitcode)}{stage}")
         if time.monotonic() > deadline:
-            raise EndedError(f"{doing} did not end within {seconds + GRACE:g} s{stage}")
+            raise EndedError(f"{doing} did not end within {given(seconds + GRACE)} s{stage}")
         tell(last)
 
 
