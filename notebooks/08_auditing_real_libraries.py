@@ -45,7 +45,6 @@ RUNS = 20_000  # runs in each world; slow members draw fewer
 SEED = 1  # governs what the audit itself draws
 
 # %%
-import dataclasses
 import json
 import shlex
 import shutil
@@ -63,13 +62,12 @@ from pictures import IN, OUT
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
 from subnormal.audit import vectors
+from subnormal.audit.check.program import program
+from subnormal.audit.check.words import to_json
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
-from subnormal.audit.report import table, to_json
+from subnormal.audit.report import table
 from subnormal.audit.statistics import binomial
-from subnormal.audit.targets.outcome_warnings import OutcomeMonitor
-from subnormal.audit.targets.stated_claim import StatedClaim
-from subnormal.audit.targets.target import CallableTarget, mechanism, opened
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
@@ -261,44 +259,39 @@ if summed and summed[0].sampled is not None:
 # %% [markdown]
 # ## 4. Your own
 #
-# No packaging is needed. A **Python callable** takes data, public parameters and a number of runs, and returns that
-# many outcomes. Put yours in place of this one, which does what many a first version does:
+# No packaging and no family is needed. `subnormal.check` takes a **Python function** from data to one outcome (with
+# `batch=True` from data and a number of runs to that many), two neighbouring inputs, and a claim. It learns an event by
+# itself. Put yours in place of this one, which does what many a first version does:
 
 
 # %%
-def release(data, parameters, runs):
+CLAIM, NEIGHBOURS = subnormal.Claim(EPSILON), [(1, 0)]
+
+
+def release(data, runs):
     """A count plus Laplace noise, in floats."""
-    scale = parameters["sensitivity"] / parameters["epsilon"]
-    return data + np.random.default_rng().laplace(scale=scale, size=runs)
+    return data + np.random.default_rng().laplace(scale=1 / EPSILON, size=runs)
 
 
-def audited(name, target, attack=grid):
-    """The report of one target under one attack, which judges the claim EPSILON."""
-    watch = OutcomeMonitor()
-    mine = mechanism(name, attack.family, target, StatedClaim(epsilon=EPSILON), watch)
-    report = examine_all([Crossing(attack, mine)], seed=SEED, runs=RUNS, alpha=ALPHA)
-    row = dataclasses.replace(report.rows[0], warnings=watch.warnings())
-    return dataclasses.replace(report, rows=(row,))
-
-
-mine = audited("my callable", CallableTarget(release))
-show(mine.rows)
+mine = subnormal.check(release, pairs=NEIGHBOURS, claim=CLAIM, batch=True, alpha=ALPHA)
+print(mine)
 
 # %% [markdown]
-# In a module of yours the same is one line, and without `--attack` every attack of the family is tried:
+# In a module of yours the same is one line:
 #
-#     python -m audit run --target my_package.my_module:release --family laplace --epsilon 1
+#     python -m audit check my_package.my_module:release --batch --in 1 --out 0 --epsilon 1
 #
-# A **program in any language** is started once and spoken to in JSON lines, one question, one answer (POSIX only):
+# Notebook 14 shows how the two inputs are *searched*, in a domain that you describe. A **program in any language** is
+# started once and spoken to in JSON lines, one question, one answer (POSIX only):
 #
 #     → {"protocol": 1}
 #     ← {"protocol": 1}
-#     → {"data": 1, "parameters": {"epsilon": 1.0, "sensitivity": 1.0, …}, "runs": 10000}
+#     → {"data": 1, "parameters": {"epsilon": 1.0, "delta": 0.0}, "runs": 1000}
 #     ← {"outcomes": ["0x1.8p+1", "-0x1.0c6f7a0b5ed8dp-20", …]}
 #
 # This is also the way to a library that cannot live in this environment: give it one of its own. `docs/protocol.md`
-# is the page to read, `docs/examples` has programs in Python, shell and C. Two of them, and the second once more with
-# a `%g` in its way:
+# is the page to read, `docs/examples` has programs in Python, shell, C and JavaScript. Two of them, and the second once
+# more with a `%g` in its way. On the command line this is `python -m audit check "cmd: sh laplace_target.sh %g" …`:
 
 # %%
 folders = [
@@ -309,22 +302,20 @@ programs = []
 if EXAMPLES is None:
     print("docs/examples is not here: it comes with the project's source, not with its wheel.")
 else:
-    programs.append(("laplace_target.py", [sys.executable, str(EXAMPLES / "laplace_target.py")]))
+    programs.append([sys.executable, str(EXAMPLES / "laplace_target.py")])
     if shutil.which("sh") and shutil.which("awk"):
         shell = [shutil.which("sh"), str(EXAMPLES / "laplace_target.sh")]
-        programs += [("laplace_target.sh", shell), ("laplace_target.sh %g", [*shell, "%g"])]
-answered = []
-for name, command in programs:
-    with opened(f"cmd: {shlex.join(command)}") as program:
-        answered += audited(name, program).rows
-if answered:
-    show(answered)
+        programs += [shell, [*shell, "%g"]]
+for command in programs:
+    with program(shlex.join(command), {"epsilon": EPSILON}, timeout=60.0) as asked:
+        asked.__qualname__ = " ".join([Path(command[1]).name, *command[2:]])  # a short name
+        print(subnormal.check(asked, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA), end="\n\n")
 
 # %% [markdown]
-# The last row is the one to remember. It is the same broken mechanism as the row above, and yet NOT REFUTED. `%g`
-# keeps six digits; the bits that leak never reach the audit. Where all outcomes fit 15 digits the row gets the
-# **warning** above. It is not about the mechanism but about your experiment: print hexadecimal floats (`%a`,
-# `float.hex()`) or 17 digits, and run again. (If your library itself releases rounded numbers, the warning tells you
+# The last one is the one to remember. It is the same broken mechanism as the one above, and yet NOT REFUTED. `%g`
+# keeps six digits; the bits that leak never reach the check. Where all outcomes fit 15 digits the result has the
+# **note** above. It is not about the mechanism but about your experiment: print hexadecimal floats (`%a`,
+# `float.hex()`) or 17 digits, and run again. (If your library itself releases rounded numbers, the note tells you
 # what you already know.)
 
 # %% [markdown]
@@ -361,9 +352,9 @@ for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
         print(f"{release_of.__name__}: nothing found on this pair of inputs\n")
 
 # %% [markdown]
-# **What the message says.** How often the event was seen in each world; the event itself; the ε that is shown, and
-# with which confidence; the intervals behind it. All of it is on the exception, too (`error.evidence`,
-# `error.event`).
+# **What the message says.** The two inputs; the event in words; how often it was seen on each, and the e-value: how
+# many times a bet against the claim has multiplied its stake, which must reach $1/\alpha$. Then a test to paste. All of
+# it is on the exception, too (`error.result`).
 #
 # In the second, the event is the outcome 0, which the empty list always gives. In the third it is about *bits*:
 # nobody told the audit about grids, and from 5,000 runs of each world it has learned, as a rule, the very grid of
@@ -371,7 +362,7 @@ for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
 #
 # In your test suite:
 #
-#     from audit import assert_private
+#     from subnormal import assert_private
 #
 #     def test_count_is_private():
 #         assert_private(my_library.count, [1, 1], [1], epsilon=1.0)
@@ -397,7 +388,7 @@ except ValueError as error:
 #    ordinary issue.
 # 3. **Write in private**: the address in `SECURITY.md`, the *Report a vulnerability* button, else a maintainer by
 #    mail. No public issue, no talk, no pull request whose title tells.
-# 4. **Send what lets them see it themselves**: the versions, the row as JSON, the seed, the attack as a *vector* file
+# 4. **Send what lets them see it themselves**: the versions, the result as JSON, the attack as a *vector* file
 #    that runs without this project, and one sentence about what an attacker learns.
 # 5. **Agree on a date.** 90 days is customary, CERT/CC plans with 45; a mechanism whose repair changes every output
 #    may take longer. Offer to test the repair. Publish together, or, if nobody ever answers, at the date that you
@@ -409,31 +400,29 @@ except ValueError as error:
 # here for the callable of part 4:
 
 # %%
-parcel = {"report.json": to_json.to_json(mine).encode(), vectors.file_name(grid): vectors.to_json(grid)}
+found = to_json(mine)
+parcel = {"check.json": json.dumps(found, indent=1).encode(), vectors.file_name(grid): vectors.to_json(grid)}
 with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
     for name, content in parcel.items():
         (Path(folder) / name).write_bytes(content)
         print(f"{name:<22}{len(content):>6,} bytes")
 
-report = json.loads(parcel["report.json"])
-row = report["rows"][0]
-print("\nThe row, in part:")
-print(json.dumps({name: row[name] for name in ("attack", "mechanism", "package", "event", "claim", "reproducible")}))
-print(json.dumps({name: row["sampled"][name] for name in ("verdict", "runs", "confidence", "epsilon_lower")}))
-print(json.dumps({name: report[name] for name in ("schema", "version", "seed", "alpha_per_row")}))
+print("\nThe result, in part:")
+print(json.dumps({name: found[name] for name in ("function", "verdict", "claim", "worlds")}))
+print(json.dumps({name: found["evidence"]["sequential"][name] for name in ("alpha", "runs", "event_in", "event_out")}))
+print(found["event"]["words"])
 vector = vectors.vector(grid)
 print("\nThe vector, in part:")
 print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "data_out", "event")}, indent=1))
 
 # %% [markdown]
-# `"reproducible": false` is honest: the library's randomness is its own, so the maintainers will see other counts.
-# The interval tells them what to expect, and the vector's `id` stays the same for as long as its inputs, parameters
-# and event do. On the command line:
+# The library's randomness is its own, so the maintainers will see other counts. The e-value tells them what to expect,
+# and the vector's `id` stays the same for as long as its inputs, parameters and event do. On the command line:
 #
-#     python -m audit run --target … --attack grid-precision --alpha 1e-6 --out for_the_maintainers
+#     python -m audit check … --in 1 --out 0 --epsilon 1 --format json > check.json
 #     python -m audit vectors --attack grid-precision --out for_the_maintainers
 #
-# (The report also names your processor and system. Look before you send.)
+# (A check names your function and its inputs, a report your processor and system. Look before you send.)
 #
 # A letter:
 #
@@ -467,11 +456,11 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 
 
 # %%
-def rounded(data, parameters, runs):
-    return np.ldexp(np.rint(np.ldexp(release(data, parameters, runs), 40)), -40)
+def rounded(data, runs):
+    return np.ldexp(np.rint(np.ldexp(release(data, runs), 40)), -40)
 
 
-show(audited("my callable, rounded", CallableTarget(rounded)).rows)
+print(subnormal.check(rounded, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA))
 print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
 
 # %% [markdown]

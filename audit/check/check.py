@@ -21,6 +21,7 @@ from subnormal.audit.check import adjacency
 from subnormal.audit.check.function import Function, all_refused, isolated, reseed
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.modelled import CONFIRMING, replayed
+from subnormal.audit.check.outcome_notes import outcome_notes
 from subnormal.audit.check.primitives import SEEDED, drawn_from, intercepted
 from subnormal.audit.check.replay import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
@@ -28,6 +29,7 @@ from subnormal.audit.check.runs import CONFIRM, LEARN, SCREEN, Runs, Suspicion, 
 from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import judging_words, pair_words, progress_words
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
+from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import given, quoted, short
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import AnyClaim
@@ -47,6 +49,7 @@ SAME = 100  # equal runs of each of two inputs after which a function is judged 
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
+NOTED = 64  # runs of each input for notes about their outcomes
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 
 Told = Callable[[str], None]
@@ -151,10 +154,17 @@ class _Check:
         self.started = self.silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self.started + seconds)
         self.examples = self.searches = self.unconfirmed = 0
+        self.stage: Stage = "first call"
         self.notes: list[str] = []
 
     def result(self) -> Result:
-        """Return what the first stage that decides has found, or the last."""
+        """Return what the first stage that decides has found, or the last. A program's mistake is an error."""
+        try:
+            return self._decided()
+        except TargetError as error:
+            return self._made(self.stage, error=str(error))
+
+    def _decided(self) -> Result:
         pair, firsts = self._first_calls()
         if all(all_refused(outcomes) for outcomes in firsts):
             last = firsts[-1][-1]
@@ -328,9 +338,12 @@ class _Check:
         def told(log_wealth: float, runs: int) -> None:
             self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
 
+        noted = 0 if self.runs.is_too_slow(2 * NOTED) else NOTED
+        notes = outcome_notes([one for data in pair for one in self.function.outcomes(data, noted)])
         evidence = self._judged(pair, suspicion, self.alpha, training, told=told)
         if evidence.runs == 0:  # learning took all the time
             return self._too_slow(pair, "runs")
+        self.notes += [] if evidence.verdict is Verdict.VIOLATED else notes
         return self._made(
             "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
         )
@@ -355,6 +368,7 @@ class _Check:
             pairs = f"{stage}: {self.examples + found.examples:,} pairs"
             self._tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
+        self.stage = stage
         self.searches += 1
         found = search(
             self.strategy,

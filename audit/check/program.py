@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from math import isfinite
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +21,8 @@ ANSWER_BYTES = 1 << 16  # of an answer, besides those of its outcomes
 OUTCOME_BYTES = 1 << 14  # of one outcome
 REQUEST_MAX = 10_000  # runs of one request, so that answers stay small
 
-_HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d{1,6}")
+_HEXADECIMAL = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d{1,6}")
+_R = TypeVar("_R")
 
 
 @contextmanager
@@ -33,37 +36,50 @@ def program(command: str, parameters: Mapping[str, Any], timeout: float) -> Iter
     """
     started = Program(command, timeout)
 
-    def asked(line: bytes, longest: int) -> object:
+    def asked(line: bytes, longest: int, read: Callable[[object], _R]) -> _R:
+        """Return `read(answer)`. After a mistake the program is ended, because its next answer may be late."""
         try:
-            return json_lines.parsed(started.ask(line, longest))
-        except TargetError:
-            raise
+            answer = started.ask(line, longest)
+            try:
+                return read(json_lines.parsed(answer))
+            except TargetError as error:
+                started.fail(str(error))
         except BaseException:
             started.kill()
             raise
 
     def function(data: Any, runs: int) -> list[Any]:
-        question = json_lines.question(_plain(data), parameters)
+        try:
+            question = json_lines.question(_plain(data), parameters)
+        except (TypeError, ValueError, OverflowError) as error:
+            shown = quoted(repr(data))
+            raise TargetError(f"the input {shown} cannot be sent: {error}; --data must draw JSON values") from None
         outcomes: list[Any] = []
         while len(outcomes) < runs:
             size = min(REQUEST_MAX, runs - len(outcomes))
-            answer = asked(f"{question}{size}}}\n".encode(), ANSWER_BYTES + size * OUTCOME_BYTES)
-            listed = answer.get("outcomes") if isinstance(answer, dict) else None
-            if not isinstance(listed, list) or len(listed) != size:
-                started.fail(f'answered {quoted(answer)}, not {{"outcomes": […]}} with {size:,} outcomes')
-            outcomes += map(decoded, listed)
+            line, longest = f"{question}{size}}}\n".encode(), ANSWER_BYTES + size * OUTCOME_BYTES
+            outcomes += asked(line, longest, partial(_outcomes, runs=size))
         return outcomes
 
-    function.__qualname__ = command
+    function.__qualname__ = f"cmd: {command.strip()}"
     try:
-        json_lines.check_hello(asked(json_lines.hello(), ANSWER_BYTES))
+        asked(json_lines.hello(), ANSWER_BYTES, json_lines.check_hello)
         yield function
     finally:
         started.close()
 
 
+def _outcomes(answer: object, runs: int) -> list[Any]:
+    listed = answer.get("outcomes") if isinstance(answer, dict) else None
+    if not isinstance(listed, list):
+        raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
+    if len(listed) != runs:
+        raise TargetError(f"answered with {len(listed):,} outcomes, not {runs:,}")
+    return list(map(decoded, listed))
+
+
 def decoded(value: object) -> Any:
-    """Return an outcome from its JSON form.
+    """Return an outcome from its JSON form. Raises TargetError for a number that is not finite.
 
     >>> decoded(["0x1p-3", "error: empty", {"a": None}])
     [0.125, Refused(error='empty'), {'a': None}]
@@ -75,7 +91,12 @@ def decoded(value: object) -> Any:
     if isinstance(value, str) and value.startswith(json_lines.REFUSAL):
         return Refused(value.removeprefix(json_lines.REFUSAL).strip())
     if isinstance(value, str) and _HEXADECIMAL.fullmatch(value):
-        return float.fromhex(value)
+        try:
+            return float.fromhex(value)
+        except OverflowError:
+            raise TargetError(f"answered with an outcome that is not finite: {value!r}") from None
+    if isinstance(value, float) and not isfinite(value):  # 1e999
+        raise TargetError("answered with an outcome that is not finite: it is larger than every float")
     return value
 
 

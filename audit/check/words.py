@@ -154,8 +154,13 @@ def _loss_words(loss: ModelledLoss) -> str:
 
 
 def as_test(result: Result) -> str | None:
-    """Return a test that fails until the two inputs keep the claim; None where they have no short expressions."""
-    if result.worlds is None or any(literal(data) is None for data in result.worlds):
+    """Return a test that fails until the two inputs keep the claim; None where they have no short expressions, and for
+    a program: its command line is a test."""
+    if (
+        result.function.startswith("cmd:")
+        or result.worlds is None
+        or any(literal(data) is None for data in result.worlds)
+    ):
         return None
     name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
     name = "function" if not name or keyword.iskeyword(name) else name

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, file_mistakes, line_progress, named_folder
-from subnormal.audit.commands.target import finite
+from subnormal.audit.commands.common import Failure, file_mistakes, finite, line_progress, named_folder
 from subnormal.audit.commands.watched import EndedError, watched
 from subnormal.audit.report import atomic_write
 
@@ -257,7 +256,7 @@ def _relation(text: str) -> Any:
 def _named(option: str, text: str) -> Any:
     """Return the object `package.module:name`. Raises BadParameter, which names the option."""
     from subnormal.audit.targets.json_lines import TargetError
-    from subnormal.audit.targets.target import named
+    from subnormal.audit.targets.named import named
 
     try:
         return named(text)

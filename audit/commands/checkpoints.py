@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from subnormal.audit.engine.checkpoint import Checkpoint
     from subnormal.audit.engine.pairs import Crossing
     from subnormal.audit.engine.scheduler import CountStore
-    from subnormal.audit.model import Report
 
 LOCK = ".audit.lock"  # exists while an audit works in the folder
 CONFIRM_DISCARD_AFTER = 60.0  # seconds of counting; a fresh audit does not discard more
@@ -34,19 +33,6 @@ def open_checkpoint(
     """
     with _folder_lock(out), _count_store(out, crossings, options, resume=resume) as store:
         yield store
-
-
-def write_finished_rows(out: Path, report: Report) -> None:
-    """Write the report of the rows that are finished, in case the audit does not reach its end."""
-    from subnormal.audit import interrupts
-    from subnormal.audit.report import atomic_write, to_html
-    from subnormal.audit.report.folder import files
-
-    try:
-        atomic_write.write(out, files(report, to_html.to_html(report)))
-        interrupts.files_left = f"{out / 'report.json'} has the rows that are finished, {len(report.rows)} by now"
-    except OSError as error:
-        click.echo(f"{out}: {error.strerror}; the audit goes on, and the rows so far are not kept", err=True)
 
 
 @contextmanager

@@ -49,6 +49,13 @@ def out_option(help_text: str, default: str = "reports") -> Callable[[Any], Any]
     )
 
 
+def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuse NaN and infinities, which every comparison of a range lets pass in one direction."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a finite number")
+    return value
+
+
 def known(find: Callable[[str], object], name: str, option: str) -> None:
     """Check a name. Raises BadParameter for an unknown name, and says if it is the name of something else."""
     try:

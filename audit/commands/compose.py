@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import file_mistakes, known, out_option, print_table, progress
+from subnormal.audit.commands.common import file_mistakes, finite, known, out_option, print_table, progress
 from subnormal.audit.commands.composed import composed
-from subnormal.audit.commands.target import finite
 from subnormal.audit.text import at_least, at_most, given
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.checkpoints import open_checkpoint, write_finished_rows
+from subnormal.audit.commands.checkpoints import open_checkpoint
 from subnormal.audit.commands.common import (
     Failure,
     audit_progress,
@@ -22,7 +22,6 @@ from subnormal.audit.commands.common import (
     print_whole,
 )
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
-from subnormal.audit.commands.target import TargetArguments, examine_target, select_attacks, target_options
 from subnormal.audit.text import given
 
 if TYPE_CHECKING:
@@ -55,14 +54,22 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
     return value
 
 
-@click.command()
+class _Run(click.Command):
+    """The command, which tells those who know its former option `--target` what has replaced it."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        if any(one.partition("=")[0] == "--target" for one in args):
+            raise Failure("--target is gone: audit your own code with `subnormal check`, see `subnormal check --help`")
+        return super().parse_args(context, args)
+
+
+@click.command(cls=_Run)
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 @click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
 @click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
 @click.option(
     "--channels", is_flag=True, help="Only side channels: attacks that see a count or a time with the outcome."
 )
-@target_options
 @click.option(
     "--runs",
     type=Runs(1, 10**12),
@@ -125,7 +132,7 @@ def _a_number(context: click.Context, parameter: click.Parameter, value: float |
 @click.option(
     "--fail-on-violation",
     is_flag=True,
-    help="Exit with 1 when a claim is violated, and with 3 when a target gives one outcome in all runs of each row. "
+    help="Exit with 1 when a claim is violated. "
     f"At most one sound build in {1 / ALPHA_FAILING:,.0f} fails by chance, whatever its number of rows.",
 )
 def run(
@@ -146,40 +153,25 @@ def run(
     everything: bool,
     wide: bool,
     fail_on_violation: bool,
-    **target: Any,
 ) -> None:
     """Attack mechanisms and report the verdicts, row by row.
 
-    Prints claims and results, violations first, and writes report.json and report.html.
-
-    \b
-    Your own mechanism, in any language:
-      subnormal run --target "cmd: ./my_mechanism --flags" --family laplace --epsilon 1
-      subnormal run --target package.module:function --attack grid-precision
+    Prints claims and results, violations first, and writes report.json and report.html. `subnormal check` audits
+    mechanisms of your own.
     """
-    arguments = TargetArguments.of(target)
-    slow = not quick and arguments.name is None  # inputs of millions of records are sent to a target only if asked for
-    chosen = _chosen(attacks, family_name, channels, slow=slow)
+    if jobs is not None and address is not None:
+        raise click.UsageError("--jobs is for this machine, --cluster for others: they exclude each other")
+    chosen = _chosen(attacks, family_name, channels, slow=not quick)
     options: dict[str, Any] = {
         "seed": seed,
         "runs": min(runs, QUICK_RUNS) if quick else runs,
         "alpha": alpha or (ALPHA_FAILING if fail_on_violation else ALPHA),
         "until_decided": until_decided,
     }
-    if arguments.name is None:
-        if jobs is not None and address is not None:
-            raise click.UsageError("--jobs is for this machine, --cluster for others: they exclude each other")
-        crossings = _select_crossings(chosen, _check_mechanisms(mechanisms), everything)
-        executor = partial(_executor, jobs, address)
-        examine = partial(_examine_crossings, crossings, options, executor=executor, out=out, resume=resume)
-    else:
-        given = {"mechanism": mechanisms, "all": everything, "jobs": jobs, "cluster": address, "resume": resume}
-        for name in (name for name, value in given.items() if value):
-            raise click.UsageError(f"--target excludes --{name}")
-        fitting = select_attacks(chosen, arguments.stated, bool(attacks))
-        options |= {"search": not attacks, "constant_fails": fail_on_violation}
-        examine = partial(examine_target, fitting, arguments, finished=partial(write_finished_rows, out), **options)
-    report, page = _examine_and_write(examine, out, own_checkpoint=arguments.name is None)
+    crossings = _select_crossings(chosen, _check_mechanisms(mechanisms), everything)
+    executor = partial(_executor, jobs, address)
+    examine = partial(_examine_crossings, crossings, options, executor=executor, out=out, resume=resume)
+    report, page = _examine_and_write(examine, out)
     _show(report, form, page, wide)
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
     if any(row.error for row in report.rows):
@@ -201,8 +193,8 @@ def _select_crossings(attacks: list[AnyAttack], mechanisms: Sequence[str], every
     return selected
 
 
-def _examine_and_write(examine: Callable[[], Report], out: Path, *, own_checkpoint: bool) -> tuple[Report, str]:
-    """Examine and write; return the report and its page. own_checkpoint: the folder's checkpoint is of this audit."""
+def _examine_and_write(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
+    """Examine and write; return the report and its page. The checkpoint of the audit goes."""
     from subnormal.audit.engine import checkpoint
     from subnormal.audit.report import atomic_write, to_html
     from subnormal.audit.report.folder import files
@@ -212,9 +204,8 @@ def _examine_and_write(examine: Callable[[], Report], out: Path, *, own_checkpoi
     with redirect_stdout_to_stderr():
         report = examine()
     page = to_html.to_html(report)
-    stale = [checkpoint.NAME, checkpoint.TEMPORARY] if own_checkpoint else []
     with file_mistakes():
-        atomic_write.write(out, files(report, page), stale)
+        atomic_write.write(out, files(report, page), [checkpoint.NAME, checkpoint.TEMPORARY])
     return report, page
 
 

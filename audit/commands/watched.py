@@ -23,6 +23,7 @@ from subnormal.audit.text import given
 
 POLL = 0.1  # seconds between two looks at the child
 GRACE = 20.0  # seconds beyond those that a task was given, for its last step
+INTERRUPTED = 130  # the exit code of a child that a second interrupt has ended where it stood
 LEAVE = 2.0  # seconds for an interrupted child to end its own children
 
 Tell = Callable[[str], None]
@@ -90,6 +91,8 @@ def _received(receiving: Connection, process: Any, seconds: float, tell: Tell) -
             doing, deadline = "a call", time.monotonic() + seconds + GRACE
         last = message.get("told", last)
         stage = f"; the last stage: {last.partition(';')[0]}" if last else ""
+        if not message and not alive and process.exitcode == INTERRUPTED:
+            raise KeyboardInterrupt
         if not message and not alive:
             raise EndedError(f"it ended the process: {_reason(process.exitcode)}{stage}")
         if time.monotonic() > deadline:
@@ -130,7 +133,10 @@ def _child(sending: Connection, task: Task, arguments: dict[str, Any]) -> None:
 
     def send(**message: Any) -> None:
         if os.getpid() == process:
-            sending.send_bytes(json.dumps(message).encode())
+            try:
+                sending.send_bytes(json.dumps(message).encode())
+            except BrokenPipeError:  # the parent is gone: nobody asks any more
+                sys.exit(1)
 
     with redirect_stdout_to_stderr():
         try:

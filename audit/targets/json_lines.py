@@ -6,27 +6,23 @@ docs/protocol.md describes it for authors of such programs, and docs/protocol.sc
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any, NoReturn
 
 import numpy as np
 
 from subnormal.audit.text import quoted
-from subnormal.mechanisms.core.mechanism import Family, Outcomes, Refused
+from subnormal.mechanisms.core.mechanism import Outcomes
 
 VERSION = 1
 REFUSAL = "error:"  # the prefix of a string that reports an exception
 
 _EXACT = 1 << 53  # integers up to this one are floats too, so every JSON parser reads them exactly
 _INT64 = 1 << 63
-_HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d{1,6}")
-_INTEGER = re.compile(r"[+-]?\d{1,300}")  # more digits exceed the floats, and a statistic is a float
 
 
 class TargetError(Exception):
-    """A target violates the protocol. The message is one line that says how."""
+    """A program violates the protocol, or what is named is not there. The message is one line that says how."""
 
 
 def hello() -> bytes:
@@ -44,7 +40,7 @@ def check_hello(answer: object) -> None:
 
 
 def question(data: object, parameters: Mapping[str, Any]) -> str:
-    """Return a request up to its number of runs: the data from the family's `to_json`, and the public parameters."""
+    """Return a request up to its number of runs: the data, and the numbers of the claim."""
     return f'{{"data": {_written(data)}, "parameters": {_written(parameters)}, "runs": '
 
 
@@ -77,86 +73,6 @@ def parsed(line: bytes) -> object:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise TargetError(f"answered with {name}: a finite number is a JSON number or a hexadecimal string")
-
-
-def answered(answer: object, family: Family[Any, Any, Any], data: object, runs: int, parameters: Any) -> list[Any]:
-    """Return the `runs` outcomes of an answer. Raises TargetError for any other answer."""
-    outcomes = answer.get("outcomes") if isinstance(answer, dict) else None
-    if not isinstance(outcomes, list):
-        raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
-    return checked([decoded(value) for value in outcomes], family, data, runs, parameters)
-
-
-def decoded(value: object) -> Any:
-    """Return one outcome from its JSON form: an int, a float, a tuple of them, the sorted items of an object of them,
-    or a Refused.
-
-    A JSON number is a binary64, and an integer where it is written as one of at most 2^53; a string is a hexadecimal
-    float, an integer of any size, or `error: …`. Raises TargetError for anything else, and for an infinite number.
-    """
-    if isinstance(value, dict):
-        items = tuple(sorted((key, decoded(part)) for key, part in value.items()))
-        if any(isinstance(part, tuple | Refused) for _, part in items):
-            raise TargetError(f"answered with the outcome {quoted(value)}, which is not an object of numbers")
-        return items
-    if isinstance(value, list):
-        parts = tuple(decoded(part) for part in value)
-        if not parts or any(isinstance(part, tuple | Refused) for part in parts):
-            raise TargetError(f"answered with the outcome {quoted(value)}, which is not a list of numbers")
-        return parts
-    if isinstance(value, bool):
-        raise TargetError(f"answered with the outcome {quoted(value)}, which is no number: write 1 or 0")
-    if not isinstance(value, int | float | str):
-        told = f"neither a number, a list or an object of numbers, nor a text that begins with {REFUSAL!r}"
-        raise TargetError(f"answered with the outcome {quoted(value)}, which is {told}")
-    if isinstance(value, str):
-        return _from_string(value)
-    if isinstance(value, int) and -_EXACT <= value <= _EXACT:
-        return value
-    return _finite(value, value)
-
-
-def _from_string(text: str) -> int | float | Refused:
-    if text.startswith(REFUSAL):
-        return Refused(text.removeprefix(REFUSAL).strip())
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _HEXADECIMAL.fullmatch(text):
-        try:
-            return float.fromhex(text)
-        except OverflowError:
-            return _finite(np.inf, text)
-        except ValueError:  # no digit at all
-            pass
-    raise TargetError(f"answered with the outcome {quoted(text)}: no hexadecimal float, integer, or {REFUSAL!r}")
-
-
-def _finite(value: int | float, given: object) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = np.inf
-    if not isfinite(number):
-        raise TargetError(f"answered with an outcome that is not finite: {quoted(given)}")
-    return number
-
-
-def checked(outcomes: list[Any], family: Family[Any, Any, Any], data: object, runs: int, parameters: Any) -> list[Any]:
-    """Return the outcomes. Raises TargetError unless there are `runs` of them, each possible for these data."""
-    if len(outcomes) != runs:
-        raise TargetError(f"answered with {len(outcomes):,} outcomes, not {runs:,}")
-    for outcome in outcomes:
-        if isinstance(outcome, Refused):
-            continue
-        try:
-            family.outcome(list(outcome) if isinstance(outcome, tuple) else outcome)
-        except ValueError as error:
-            raise TargetError(f"answered with another family's outcome: {error}") from None
-        try:
-            family.check_outcome(parameters, data, outcome)
-        except ValueError as error:
-            raise TargetError(f"answered with {error}") from None
-    return outcomes
 
 
 def gathered(outcomes: list[Any]) -> Outcomes:

@@ -1,16 +1,13 @@
-"""A naive Laplace mechanism as a Python callable.
+"""A naive Laplace mechanism as a Python function.
 
-In this folder: python -m audit run --target laplace_callable:release --family laplace
+In this folder: subnormal check laplace_callable:release --in 1 --out 0 --epsilon 1
 """
 
 import numpy as np
 
+generator = np.random.default_rng()
 
-def release(data, parameters, runs):
-    """Return `runs` outcomes for the data: numpy's float64 noise, the textbook way, which the audit finds broken."""
-    scale = parameters["sensitivity"] / parameters["epsilon"]
-    generator = np.random.default_rng()
-    if parameters["query"] == "sum":
-        data = np.sum(data)
-    noise = generator.laplace(scale=scale, size=(runs, *np.shape(data)))
-    return data + noise
+
+def release(data):
+    """Return one outcome: a count and numpy's float64 noise, the textbook way, which the check finds broken."""
+    return data + generator.laplace(scale=1.0)

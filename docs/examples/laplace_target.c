@@ -50,7 +50,7 @@ int main(void) {
             puts("{\"protocol\": 1}");
         } else {
             double value = field(line, "\"data\"");
-            double scale = field(line, "\"sensitivity\"") / field(line, "\"epsilon\"");
+            double scale = 1 / field(line, "\"epsilon\"");
             long runs = (long)field(line, "\"runs\"");
             printf("{\"outcomes\": [");
             for (long run = 0; run < runs; run++)

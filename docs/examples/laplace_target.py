@@ -1,7 +1,7 @@
 """A naive Laplace mechanism that speaks the protocol of docs/protocol.md: any Python, nothing installed.
 
 To audit a library of another virtual environment, replace `release` and start it with that environment's interpreter:
-    python -m audit run --target "cmd: other-venv/bin/python laplace_target.py" --family laplace
+    subnormal check "cmd: other-venv/bin/python laplace_target.py" --in 1 --out 0 --epsilon 1
 """
 
 import json
@@ -13,24 +13,12 @@ uniform = random.SystemRandom().random
 
 
 def release(data, parameters):
-    """One outcome: textbook noise in floats, which is what the audit finds broken."""
-    if parameters["query"] == "sum":
-        data = math.fsum(data)
-    scale = parameters["sensitivity"] / parameters["epsilon"]
-    if isinstance(data, list):
-        return [value + noise(scale) for value in data]
-    return data + noise(scale)
+    """One outcome: a count, which one person changes by 1 at the most, and textbook noise in floats."""
+    return data + noise(1 / parameters["epsilon"])
 
 
 def noise(scale):
     return random.choice((-scale, scale)) * math.log(1.0 - uniform())
-
-
-def number(value):
-    """Integers beyond 2^53 come as strings."""
-    if isinstance(value, list):
-        return [number(one) for one in value]
-    return int(value) if isinstance(value, str) else value
 
 
 def outcome(data, parameters):
@@ -46,6 +34,6 @@ for line in sys.stdin:
     if "protocol" in request:
         answer = {"protocol": 1}
     else:
-        data, parameters = number(request["data"]), request["parameters"]
+        data, parameters = request["data"], request["parameters"]
         answer = {"outcomes": [outcome(data, parameters) for _ in range(request["runs"])]}
     print(json.dumps(answer), flush=True)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A naive Laplace mechanism in awk that speaks the protocol of docs/protocol.md, for data that are one number.
-# How floats are printed is its first argument: %.17g (exact) unless told; %g rounds, and the audit warns of it.
+# How floats are printed is its first argument: %.17g (exact) unless told; %g rounds, and a note of the check says so.
 format=${1:-%.17g}
 while IFS= read -r line; do
   # awk's own seed is the clock, in seconds: two requests of the same second would get the same noise.
@@ -13,7 +13,7 @@ while IFS= read -r line; do
     }
     /"protocol"/ { print "{\"protocol\": 1}"; exit }
     {
-      srand(seed); runs = field("runs"); value = field("data"); scale = field("sensitivity") / field("epsilon")
+      srand(seed); runs = field("runs"); value = field("data"); scale = 1 / field("epsilon")
       printf "{\"outcomes\": ["
       for (run = 0; run < runs; run++) {
         do uniform = rand(); while (uniform == 0)

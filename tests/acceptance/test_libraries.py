@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from hypothesis import strategies as st
 from scipy import stats
 
 from subnormal.attacks.additive.absorption import absorption
@@ -27,13 +26,12 @@ from subnormal.attacks.catalogue import attack, attacks
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
-from subnormal.audit.__main__ import main
-from subnormal.audit.commands.target import TargetArguments, examine_target
+from subnormal.audit.check.adjacency import within
+from subnormal.audit.check.check import check
 from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Verdict
 from subnormal.audit.report import table, to_html, to_json
-from subnormal.audit.targets.stated_claim import StatedClaim
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused
@@ -41,6 +39,7 @@ from subnormal.mechanisms.exponential.family import ExponentialParameters, Limit
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.libraries import drawn
+from subnormal.mechanisms.privacy import Claim
 from tests.support.float_sums import jump, pairwise
 
 ALPHA = 1e-6
@@ -269,26 +268,20 @@ def test_bounds_of_records_must_make_sense(bounds: tuple[float, float]) -> None:
         LaplaceParameters(epsilon=1.0, record_bounds=bounds)
 
 
-def opendp_integers(data: Any, parameters: dict[str, Any], runs: int) -> list[int]:
+def opendp_integers(value: int, runs: int) -> list[int]:
     """OpenDP's Laplace noise of scale 1 on its default integers, which are of 32 bits."""
     from opendp import prelude
 
     prelude.enable_features("contrib")
     domain, distance = prelude.vector_domain(prelude.atom_domain(T=int)), prelude.l1_distance(T=int)
-    value = sum(data.tolist()) if parameters["query"] == "sum" else data
     released: list[int] = prelude.m.make_laplace(domain, distance, scale=1.0)([value] * runs)
     return released
 
 
-def test_opendp_on_integers_of_32_bits_is_not_accused(tmp_path: Path) -> None:
-    """False-alarm rate: ALPHA. Nothing is searched beyond the bounds that are sent, with a domain or without one."""
+def test_opendp_on_integers_of_32_bits_is_not_accused() -> None:
+    """False-alarm rate: ALPHA. Nothing is searched beyond the bounds of the domain."""
     assert installed(library("opendp-laplace").package)
-    arguments = TargetArguments(f"{__name__}:opendp_integers", StatedClaim(1.0), 60.0)
-    report = examine_target([grid_precision()], arguments, seed=1, runs=2_000, alpha=ALPHA, search=True)
-    assert [(row.attack, verdict(row)) for row in report.rows] == [
-        ("grid-precision", Verdict.NOT_REFUTED),
-        ("neighbours", Verdict.NOT_REFUTED),
-    ]
-    asked = ["--target", f"{__name__}:opendp_integers", "--family", "laplace", "--epsilon", "1", "--domain", "int32"]
-    told = [*asked, "--quick", "--alpha", str(ALPHA), "--out", str(tmp_path), "--fail-on-violation"]
-    assert CliRunner().invoke(main, ["run", *told]).exit_code == 0
+    domain = st.integers(-(1 << 31), (1 << 31) - 1)
+    claim = Claim(1.0)
+    found = check(opendp_integers, domain, within(1), claim, batch=True, seconds=4, runs=20_000, alpha=ALPHA)
+    assert found.verdict is Verdict.NOT_REFUTED

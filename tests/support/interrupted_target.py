@@ -1,46 +1,45 @@
-"""Targets that are interrupted where a KeyboardInterrupt is lost, or becomes another error."""
+"""Functions that are interrupted where a KeyboardInterrupt is lost, or becomes another error."""
 
 import random
 import signal
 from contextlib import suppress
-from typing import Any
 
 
-def release(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+def release(data: float) -> float:
     """Return the data with Laplace noise of scale 1."""
-    return [data + random.expovariate(1.0) - random.expovariate(1.0) for _ in range(runs)]
+    return data + random.expovariate(1.0) - random.expovariate(1.0)
 
 
-def once(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+def once(data: float) -> float:
     """Be interrupted."""
     signal.raise_signal(signal.SIGINT)
-    return release(data, parameters, runs)
+    return release(data)
 
 
-def twice(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+def twice(data: float) -> float:
     """Be interrupted again where the first interrupt is not the end."""
     with suppress(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     signal.raise_signal(signal.SIGINT)
-    return release(data, parameters, runs)
+    return release(data)
 
 
-def in_a_destructor(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+def in_a_destructor(data: float) -> float:
     """Be interrupted in a destructor, where Python ignores what is raised."""
     Interrupted()
-    return release(data, parameters, runs)
+    return release(data)
 
 
-def in_a_class_body(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+def in_a_class_body(data: float) -> float:
     """Be interrupted in a class body, where Python 3.11 makes a RuntimeError of it."""
     type("Made", (), {"name": Interrupted()})
-    return release(data, parameters, runs)
+    return release(data)
 
 
-def in_source(data: float, parameters: dict[str, Any], runs: int) -> list[float]:
+def in_source(data: float) -> float:
     """Be interrupted in source that is executed: at its end the interpreter then kills itself with the signal."""
     exec("signal.raise_signal(signal.SIGINT)")
-    return release(data, parameters, runs)
+    return release(data)
 
 
 class Interrupted:

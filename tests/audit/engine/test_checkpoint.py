@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from subnormal.audit.__main__ import main
 from subnormal.audit.commands import checkpoints
 from subnormal.audit.engine import fingerprint
 from subnormal.audit.engine.checkpoint import NAME, TEMPORARY, Checkpoint, CheckpointError
-from tests.support.paths import ROOT
 from tests.support.processes import SUBNORMAL, ended, run, started
 
 AUDIT = {"version": "1", "seed": 1, "row": [{"attack": "a", "mechanism": "m"}, {"attack": "b", "mechanism": "m"}]}
@@ -165,16 +163,6 @@ def test_a_long_audit_is_not_thrown_away_unasked(left_behind: Path, monkeypatch:
     (line,) = result.stderr.splitlines()
     assert "minutes of an unfinished audit: --resume goes on with it" in line
     assert (left_behind / NAME).read_bytes() == before
-
-
-def test_the_audit_of_a_target_leaves_the_checkpoint_of_another(left_behind: Path, tmp_path: Path) -> None:
-    before = (left_behind / NAME).read_bytes()
-    (tmp_path / NAME).write_bytes(before)
-    program = ROOT / "docs" / "examples" / "laplace_target.py"
-    target = ("--target", f"cmd: {sys.executable} {program}", "--attack", "grid-precision")
-    result = call("run", *target, "--runs", "100", "--out", str(tmp_path))
-    assert (tmp_path / "report.json").exists(), result.stderr
-    assert (tmp_path / NAME).read_bytes() == before
 
 
 @pytest.mark.parametrize("resume", [(), ("--resume",)])

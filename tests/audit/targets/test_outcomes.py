@@ -17,14 +17,10 @@ import pandas as pd
 import pytest
 
 from subnormal import assert_private
-from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.audit.check.assertion import NotPrivateError
-from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcomes import as_outcome
-from subnormal.audit.targets.target import CallableTarget, native
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
-from subnormal.mechanisms.families import family
 
 RUNS = 300
 
@@ -236,38 +232,3 @@ def test_a_type_error_of_the_release_itself_stays_an_outcome() -> None:
 
     with pytest.raises(NotPrivateError):
         assert_private(release, 1.0, 0.0, epsilon=1.0, runs=RUNS)
-
-
-def test_a_target_converts_as_an_assertion_does() -> None:
-    for value, outcome in (
-        *((Tensor(0.5), 0.5), (Tensor([0.5, 1]), (0.5, 1)), (OnlyArray([0.5]), (0.5,)), (np.float32(0.5), 0.5)),
-        *(
-            (10**20, 10**20),
-            ((0.5, 10**20), (0.5, 10**20)),
-            (Integer(), 7),
-            (ValueError("no"), Refused("ValueError: no")),
-        ),
-        *((pd.Series({"b": 1.5, "a": 0.5}), (("a", 0.5), ("b", 1.5))), ({"b": Tensor(1)}, (("b", 1),))),
-    ):
-        assert identity(native(value)) == identity(outcome)
-    for value, told in (
-        *(
-            (Model(1.0), "outcomes of type tests.audit.targets.test_outcomes.Model cannot be told apart"),
-            (True, "outcome true"),
-        ),
-        *(([[0.5]], "not a list of numbers"), ({1: 0.5, "1": 1.5}, "two of whose keys are one as strings")),
-    ):
-        with pytest.raises(TargetError, match=told):
-            native(value)
-
-
-def test_a_target_may_return_all_of_its_outcomes_as_a_tensor() -> None:
-    parameters = grid_precision().parameters
-
-    def release(returned: Any, data: Any, parameters: Any, runs: int) -> Any:
-        return returned if runs == 2 else [0.5]
-
-    for returned in (Tensor([0.5, 1.5]), [Tensor(0.5), Tensor(1.5)], pd.Series([0.5, 1.5])):
-        assert CallableTarget(partial(release, returned))(0.0, parameters, family("laplace"), 2) == [0.5, 1.5]
-    with pytest.raises(TargetError, match="not a sequence of 2 outcomes"):
-        CallableTarget(lambda data, parameters, runs: iter([0.5, 1.5]))(0.0, parameters, family("laplace"), 2)

@@ -10,8 +10,6 @@ from subnormal.attacks.core.attack import Attack, first_positive
 from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
 from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
 from subnormal.audit.model import ExactEvidence, Verdict
-from subnormal.audit.targets import json_lines
-from subnormal.audit.targets.json_lines import TargetError
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
 from subnormal.mechanisms.families import family, member
@@ -123,11 +121,3 @@ def test_what_is_no_outcome_of_the_family(given: object) -> None:
 def test_outcomes_come_back_from_json() -> None:
     assert family("sparse-vector").outcome([0, 1, -3.5]) == (0, 1, -3.5)
     assert family("sparse-vector").to_json(np.array([1, 2])) == [1, 2]
-
-
-def test_a_program_in_another_language_can_answer() -> None:
-    of, queries, parameters = family("sparse-vector"), np.array([0, 1]), SparseVectorParameters(epsilon=1.0)
-    answer = {"outcomes": [[0, 1], [1, "0x1.8p+1"], "error: overflow"]}
-    assert json_lines.answered(answer, of, queries, 3, parameters) == [(0, 1), (1, 3.0), Refused("overflow")]
-    with pytest.raises(TargetError, match="another family's outcome: answers are 0 or 1"):
-        json_lines.answered({"outcomes": [[2]]}, of, queries, 1, parameters)

@@ -1,0 +1,43 @@
+"""Notes about outcomes on which no attack can succeed, because of how they came: all equal, or rounded on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from subnormal.audit.text import quoted
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import identity
+
+DIGITS = 15
+ENOUGH = 16  # outcomes, or distinct floats, that say something: see `outcome_notes`
+
+
+def outcome_notes(outcomes: Sequence[Any]) -> list[str]:
+    """Return what a reader of NOT REFUTED has to know of the outcomes of both inputs, as sentences.
+
+    A float fits 15 digits when its nearest decimal of 15 digits reads back as that float. Between powers of ten at most
+    10^15/2^52 = 22 % of floats do, so 16 that differ all fit with a chance below 10^−10 where their last bits are
+    uniform. Integers and dyadics of few bits are decimals of few digits exactly (0.375); they say nothing.
+    """
+    found, floats = [], set(_floats(outcomes))
+    rounded = {one for one in floats if Decimal(f"{one:.{DIGITS}g}") != Decimal(one)}
+    if len(rounded) >= ENOUGH and all(float(f"{one:.{DIGITS}g}") == one for one in floats):
+        found.append(
+            f"all outcomes are decimals of at most {DIGITS} digits: if a %g or the like rounds them on their way, "
+            "the last bits that would show a loss are gone; print hexadecimal floats (%a), or 17 digits"
+        )
+    if len(outcomes) >= ENOUGH and len(set(map(identity, outcomes))) == 1 and not isinstance(outcomes[0], Refused):
+        one = quoted(repr(outcomes[0]))
+        found.append(f"every run of both inputs returned {one}: does the function read its data, and add noise?")
+    return found
+
+
+def _floats(outcomes: Iterable[Any]) -> Iterator[float]:
+    """Yield the finite floats of outcomes, those inside tuples too."""
+    for outcome in outcomes:
+        if isinstance(outcome, tuple):
+            yield from _floats(outcome)
+        elif isinstance(outcome, float) and outcome - outcome == 0:
+            yield outcome

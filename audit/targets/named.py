@@ -1,0 +1,27 @@
+"""Objects that the command line names as package.module:name."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+from subnormal.audit.targets.json_lines import TargetError
+
+
+def named(text: str) -> Any:
+    """Return the object `package.module:name`, also from the working directory. Raises TargetError."""
+    name, colon, attribute = text.partition(":")
+    if not (name and colon and attribute):
+        raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:name'")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        value: Any = import_module(name)
+        for part in attribute.split("."):
+            value = getattr(value, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # panics of Rust and SystemExit are not Exceptions
+        raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
+    return value
