@@ -41,7 +41,7 @@ def compare(old: Path, new: Path, form: str) -> None:
 
     \b
     In continuous integration, with the report of an accepted state under version control:
-      subnormal run --target "cmd: ./my_mechanism" --family laplace --epsilon 1
+      subnormal run --mechanism opendp-laplace
       subnormal compare accepted.json reports/report.json
     """
     from subnormal.audit.report.diff import context, differences, to_markdown

@@ -95,7 +95,7 @@ def test_rows_of_every_kind_are_of_the_schema(rows: Json) -> None:
         ["sequential"],
         ["timing"],
         ["exact", "sampled"],
-        ["sampled"],
+        [],
         [],
     ]
     assert rows["rows"][3]["visible_below"] is not None
