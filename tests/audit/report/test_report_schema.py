@@ -50,7 +50,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Json:
         found += document["rows"]
     failing = dataclasses.replace(member("laplace-naive-float64"), law=None, sample=_fails)
     report = examine_all([Crossing(grid_precision(), failing)], seed=1, runs=100, alpha=0.05, executor=Here())
-    warned = dataclasses.replace(report.rows[0], warnings=("all outcomes are rounded",))
+    warned = dataclasses.replace(report.rows[0], mechanism="another", warnings=("all outcomes are rounded",))
     document = json.loads(to_json.to_json(dataclasses.replace(report, rows=(warned, *report.rows))))
     VALIDATOR.validate(document)
     found += document["rows"]
