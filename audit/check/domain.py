@@ -38,13 +38,24 @@ def elements(strategy: Any) -> Any:
     """
     inner = getattr(strategy, "wrapped_strategy", strategy)
     match type(inner).__name__:
-        case "ListStrategy" | "UniqueListStrategy":
-            return inner.element_strategy
+        case "ListStrategy" | "UniqueListStrategy" | "UniqueSampledListStrategy":
+            return inner.element_strategy if _suffixes(inner) is None else _joined(inner)
         case "FilteredStrategy":
             return elements(inner.filtered_strategy)
         case "MappedStrategy" if inner.pack in (tuple, list, np.array, np.asarray):
             return elements(inner.mapped_strategy)
     return elements(inner) if inner is not strategy and hasattr(inner, "wrapped_strategy") else None
+
+
+def _suffixes(strategy: Any) -> Any:
+    """Return the strategy of what follows the first entry of tuples, where a list that is unique by that one has it."""
+    return getattr(strategy, "tuple_suffixes", None)
+
+
+def _joined(strategy: Any) -> Any:
+    from hypothesis import strategies as st
+
+    return st.tuples(strategy.element_strategy, _suffixes(strategy)).map(lambda parts: (parts[0], *parts[1]))
 
 
 def _all(answers: list[bool | None]) -> bool | None:
@@ -72,10 +83,16 @@ def _list(strategy: Any, value: Any) -> bool | None:
         return False
     if not strategy.min_size <= len(value) <= strategy.max_size:
         return False
+    answers, suffixes = [], _suffixes(strategy)
+    if suffixes is not None:
+        if not all(isinstance(one, tuple) and one for one in value):
+            return False
+        answers = [belongs(suffixes, one[1:]) for one in value]
+        value = [one[0] for one in value]
     keys = getattr(strategy, "keys", ())
     if any(len({key(one) for one in value}) < len(value) for key in keys):
         return False
-    return _all([belongs(strategy.element_strategy, one) for one in value])
+    return _all(answers + [belongs(strategy.element_strategy, one) for one in value])
 
 
 def _tuple(strategy: Any, value: Any) -> bool | None:
