@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from subnormal.audit.check.crossing import WayOf, of_numbers, of_records, of_sizes
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
 from subnormal.audit.text import given, quoted
@@ -30,10 +31,14 @@ PairsOf: TypeAlias = Callable[["SearchStrategy[Any]"], "SearchStrategy[Pair]"]
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """A relation of neighbours: pairs(data) is a strategy of pairs, both of which lie in the domain `data`."""
+    """A relation of neighbours: pairs(data) is a strategy of pairs, both of which lie in the domain `data`.
+
+    way: from one input to another, from neighbour to neighbour.
+    """
 
     name: str
     pairs: PairsOf
+    way: WayOf
 
     def __repr__(self) -> str:
         return self.name
@@ -66,7 +71,7 @@ def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
         return _composite(changed, data)
 
-    return Adjacency("change_one", pairs)
+    return Adjacency("change_one", pairs, of_records)
 
 
 def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
@@ -97,7 +102,7 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
         return _composite(changed, data)
 
-    return Adjacency("add_or_remove", pairs)
+    return Adjacency("add_or_remove", pairs, of_sizes)
 
 
 def within(distance: float, norm: Norm = "linf") -> Adjacency:
@@ -132,7 +137,7 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
 
         return _composite(near, data)
 
-    return Adjacency(f"within({given(distance)}, norm={norm!r})", pairs)
+    return Adjacency(f"within({given(distance)}, norm={norm!r})", pairs, of_numbers(distance))
 
 
 def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:

@@ -15,9 +15,12 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
+from subnormal.audit.check.crossing import WayOf, crossed, extent, kind
+from subnormal.audit.check.domain import belongs
 from subnormal.audit.check.function import Function, all_refused, isolated, reseed
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.modelled import CONFIRMING, replayed
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 FIRST_PAIRS = 8  # pairs of the first calls
 FIRST_RUNS = 4  # runs of each of their inputs
+CROSSING_PAIRS = 256  # inputs of which one run each is looked at, for outcomes of several kinds
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
 AGAIN = 3  # replays of the pair that is shown, of which one has to convict
@@ -112,8 +116,9 @@ def check(
     claimed = _claimed(claim)
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
     audited = audited_function(function, batch=batch)
+    way = adjacent.way if isinstance(adjacent, adjacency.Adjacency) else None
     with isolated(seed):
-        return _Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told).result()
+        return _Check(audited, data, strategy, way, claimed, claim, seconds, runs, alpha, seed, told).result()
 
 
 def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:
@@ -139,7 +144,9 @@ class _Check:
     def __init__(
         self,
         function: Function,
+        data: SearchStrategy[Any] | None,
         strategy: SearchStrategy[Pair],
+        way: WayOf | None,
         claimed: Callable[[Any, Any], AnyClaim],
         claim: Any,
         seconds: float,
@@ -149,7 +156,7 @@ class _Check:
         told: Told,
     ) -> None:
         self.function, self.strategy, self.claim, self.told = function, strategy, claim, told
-        self.claimed = claimed
+        self.claimed, self.data, self.way = claimed, data, way
         self.seconds, self.runs_max, self.alpha, self.seed = seconds, runs_max, alpha, seed  # alpha: what is left of it
         self.started = self.silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self.started + seconds)
@@ -178,6 +185,10 @@ class _Check:
                 if convicted is not None:
                     return convicted
         suspicious = [pair]
+        if (crossing := self._crossing()) is not None:
+            if self.runs.loudness(crossing) == math.inf:
+                return self._by_runs(crossing)
+            suspicious.append(crossing)
         for share in ROUNDS:
             by_replay, hints = self._replay(share * self.seconds / 2)
             if by_replay is not None:
@@ -190,6 +201,28 @@ class _Check:
                 return self._by_runs(found.convicting)
             suspicious += [*hints, *(ranked for _, ranked in found.ranked)]
         return self._by_runs(self.runs.race(suspicious))
+
+    def _crossing(self) -> Pair | None:
+        """Return neighbours whose outcomes are of different kinds; None where no such are found."""
+        if self.way is None:
+            return None
+        seen: dict[Any, Any] = {}
+
+        def kind_at(data: Any) -> Any:
+            return kind(self.function.outcome(data))
+
+        def looked(pair: Pair) -> float:
+            seen.setdefault(kind_at(pair[0]), pair[0])
+            return extent(pair[0])  # large inputs are those that overflow and underflow
+
+        self._search("first call", looked, self.seconds / 16, examples=CROSSING_PAIRS)
+        for one, other in pairwise(seen.values()):
+            if (way := self.way(one, other)) is None:
+                continue
+            pair = crossed(way, kind_at)
+            if all(belongs(self.data, data) is not False for data in pair) and len(set(map(kind_at, pair))) == 2:
+                return pair
+        return None
 
     def _too_slow(self, pair: Pair, stage: Stage = "first call") -> Result:
         """Return that there is no time for the runs of one pair."""

@@ -1,0 +1,115 @@
+"""The place where a function changes its ways: neighbours of which one is refused and the other is not, for instance.
+
+A function may refuse all inputs beyond some size, because its weights underflow there. Runs of single pairs do not lead
+to that place. A bisection does: on the way between two inputs whose outcomes are of different kinds, from neighbour to
+neighbour, some two neighbours have outcomes of different kinds, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from subnormal.mechanisms.core.mechanism import Refused
+
+Way: TypeAlias = tuple[int, Callable[[int], Any]]  # steps from one input to another, and the input after so many steps
+WayOf: TypeAlias = Callable[[Any, Any], Way | None]
+
+
+def kind(outcome: Hashable) -> Hashable:
+    """Return what two outcomes have in common that differ in their numbers only.
+
+    >>> kind((1.5, math.nan)), kind(Refused("ValueError: empty"))
+    (('float', 'nan'), 'refused')
+    """
+    if isinstance(outcome, Refused):
+        return "refused"
+    if isinstance(outcome, float) and not math.isfinite(outcome):
+        return str(outcome)
+    if isinstance(outcome, tuple):
+        return tuple(map(kind, outcome))
+    return type(outcome).__name__
+
+
+def extent(data: Any) -> float:
+    """Return how large an input is: about the logarithm of a number, or the sum of its parts and their number.
+
+    >>> extent(0), extent([7, -7]) == 2 * (1 + extent(7))
+    (0.0, True)
+    """
+    if isinstance(data, int | float) and math.isfinite(data):
+        return math.log2(1 + abs(data))
+    return sum(1 + extent(part) for part in data) if isinstance(data, list | tuple) else 0.0
+
+
+def crossed(way: Way, kind_at: Callable[[Any], Hashable]) -> tuple[Any, Any]:
+    """Return neighbours on the way whose outcomes are of different kinds, as those at its ends are.
+
+    >>> crossed((100, lambda step: step), lambda number: number > 17)
+    (17, 18)
+    """
+    last, at = way
+    first, start = 0, kind_at(at(0))
+    while last - first > 1:
+        middle = (first + last) // 2
+        if kind_at(at(middle)) == start:
+            first = middle
+        else:
+            last = middle
+    return at(first), at(last)
+
+
+def of_records(one: Any, other: Any) -> Way | None:
+    """Return the way that changes one record after the other; None where the sizes differ, or there are no records."""
+    if not _are_alike(one, other) or isinstance(one, int | float):
+        return None
+    return len(one), lambda step: type(one)([*other[:step], *one[step:]])
+
+
+def of_sizes(one: Any, other: Any) -> Way | None:
+    """Return the way that removes all records of one dataset from its end, and then adds those of the other."""
+    if not isinstance(one, list | tuple) or type(one) is not type(other):
+        return None
+    return len(one) + len(other), lambda step: one[: len(one) - step] if step <= len(one) else other[: step - len(one)]
+
+
+def of_numbers(distance: float) -> WayOf:
+    """Return the way of numbers, or of vectors entry by entry, in steps of the distance."""
+
+    def way(one: Any, other: Any) -> Way | None:
+        if not _are_alike(one, other):
+            return None
+        single = isinstance(one, int | float)
+        starts, ends = ([one], [other]) if single else (list(one), list(other))
+        moving = (starts, ends)
+        if not all(isinstance(number, int | float) and math.isfinite(number) for part in moving for number in part):
+            return None
+        whole = all(isinstance(number, int) for part in moving for number in part)
+        size = Fraction(math.floor(distance) if whole else distance)
+        if size == 0:
+            return None
+        counts = [
+            math.ceil(abs(Fraction(end) - Fraction(start)) / size) for start, end in zip(starts, ends, strict=True)
+        ]
+
+        def at(step: int) -> Any:
+            reached = []
+            for start, end, count in zip(starts, ends, counts, strict=True):
+                done = min(step, count)
+                step -= done
+                exact = Fraction(start) + done * (size if end > start else -size)
+                reached.append(end if done == count else int(exact) if whole else float(exact))
+            return reached[0] if single else type(one)(reached)
+
+        return sum(counts), at
+
+    return way
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Return whether two inputs are numbers, or lists or tuples of one size."""
+    if isinstance(one, list | tuple):
+        return type(one) is type(other) and len(one) == len(other)
+    return all(isinstance(number, int | float) and not isinstance(number, bool) for number in (one, other))

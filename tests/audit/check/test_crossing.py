@@ -1,0 +1,71 @@
+"""Where a function changes its ways: found by bisection, and between neighbours."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, within
+from subnormal.audit.check.check import check
+from subnormal.audit.check.crossing import crossed
+from subnormal.audit.check.distance import apart
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.privacy import Claim
+
+
+@pytest.mark.parametrize(
+    ("adjacent", "one", "other", "last"),
+    [
+        (within(1), 3, -40, 43),
+        (within(2.5), 0.1, 7.3, 3),
+        (within(3), (0, 10), (7, 10), 3),
+        (within(1, norm="l1"), [5, 0], [0, 5], 10),
+        (change_one(), ["a", "b"], ["c", "d"], 2),
+        (add_or_remove(), [1, 2, 3], [4], 4),
+    ],
+    ids=str,
+)
+def test_a_way_goes_from_neighbour_to_neighbour(adjacent: Adjacency, one: Any, other: Any, last: int) -> None:
+    way = adjacent.way(one, other)
+    assert way is not None
+    steps, at = way
+    assert (steps, at(0), at(steps)) == (last, one, other)
+    for step in range(steps):
+        before, after = at(step), at(step + 1)
+        if adjacent.name.startswith("within"):
+            moved = apart(before, after, "l1")  # one entry moves
+            assert 0 < moved <= (1 if "l1" in adjacent.name else 3)
+        elif adjacent.name == "change_one":
+            assert sum(first != second for first, second in zip(before, after, strict=True)) == 1
+        else:
+            assert abs(len(before) - len(after)) == 1
+
+
+def test_there_is_no_way_between_inputs_of_other_forms() -> None:
+    assert within(1).way("a", "b") is None
+    assert within(0.5).way(0, 9) is None
+    assert within(1).way((1,), (1, 2)) is None
+    assert change_one().way([1], [1, 2]) is None
+
+
+def test_a_bisection_ends_where_the_kind_changes() -> None:
+    way = within(1).way(-1000, 9000)
+    assert way is not None
+    assert crossed(way, lambda number: number > 1491) == (1491, 1492)
+
+
+def test_a_function_that_refuses_beyond_a_size_is_convicted() -> None:
+    """No pair that is drawn is likely to lie at the one place of 10^5 where it begins to refuse."""
+
+    def refusing(count: int) -> float:
+        if count > 31_415:
+            raise OverflowError("weights underflow")
+        return round(random.gauss(0.0, 100.0))
+
+    found = check(refusing, st.integers(0, 10**5), within(1), Claim(1.0, 1e-6), seconds=20)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.worlds is not None
+    assert set(found.worlds) == {31_415, 31_416}
