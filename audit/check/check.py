@@ -215,7 +215,7 @@ class _Check:
             seen.setdefault(kind_at(pair[0]), pair[0])
             return extent(pair[0])  # large inputs are those that overflow and underflow
 
-        self._search("first call", looked, self.seconds / 16, examples=CROSSING_PAIRS)
+        search(self.strategy, looked, seed=self.seed, seconds=self.seconds / 16, shrinking=0.0, examples=CROSSING_PAIRS)
         for one, other in pairwise(seen.values()):
             if (way := self.way(one, other)) is None:
                 continue

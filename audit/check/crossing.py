@@ -19,18 +19,18 @@ WayOf: TypeAlias = Callable[[Any, Any], Way | None]
 
 
 def kind(outcome: Hashable) -> Hashable:
-    """Return what two outcomes have in common that differ in their numbers only.
+    """Return in what way an outcome is no number: refused, infinite, not a number, or None; or that parts of it are so.
 
-    >>> kind((1.5, math.nan)), kind(Refused("ValueError: empty"))
-    (('float', 'nan'), 'refused')
+    >>> kind(1.5), kind((2, math.nan)), kind(Refused("ValueError: empty"))
+    (None, frozenset({'nan'}), 'refused')
     """
     if isinstance(outcome, Refused):
         return "refused"
-    if isinstance(outcome, float) and not math.isfinite(outcome):
+    if outcome is None or (isinstance(outcome, float) and not math.isfinite(outcome)):
         return str(outcome)
     if isinstance(outcome, tuple):
-        return tuple(map(kind, outcome))
-    return type(outcome).__name__
+        return frozenset(map(kind, outcome)) - {None} or None
+    return None
 
 
 def extent(data: Any) -> float:
