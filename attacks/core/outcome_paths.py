@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.mechanism import Outcomes
-from subnormal.mechanisms.core.outcome_identity import identity
 
 Path: TypeAlias = tuple[int | str, ...]
 Column: TypeAlias = NDArray[np.float64]
 
-PATHS_MAX = 16  # largest number of parts of an outcome that are used
-
 
 class _Missing:
     """The value of a part that an outcome does not have."""
+
+    def __repr__(self) -> str:
+        return "missing"
 
 
 MISSING = _Missing()
@@ -35,25 +35,30 @@ _NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
 
 
 def paths(outcomes: Outcomes) -> tuple[Path, ...]:
-    """Return the paths of the outcomes' parts, at most `PATHS_MAX`."""
+    """Return the paths of the outcomes' parts."""
     if isinstance(outcomes, range):
         return ((),)
     if isinstance(outcomes, np.ndarray):
-        return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))[:PATHS_MAX]
-    distinct: dict[Path, None] = {(): None}
-    for outcome in {identity(outcome): outcome for outcome in outcomes if isinstance(outcome, tuple)}.values():
-        for path in sorted(_within(outcome), key=repr):
-            distinct.setdefault(path)
-        if len(distinct) > PATHS_MAX:
-            break
-    return tuple(sorted(distinct, key=repr))[:PATHS_MAX]
+        return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))
+    distinct: set[Path] = {()}
+    flat = 0  # the length of the longest tuple that holds no tuple
+    for outcome in outcomes:
+        if not isinstance(outcome, tuple):
+            continue
+        if tuple in map(type, outcome):
+            distinct.update(leaves(outcome))
+        else:
+            flat = max(flat, len(outcome))
+    distinct.update((place,) for place in range(flat))
+    return tuple(sorted(distinct, key=repr))
 
 
-def _within(outcome: Any) -> list[Path]:
-    if not isinstance(outcome, tuple):
-        return [()]
-    parts = outcome if is_mapping(outcome) else enumerate(outcome)
-    return [(step, *path) for step, part in parts for path in _within(part)]
+def leaves(outcome: Any, path: Path = ()) -> dict[Path, Any]:
+    """Return the numbers, strings and so on that an outcome is made of, by their paths."""
+    if not isinstance(outcome, tuple) or not outcome:
+        return {path: outcome}
+    parts: Any = outcome if is_mapping(outcome) else enumerate(outcome)
+    return {inner: value for step, part in parts for inner, value in leaves(part, (*path, step)).items()}
 
 
 def is_mapping(outcome: Any) -> bool:

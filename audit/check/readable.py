@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.outcome_paths import is_mapping
+from subnormal.attacks.core.outcome_paths import Path, leaves
 from subnormal.audit.check.replay import Recorder, Release, Run
 from subnormal.audit.check.result import ModelledLoss
 from subnormal.mechanisms.core.outcome_identity import identity
@@ -25,7 +25,6 @@ RESOLUTION = 0.05  # scales: a release is read finely where twice so much always
 TAILS = (2.0, 6.0)  # scales beyond both locations at which the tails are looked at
 CENTRES = 5  # places between the tails at which the resolution is looked at
 
-Path = tuple[Hashable, ...]
 Leaves = dict[Path, Any]
 Number = tuple[int, int]  # of a call, and of its release
 Losses = Mapping[Number, ModelledLoss]
@@ -151,14 +150,6 @@ def _hidden(recorder: Recorder, data: Any, first: Run, base: Run, redraws: int) 
         if run.difference is not None or len(moving) == len(locations):
             return set(parts), set(locations)
     return hidden, moving
-
-
-def leaves(outcome: Any, path: Path = ()) -> Leaves:
-    """Return the numbers, strings and so on that an outcome is made of, by their paths."""
-    if not isinstance(outcome, tuple) or not outcome:
-        return {path: outcome}
-    items: Any = outcome if is_mapping(outcome) else enumerate(outcome)
-    return {inner: value for step, part in items for inner, value in leaves(part, (*path, step)).items()}
 
 
 def identity_at(parts: Leaves, path: Path) -> Hashable:

@@ -2,8 +2,9 @@
 
 One half of the training runs proposes events, and the other half chooses among them. The verdict needs fresh runs, so
 the choice uses none of α, for any number of proposals. The proposals are: frequent outcomes; sets of outcomes that
-occur only in one world, or more often in it; bounds on every feature of every part of the outcome (the features include
-its bits, where floats leak); and bounds on the score of a logistic regression over these features. After Bichsel,
+occur only in one world, or more often in it; bounds on every feature of the parts of the outcome (the features include
+its bits, where floats leak); and bounds on the score of a logistic regression over these features. Of many parts only
+those are used whose distributions in the two worlds lie furthest apart. After Bichsel,
 Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target
 probability.
 """
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
-from subnormal.attacks.core.outcome_paths import Column, paths, rows
+from subnormal.attacks.core.outcome_paths import MISSING, Column, Path, leaves, paths, rows
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
@@ -33,6 +34,8 @@ RUNS_MAX = 1 << 18  # of each world: more runs teach little, and all are held in
 TAIL = 1e-3  # of the intervals that rank events: small, so that the best of many events is not chosen by chance
 MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares of one world between the bounds
 SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
+PARTS_MAX = 16  # parts of an outcome that are used
+LOOK = 1024  # runs of each world by which these are chosen
 FREQUENT = 16  # outcomes proposed
 SET_MAX = 1 << 18  # outcomes of a proposed set
 REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
@@ -127,7 +130,7 @@ def proposals(
 ) -> Iterator[Learned | OneOf]:
     """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, and those of the regression."""
     columns = columns_of(outcomes[0]), columns_of(outcomes[1])
-    places = list(dict.fromkeys((*paths(outcomes[0]), *paths(outcomes[1]))))
+    places = _telling(outcomes)
     for path in places:
         for feature in features:
             values = columns[0](path, feature), columns[1](path, feature)
@@ -138,6 +141,42 @@ def proposals(
         if terms:
             score = Learned(terms, -np.inf, np.inf).score
             yield from bounds(terms, (score(columns[0]), score(columns[1])), claim)
+
+
+def _telling(outcomes: Worlds) -> list[Path]:
+    """Return the paths of the outcomes' parts; of more than `PARTS_MAX`, those that differ most between the worlds.
+
+    The distance is Kolmogorov's, of some runs of each world.
+    """
+    places = list(dict.fromkeys((*paths(outcomes[0]), *paths(outcomes[1]))))
+    if len(places) <= PARTS_MAX:
+        return places
+    one, other = (world[:LOOK] for world in outcomes)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape[1:] == other.shape[1:]:
+        table = np.concatenate([one, other])
+    else:
+        parts = [leaves(outcome) for world in (one, other) for outcome in rows(world)]
+        table = np.stack([_ordered([outcome.get(path, MISSING) for outcome in parts]) for path in places], axis=1)
+    order = np.argsort(-_kolmogorov(table, len(one)), kind="stable")
+    return [places[place] for place in order[:PARTS_MAX]]
+
+
+def _ordered(items: list[Any]) -> NDArray[Any]:
+    """Return numbers that are ordered as numbers, where all items are, and else as their texts."""
+    if set(map(type, items)) <= {int, float}:
+        return np.array(items, dtype=np.float64)
+    ranks = {text: rank for rank, text in enumerate(sorted(set(map(repr, items))))}
+    return np.array([ranks[repr(item)] for item in items], dtype=np.float64)
+
+
+def _kolmogorov(table: NDArray[Any], first: int) -> NDArray[np.float64]:
+    """Return the Kolmogorov distance between the first rows and the others, of each column."""
+    order = np.argsort(table, axis=0, kind="stable")
+    ordered = np.take_along_axis(table, order, axis=0)
+    apart = np.abs(np.where(order < first, 1 / first, -1 / (len(table) - first)).cumsum(axis=0))
+    tied = (ordered[1:] == ordered[:-1]) | ((ordered[1:] != ordered[1:]) & (ordered[:-1] != ordered[:-1]))
+    apart[:-1][tied] = 0.0
+    return np.asarray(apart.max(axis=0))
 
 
 def bounds(terms: tuple[Term, ...], values: tuple[Column, Column], claim: Claim) -> Iterator[Learned]:

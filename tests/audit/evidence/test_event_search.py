@@ -52,6 +52,24 @@ def test_the_grid_that_a_float_sum_falls_on_is_found_from_nothing() -> None:
     assert at_zero > 0.2
 
 
+@pytest.mark.parametrize("form", ["array", "tuples of two lengths", "mapping"])
+def test_one_part_of_a_hundred_that_differs_is_found(form: str) -> None:
+    """A part far behind the first sixteen: all are looked at before any is left out."""
+    rng = np.random.default_rng(1)
+
+    def outcomes(value: float) -> Outcomes:
+        table = laplace(rng, 128 * 100, 100.0).reshape(128, 100)
+        table[:, 50] = value
+        if form == "array":
+            return table
+        if form == "mapping":
+            return [tuple((f"key {place}", part) for place, part in enumerate(row)) for row in table.tolist()]
+        return [tuple(row[: 99 + number % 2]) for number, row in enumerate(table.tolist())]
+
+    event = event_search.learn((outcomes(1.0), outcomes(0.0)), CLAIM, features=("value",))
+    assert sorted(gains(event, outcomes(1.0), outcomes(0.0))) == [0.0, 1.0]
+
+
 def test_outputs_of_one_world_alone_are_found() -> None:
     def sixteen_bits(rng: np.random.Generator, n: int, value: int) -> NDArray[np.float64]:
         return np.float64(value / 8) + np.log(rng.integers(1, 1 << 10, n) / 1024)
