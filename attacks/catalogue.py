@@ -102,20 +102,6 @@ def chosen(names_given: Iterable[str]) -> list[AnyAttack]:
     return sorted(made.values(), key=lambda one: order.get(one.name, len(order)))
 
 
-def at_epsilon(attack: AnyAttack, epsilon: float) -> AnyAttack:
-    """Return what the attack's constructor builds for a budget of ε nats and the attack's other options.
-
-    The same attack where it has no constructor, or one that takes no ε. Raises ValueError where no attack can be made
-    for that ε.
-
-    >>> at_epsilon(attack("zero-rounding", outcomes=10), 2.0).name
-    'zero-rounding@epsilon=2.0,outcomes=10'
-    """
-    constructor = constructors().get(split(attack.name)[0])
-    takes = constructor is not None and "epsilon" in constructor.defaults
-    return _built(attack.name, {"epsilon": epsilon}) if takes else attack
-
-
 def shows(attack: AnyAttack) -> bool:
     """Return whether this very attack is one that the catalogue shows: then its name stands for it anywhere."""
     return attack.name in names() and _shown(attack.name) is attack

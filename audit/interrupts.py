@@ -18,7 +18,7 @@ SHOW_CURSOR = b"\x1b[?25h"  # a progress bar hides it
 GROUPS: set[int] = set()  # process groups that the terminal does not interrupt; `end` kills them
 files_left = "nothing was written"  # the state of the folder after an interrupt, for its message
 _interrupted = False
-_exit = os._exit  # the original: it is patched while a target is called
+_exit = os._exit  # the original: it is patched while an audited function is called
 
 
 def _first(*given: object) -> None:

@@ -271,8 +271,8 @@ class Row:
     description: the two worlds, and how the attack distinguishes them.
     source: the publication of the attack, or its derivation.
     family: the family of the mechanism. It determines the data, parameters and outcomes.
-    mechanism: a member of the family, or the target as the command line names it.
-    package: the library of the mechanism, and its version; null for Subnormal's own mechanisms and for targets.
+    mechanism: a member of the family. Reports of earlier versions may name a program or a function of the user instead.
+    package: the library of the mechanism, and its version; null for Subnormal's own mechanisms.
     parameters: public values of the attack, by the family's names; infinities are the strings "inf" and "-inf".
     worlds: null if an error came first, or if the data have no short expressions.
     event: the event of the attack; null if the attack names none before the runs.

@@ -18,7 +18,7 @@ from subnormal.mechanisms.randomized_response import family as randomized_respon
 from subnormal.mechanisms.sparse_vector import family as sparse_vector_family
 from subnormal.mechanisms.threshold import family as threshold_family
 
-FAMILIES: tuple[Family[Any, Any, Any], ...] = (
+FAMILIES: tuple[Family[Any, Any], ...] = (
     exponential_family.FAMILY,
     additive_family.LAPLACE,
     additive_family.GAUSSIAN,
@@ -32,7 +32,7 @@ FAMILIES: tuple[Family[Any, Any, Any], ...] = (
 HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries"
 
 
-def family(name: str) -> Family[Any, Any, Any]:
+def family(name: str) -> Family[Any, Any]:
     """Return the family of that name. Raises LookupError, with the nearest name, where there is none."""
     for candidate in FAMILIES:
         if candidate.name == name:
@@ -40,17 +40,17 @@ def family(name: str) -> Family[Any, Any, Any]:
     raise LookupError(unknown("family", name, [candidate.name for candidate in FAMILIES]))
 
 
-def members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
+def members(of: Family[Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
     """Return the family's mechanisms except those of packages that are not installed. Imports only our modules."""
     return tuple(mechanism for mechanism in _declared(of) if not mechanism.package or installed(mechanism.package))
 
 
-def exact_members(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
+def exact_members(of: Family[Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
     """Return the family's exact members, all of them ours, in their order: use the first."""
     return tuple(one for one in members(of) if one.exact and not one.variant_of and not one.package)
 
 
-def absent(of: Family[Any, Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
+def absent(of: Family[Any, Any]) -> tuple[Mechanism[Any, Any, Any], ...]:
     """Return the family's mechanisms of packages that are not installed."""
     return tuple(mechanism for mechanism in _declared(of) if mechanism.package and not installed(mechanism.package))
 
@@ -69,7 +69,7 @@ def installed(distribution: str) -> str | None:
         return None
 
 
-def _declared(of: Family[Any, Any, Any]) -> list[Mechanism[Any, Any, Any]]:
+def _declared(of: Family[Any, Any]) -> list[Mechanism[Any, Any, Any]]:
     return [_imported(reference) for reference in of.members]
 
 
@@ -105,7 +105,7 @@ def member(name: str) -> Mechanism[Any, Any, Any]:
     raise LookupError(unknown("mechanism", name, everyone))
 
 
-def _nearest_first(name: str, of: Iterable[Family[Any, Any, Any]]) -> Iterator[Mechanism[Any, Any, Any]]:
+def _nearest_first(name: str, of: Iterable[Family[Any, Any]]) -> Iterator[Mechanism[Any, Any, Any]]:
     """Import and yield the families' mechanisms, those whose references share most words with the name first."""
     references = [reference for candidate in of for reference in candidate.members]
     return map(_imported, sorted(references, key=partial(_shared, name), reverse=True))

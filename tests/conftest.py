@@ -22,7 +22,7 @@ from tests.support import synthetic, textbook
 @pytest.fixture
 def families_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the families of the tests' own mechanisms known: no claim is tried where nobody says what is adjacent."""
-    own: tuple[Family[Any, Any, Any], ...] = (synthetic.FAMILY, textbook.FAMILY)
+    own: tuple[Family[Any, Any], ...] = (synthetic.FAMILY, textbook.FAMILY)
     monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, *own))
 
 

@@ -26,7 +26,7 @@ class Attack(Generic[D, P, O]):
     statistic in charts; empty: outcomes, or the channel's counts.
     channel: the side channel that the attacker sees together with the outcome; None: no channel. With a channel, event
     and statistic are functions of pairs (outcome, count), and exact members that `breaks` names need not resist.
-    slow: a row takes seconds. Slow attacks run on a target, and with --quick, only if they are named.
+    slow: a row takes seconds. With --quick, slow attacks run only if they are named.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Redirects the output of targets and libraries, so that standard output holds only the report."""
+"""Redirects the output of audited functions and libraries, so that standard output holds only the report."""
 
 from __future__ import annotations
 

@@ -7,19 +7,14 @@ released. Integers and floats are the rationals that they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, frexp, isfinite, log, log2, sqrt
-from reprlib import repr as shortened
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.core import input_patterns
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours, ends, numbers, placed
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, reach
 from subnormal.mechanisms.numerics.mpfr import plain, rational
@@ -27,10 +22,6 @@ from subnormal.mechanisms.privacy import Claim, Zcdp, require_nonnegative, requi
 
 Data: TypeAlias = int | float | NDArray[Any]  # a number, or a vector of int64, float32 or float64
 Query = Literal["value", "sum"]
-
-FAR, FARTHEST = 1 << 10, 1 << 58  # a search's bounds: in sensitivities, and in all
-FINER = 4  # bits of its grid below the sensitivity
-USUAL_DELTA = 1e-6  # of a search
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,79 +176,11 @@ def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
     return adjacent
 
 
-def _bounded(domain: Domain, allowed: float) -> tuple[dict[str, Any], tuple[Neighbours, ...]]:
-    """Return Δ, a grid and bounds, and the usual pairs of numbers in the domain and within the bounds.
-
-    Where the domain has no end, the bounds lie some `FAR` sensitivities from 0, or from its other end.
-    """
-    unit = input_patterns.power_below(allowed)
-    low = domain.lower if isfinite(domain.lower) else min(domain.upper, 0) - FAR * unit
-    high = domain.upper if isfinite(domain.upper) else max(low, 0) + FAR * unit
-    low, high = max(low, -FARTHEST), min(high, FARTHEST)
-    finest = 0 if domain.kind is int else int(log2(unit)) - FINER
-    grid = max(finest, frexp(max(abs(low), abs(high)))[1] - 53)
-    step = Fraction(2) ** grid
-    given = {"sensitivity": allowed, "grid": grid}
-    given |= {"lower": float(floor(low / step) * step), "upper": float(ceil(high / step) * step)}
-    within = Domain(low, high, domain.kind)
-    pairs = *placed(within, allowed, numbers), *placed(within, allowed, lambda near: ends(near, low, high))
-    return given, pairs
-
-
-def _search_laplace(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[LaplaceParameters, tuple[Neighbours, ...]]:
-    """Return parameters and the usual numbers: see `Family`."""
-    given, pairs = _bounded(domain, 1.0 if sensitivity is None else sensitivity)
-    return LaplaceParameters(epsilon=epsilon or 1.0, **given), pairs
-
-
-def _search_gaussian(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[GaussianParameters, tuple[Neighbours, ...]]:
-    """Return a σ for the claim, or Δ where there is no ε, and the usual numbers: see `Family`.
-
-    ρ-zCDP with ρ + 2√(ρL) = ε, L = ln(1/δ), is (ε, δ)-DP (Bun and Steinke 2016, Proposition 1.3). So √ρ = √(L+ε) − √L,
-    and σ = Δ/√(2ρ), rounded up.
-    """
-    given, pairs = _bounded(domain, 1.0 if sensitivity is None else sensitivity)
-    delta, sigma = USUAL_DELTA if delta is None else delta, given["sensitivity"]
-    if epsilon is not None and 0 < delta < 1:
-        slack = log(1 / delta)
-        sigma *= (1 + 1e-9) * (sqrt(slack + epsilon) + sqrt(slack)) / epsilon / sqrt(2)
-    return GaussianParameters(sigma=sigma, delta=delta, **given), pairs
-
-
-def _outcome(value: object) -> Hashable:
-    if isinstance(value, list):
-        return tuple(_outcome(part) for part in value)
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise ValueError(f"an outcome of additive noise is a number or a list of numbers, got {value!r}")
-    return value
-
-
-def _outcome_size(parameters: _Release, data: Data) -> int:
-    return int(np.size(data)) if of_coordinates(data, parameters.query) else 1
-
-
-def _check_outcome(parameters: _Release, data: Data, outcome: Any) -> None:
-    """Raise ValueError unless the outcome is a number, or where coordinates are released as many numbers."""
-    listed = of_coordinates(data, parameters.query)
-    size = _outcome_size(parameters, data)
-    if isinstance(outcome, tuple) != listed or (listed and len(outcome) != size):
-        due = f"a list of {size} numbers" if listed else "a number"
-        raise ValueError(f"{shortened(outcome)} where the outcome is {due}")
-
-
-LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
+LAPLACE: Family[Data, LaplaceParameters] = Family(
     name="laplace",
     parameters=LaplaceParameters,
     adjacent=_adjacent(1),
     claim=laplace_claim,
-    outcome=_outcome,
-    search=_search_laplace,
-    check_outcome=_check_outcome,
-    outcome_size=_outcome_size,
     members=(
         "subnormal.mechanisms.laplace.naive:FLOAT64",
         "subnormal.mechanisms.laplace.naive:FLOAT32",
@@ -280,16 +203,11 @@ LAPLACE: Family[Data, LaplaceParameters, Any] = Family(
     ),
 )
 
-GAUSSIAN: Family[Data, GaussianParameters, Any] = Family(
+GAUSSIAN: Family[Data, GaussianParameters] = Family(
     name="gaussian",
     parameters=GaussianParameters,
     adjacent=_adjacent(2),
     claim=gaussian_claim,
-    outcome=_outcome,
-    search=_search_gaussian,
-    check_outcome=_check_outcome,
-    outcome_size=_outcome_size,
-    with_delta=lambda parameters, delta: replace(parameters, delta=delta),
     members=(
         "subnormal.mechanisms.gaussian.naive:FLOAT64",
         "subnormal.mechanisms.gaussian.naive:FLOAT32",

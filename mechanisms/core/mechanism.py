@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from subnormal.mechanisms.bits import BitSource
-    from subnormal.mechanisms.core.domain import Domain
-    from subnormal.mechanisms.core.input_patterns import Neighbours
     from subnormal.mechanisms.core.law import Law
     from subnormal.mechanisms.privacy import Claim
 
@@ -105,28 +102,8 @@ def of_member(
     return adapted
 
 
-def vector_as_list(data: Any) -> object:
-    """Return an array as a list, and other data as they are: what `json` can write."""
-    return data.tolist() if isinstance(data, np.ndarray) else data
-
-
-def size_of_data(parameters: Any, data: Any) -> int:
-    """Return how many numbers the data have."""
-    return len(data) if isinstance(data, Mapping) else int(np.size(data))
-
-
-def any_outcome(parameters: Any, data: Any, outcome: Any) -> None:
-    """Accept every outcome."""
-
-
-def replace_sensitivity(parameters: Any, sensitivity: float) -> Any:
-    """Return the parameters with another value in their field `sensitivity`, an integer where theirs is one."""
-    whole = isinstance(parameters.sensitivity, int) and float(sensitivity).is_integer()
-    return replace(parameters, sensitivity=int(sensitivity) if whole else sensitivity)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Family(Generic[D, P, O]):
+class Family(Generic[D, P]):
     """Mechanisms that take the same data and parameters, and so can be put side by side.
 
     All that an audit must know of a family is a field here: it imports no family by name.
@@ -135,32 +112,11 @@ class Family(Generic[D, P, O]):
     is what attacks meet by default, and what reports recommend.
     adjacent(parameters, data_in, data_out): whether the claim covers the pair. What "adjacent" means depends on a
     public parameter, the sensitivity.
-    claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises. A mechanism under audit
-    that states nothing else is held to it.
-    outcome(value): an outcome from JSON. Raises ValueError where it is none of the family's; a target's row shows the
-    message behind "answered with another family's outcome: ".
-    search(epsilon, delta, sensitivity, domain): public parameters for a claim, of whose ε, δ and Δ None says nothing,
-    and the usual pairs of inputs in the domain, with which these parameters tell a broken mechanism; which of them the
-    claim covers, `adjacent` says. Raises ValueError where there are no parameters for the claim.
-    to_json(data): the data as `json` can write them.
-    check_outcome(parameters, data, outcome): raises ValueError where an outcome of the family cannot be one for these
-    data: an index beyond their end, too few numbers. The message follows "answered with ", as "the index 4: …" does.
-    outcome_size(parameters, data): how many numbers an outcome has at the most.
-    with_sensitivity(parameters, sensitivity): the parameters for another sensitivity; raises ValueError where there are
-    none. None: there is no sensitivity, as any data are adjacent.
-    with_delta(parameters, delta): the parameters that promise this δ; raises ValueError where there are none. None: no
-    parameter depends on δ.
+    claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises.
     """
 
     name: str
     parameters: type[P]
     adjacent: Callable[[P, D, D], bool]
     claim: Callable[[P, D, D], Claim]
-    outcome: Callable[[object], O]
-    search: Callable[[float | None, float | None, float | None, Domain], tuple[P, tuple[Neighbours, ...]]]
     members: tuple[str, ...]
-    to_json: Callable[[D], object] = vector_as_list
-    check_outcome: Callable[[P, D, O], None] = any_outcome
-    outcome_size: Callable[[P, D], int] = size_of_data
-    with_sensitivity: Callable[[P, float], P] | None = replace_sensitivity
-    with_delta: Callable[[P, float], P] | None = None

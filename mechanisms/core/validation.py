@@ -66,22 +66,9 @@ def as_integers(utilities: ArrayLike) -> Utilities:
     return vector
 
 
-def as_index(name: str, value: object) -> int:
-    """Return an outcome from JSON that is an index. Raises ValueError, with what it is the name of, for another."""
-    if not is_integer(value):
-        raise ValueError(f"{name}, got {value!r}")
-    return value
-
-
 def is_integer(value: object) -> TypeGuard[int]:
     """Return whether this is an integer, which True is not."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def require_index(outcome: int, count: int) -> None:
-    """Raise ValueError unless the outcome is an index from 0 to count − 1."""
-    if not 0 <= outcome < count:
-        raise ValueError(f"the index {outcome}: indices go from 0 to {count - 1}")
 
 
 def adjacent(parameters: Sensitive, data_in: Utilities, data_out: Utilities) -> bool:

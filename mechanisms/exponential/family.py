@@ -7,16 +7,11 @@ e^(−ε·u_i/(2Δ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from math import ceil, floor
 
 import numpy as np
 
-from subnormal.mechanisms.core import input_patterns
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, as_index, epsilon_claim, require_index
+from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, epsilon_claim
 from subnormal.mechanisms.privacy import require_positive
 
 WORDS = 1 << 20  # that members which draw one for every outcome take in half a second
@@ -72,25 +67,11 @@ def runs_of_words(data: Utilities, parameters: ExponentialParameters) -> int:
     return runs if runs >= RUNS_MIN else 0
 
 
-def search(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[ExponentialParameters, tuple[Neighbours, ...]]:
-    """Return parameters whose limits are those of the utilities tried, and the usual vectors: see `Family`."""
-    allowed = 1.0 if sensitivity is None else sensitivity
-    begin, step = input_patterns.origin(domain, allowed)
-    limits = Limits(floor(begin), ceil(begin + 2 * step), input_patterns.LENGTH)
-    return ExponentialParameters(epsilon or 1.0, limits, allowed), input_patterns.of_vectors(domain, begin, step)
-
-
-FAMILY: Family[Utilities, ExponentialParameters, int] = Family(
+FAMILY: Family[Utilities, ExponentialParameters] = Family(
     name="exponential",
     parameters=ExponentialParameters,
     adjacent=adjacent,
     claim=epsilon_claim,
-    outcome=partial(as_index, "an outcome of the family 'exponential' is an index"),
-    search=search,
-    check_outcome=lambda parameters, data, outcome: require_index(outcome, len(data)),
-    outcome_size=lambda parameters, data: 1,
     members=(
         "subnormal.mechanisms.exponential.naive:FLOAT64",
         "subnormal.mechanisms.exponential.naive:FLOAT32",

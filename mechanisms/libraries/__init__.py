@@ -6,14 +6,14 @@ The build is unknown, so members have no law. Parameters are converted to floats
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, LaplaceParameters, of_coordinates
-from subnormal.mechanisms.core.mechanism import Outcomes, Refused, size_of_data
+from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.core.validation import Utilities
 from subnormal.mechanisms.exponential.family import ExponentialParameters
 
@@ -43,6 +43,11 @@ def coordinates(data: Data) -> list[Any]:
     """Return the numbers of the data, as Python's own."""
     numbers: list[Any] = np.atleast_1d(data).tolist()
     return numbers
+
+
+def size(data: Any) -> int:
+    """Return how many numbers a number, a vector or a mapping holds."""
+    return len(data) if isinstance(data, Mapping) else int(np.size(data))
 
 
 def drawn(release: Callable[[], Any], n: int, kind: DTypeLike) -> Outcomes:
@@ -80,4 +85,4 @@ def up_to(runs: int, least: int = 1) -> Callable[[Any, Any], int]:
 
     Data of fewer than `least` numbers take as long as that many.
     """
-    return lambda data, parameters: max(1, runs // max(least, size_of_data(parameters, data)))
+    return lambda data, parameters: max(1, runs // max(least, size(data)))

@@ -11,19 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours, placed
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.privacy import require_positive
 
 COUNT_MAX = 1 << 40  # records of one value: distances then stay far from the end of 64 bits
-MOST = (12, 8, 6, 4)  # counts of a search
 OUTCOMES_MAX = 1 << 17  # partitions of a law
 
 Frequencies = NDArray[np.int64]  # non-increasing, shape (rows,)
@@ -130,37 +126,11 @@ def atoms_between(lower: tuple[int, ...], upper: tuple[int, ...]) -> tuple[NDArr
     return lists, [tuple(one) for one in lists.tolist()]
 
 
-def search(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[PartitionParameters, tuple[Neighbours, ...]]:
-    """Return parameters for lists of four counts, and lists with a record more or less: see `Family`."""
-    parameters = PartitionParameters(epsilon or 1.0, (0,) * len(MOST), MOST, sensitivity or 1.0)
-    lists = (
-        ("one more of the first", (5, 3, 2, 0), (6, 3, 2, 0)),
-        ("one more of the last", (5, 3, 2, 0), (5, 3, 2, 1)),
-        ("one less", (5, 3, 2, 0), (5, 3, 1, 0)),
-        ("none, and one", (0, 0, 0, 0), (1, 0, 0, 0)),
-        ("equal counts, one more", (2, 2, 2, 2), (3, 2, 2, 2)),
-        ("equal counts, one less", (2, 2, 2, 2), (2, 2, 2, 1)),
-        ("at the upper bounds", MOST, (*MOST[:-1], MOST[-1] - 1)),
-    )
-    pairs = [Neighbours(name, np.array(one), np.array(other)) for name, one, other in lists]
-    return parameters, placed(domain, 1, lambda step: pairs)
-
-
-def _outcome(value: object) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(isinstance(part, int) and not isinstance(part, bool) for part in value):
-        raise ValueError(f"an outcome of the family 'partitions' is a list of integers, got {value!r}")
-    return tuple(value)
-
-
-FAMILY: Family[Frequencies, PartitionParameters, Any] = Family(
+FAMILY: Family[Frequencies, PartitionParameters] = Family(
     name="partitions",
     parameters=PartitionParameters,
     adjacent=adjacent,
     claim=epsilon_claim,
-    outcome=_outcome,
-    search=search,
     members=(
         "subnormal.mechanisms.partitions.naive:FLOAT64",
         "subnormal.mechanisms.partitions.naive:FLOAT32",

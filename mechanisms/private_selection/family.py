@@ -23,18 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core import input_patterns
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.law import Law, exact_law, integers
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
-from subnormal.mechanisms.core.validation import adjacent, epsilon_claim, require_index
+from subnormal.mechanisms.core.validation import adjacent, epsilon_claim
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds, plain
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.normalized import uniform_below
 
 STOP_UNITS = 1 << 64  # of γ: a word decides
-FAR = 64  # sensitivities to a search's bounds
 LAW_WORK_MAX = 1 << 41  # squared bits times atoms of a law: seconds
 
 Scores: TypeAlias = NDArray[np.int64]  # shape (candidates,)
@@ -171,37 +167,11 @@ def _evaluated(coefficients: list[int], at: int) -> int:
     return result * at
 
 
-def search(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[PrivateSelectionParameters, tuple[Neighbours, ...]]:
-    """Return parameters and the usual vectors of scores: see `Family`. Raises ValueError where Δ is no integer."""
-    allowed = 1 if sensitivity is None else plain("sensitivity", sensitivity)
-    if not float(allowed).is_integer():
-        raise ValueError(f"sensitivity must be an integer for scores, got {allowed}")
-    begin, step = (int(number) for number in input_patterns.origin(domain, int(allowed)))
-    budget = epsilon or 1.0
-    parameters = PrivateSelectionParameters(budget, begin - FAR * step, begin + FAR * step, step, reserve=budget / 16)
-    pairs = input_patterns.of_vectors(domain, begin, step)
-    return parameters, tuple(pair for pair in pairs if pair.data_in.dtype.kind == "i")
-
-
-def _outcome(value: object) -> Outcome:
-    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], int) or isinstance(value[0], bool):
-        raise ValueError(f"an outcome of the family 'private-selection' is [candidate, score], got {value!r}")
-    if not isinstance(value[1], int | float) or isinstance(value[1], bool):
-        raise ValueError(f"a score is a number, got {value[1]!r}")
-    return value[0], value[1]
-
-
-FAMILY: Family[Scores, PrivateSelectionParameters, Outcome] = Family(
+FAMILY: Family[Scores, PrivateSelectionParameters] = Family(
     name="private-selection",
     parameters=PrivateSelectionParameters,
     adjacent=adjacent,  # as many candidates, and no score moves by more than Δ
     claim=epsilon_claim,
-    outcome=_outcome,
-    search=search,
-    check_outcome=lambda parameters, data, outcome: require_index(outcome[0], len(data)),
-    outcome_size=lambda parameters, data: 2,
     members=(
         "subnormal.mechanisms.private_selection.naive:FLOAT64",
         "subnormal.mechanisms.private_selection.exact:BASE2",

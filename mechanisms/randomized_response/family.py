@@ -14,15 +14,10 @@ Sources: Warner 1965 (JASA 60), for k = 2; Kairouz, Bonawitz, Ramage 2016 (ICML,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours, placed
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.core.validation import as_index, epsilon_claim, is_integer, require_index
+from subnormal.mechanisms.core.validation import epsilon_claim, is_integer
 from subnormal.mechanisms.privacy import require_positive
-
-CATEGORIES = 4  # of a search: with two, no choice among the others is seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +50,15 @@ def adjacent(parameters: RandomizedResponseParameters, data_in: int, data_out: i
     return all(_is_category(one, parameters.categories) for one in (data_in, data_out))
 
 
-def search(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[RandomizedResponseParameters, tuple[Neighbours, ...]]:
-    """Return parameters and pairs of categories: see `Family`. Raises ValueError for a sensitivity: there is none."""
-    if sensitivity is not None:
-        raise ValueError(f"sensitivity = {sensitivity} says nothing of categories: any two are adjacent")
-    pairs = (("first and second", 0, 1), ("first and last", 0, CATEGORIES - 1), ("second and third", 1, 2))
-    return RandomizedResponseParameters(epsilon or 1.0, CATEGORIES), placed(
-        domain, 1, lambda step: [Neighbours(*pair) for pair in pairs]
-    )
-
-
 def _is_category(value: object, categories: int) -> bool:
     return is_integer(value) and 0 <= value < categories
 
 
-FAMILY: Family[int, RandomizedResponseParameters, int] = Family(
+FAMILY: Family[int, RandomizedResponseParameters] = Family(
     name="randomized-response",
     parameters=RandomizedResponseParameters,
     adjacent=adjacent,
     claim=epsilon_claim,
-    outcome=partial(as_index, "an outcome of the family 'randomized-response' is a category"),
-    search=search,
-    check_outcome=lambda parameters, data, outcome: require_index(outcome, parameters.categories),
-    with_sensitivity=None,
     members=(
         "subnormal.mechanisms.randomized_response.naive:FLOAT64",
         "subnormal.mechanisms.randomized_response.naive:FLOAT32",

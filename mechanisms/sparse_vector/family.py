@@ -11,16 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import log2
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.additive.family import as_fractions
-from subnormal.mechanisms.core import input_patterns
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.core.validation import adjacent, epsilon_claim
 from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, l1_steps, reach, to_steps
@@ -31,7 +27,6 @@ Queries: TypeAlias = NDArray[Any]  # int64 or float64, shape (queries,)
 Number: TypeAlias = int | float
 Answers: TypeAlias = tuple[Number, ...]
 
-FAR, FINER = 64, 4  # a search's bounds in steps; bits of its grid below a sensitivity that is no power of two
 STOPPED, BELOW = -(1 << 63), 1 - (1 << 63)  # codes of a query that was not answered, and of ⊥; others are released
 
 
@@ -146,45 +141,11 @@ def outcomes(codes: NDArray[np.int64], positive: Callable[[int], Answers] = lamb
     return [kinds[run] for run in runs]
 
 
-def search(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[SparseVectorParameters, tuple[Neighbours, ...]]:
-    """Return parameters with a threshold that some entries of the usual vectors reach, and these: see `Family`."""
-    allowed = 1.0 if sensitivity is None else sensitivity
-    begin, step = input_patterns.origin(domain, allowed)
-    unit = input_patterns.power_below(allowed)
-    parameters = SparseVectorParameters(
-        epsilon=epsilon or 1.0,
-        threshold=begin + step,
-        sensitivity=allowed,
-        grid=int(log2(unit)) - (0 if unit == allowed else FINER),
-        lower=-FAR * unit,
-        upper=FAR * unit,
-        width=FAR * unit,
-        gaps=tuple(gap * unit for gap in (1, 2, 4, 8)),
-    )
-    return parameters, input_patterns.of_vectors(domain, begin, step)
-
-
-def _outcome(value: object) -> Answers:
-    if not isinstance(value, list) or not value:
-        raise ValueError(f"an outcome of the family 'sparse-vector' is a list of answers, got {value!r}")
-    if any(not isinstance(number, int | float) or isinstance(number, bool) for number in value) or value[0] not in (
-        0,
-        1,
-    ):
-        raise ValueError(f"answers are 0 or 1, and a number released behind its 1, got {value!r}")
-    return tuple(value)
-
-
-FAMILY: Family[Queries, SparseVectorParameters, Answers] = Family(
+FAMILY: Family[Queries, SparseVectorParameters] = Family(
     name="sparse-vector",
     parameters=SparseVectorParameters,
     adjacent=adjacent,  # equally many queries, and none moves by more than Δ
     claim=epsilon_claim,
-    outcome=_outcome,
-    search=search,
-    outcome_size=lambda parameters, data: 2 * len(data),
     members=(
         "subnormal.mechanisms.sparse_vector.naive:FLOAT64",
         "subnormal.mechanisms.sparse_vector.published_variants:CLAMPED_NOISE",

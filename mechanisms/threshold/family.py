@@ -25,29 +25,21 @@ On the grid of all floats the boundary has a probability below 2^−1074, and no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache, partial
-from math import ceil, frexp, log
+from functools import lru_cache
 
-from subnormal.mechanisms.core.domain import Domain
-from subnormal.mechanisms.core.input_patterns import Neighbours, mappings, placed
 from subnormal.mechanisms.core.mechanism import Family
-from subnormal.mechanisms.numerics.mpfr import float_up, plain, power_bounds, rational
+from subnormal.mechanisms.numerics.mpfr import float_up, power_bounds, rational
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp, noise_claim
 from subnormal.mechanisms.samplers.noise_tails import ProbabilityBounds, gaussian_tail, laplace_tail
 from subnormal.mechanisms.threshold.parameters import (
-    INT32,
     Data,
-    Released,
     Sensitivities,
     ThresholdParameters,
-    Values,
     checked,
     steps_apart,
 )
 
-USUAL_DELTA = 1e-5  # of a search
 DELTA_BITS = 1 << 11  # a relative 2^−900 of a δ that a float holds
 
 
@@ -101,42 +93,6 @@ def promised(parameters: ThresholdParameters, sensitivities: Sensitivities, chan
     return Claim(epsilon, delta)
 
 
-def with_delta(parameters: ThresholdParameters, delta: float) -> ThresholdParameters:
-    """Return the parameters with the least |T| for which the promised δ is at most `delta`, and the limit as far above.
-
-    Least among the multiples of the grid, or of a power of two near a 32nd of the scale where that is coarser. Raises
-    ValueError for a δ of 0: none is promised, whatever T.
-
-    >>> with_delta(ThresholdParameters("laplace", 1.0, 20), 1e-4).threshold
-    10
-    """
-    if not 0 < delta <= 1:
-        raise ValueError(f"delta must be above 0 for a threshold, and at most 1, got {delta}")
-    scale = parameters.scale
-    spread = 2.0**parameters.step / scale.nats if isinstance(scale, Eta) else float(scale)
-    unit = Fraction(2) ** max(parameters.step, frexp(spread)[1] - 5)
-
-    def at(multiple: int) -> ThresholdParameters:
-        size = rational("threshold", parameters.threshold)
-        chosen = multiple * unit if size > 0 else -multiple * unit
-        limit = parameters.limit and _number(rational("limit", parameters.limit) + abs(chosen) - abs(size))
-        return replace(parameters, threshold=_number(chosen), limit=limit)
-
-    high = 1
-    while privacy(at(high), parameters.sensitivities).delta > delta:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if privacy(at(middle), parameters.sensitivities).delta <= delta else (middle, high)
-    return at(high)
-
-
-def _number(value: Fraction) -> int | float:
-    """Return a number that is an integer as one, and another as the nearest float."""
-    return int(value) if value.denominator == 1 else float(value)
-
-
 def float_down(value: Fraction) -> float:
     """Return the greatest float ≤ value > 0, or the least positive one."""
     return max(-float_up(-value), 5e-324)
@@ -155,61 +111,11 @@ def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Cla
     return privacy(parameters, parameters.sensitivities)
 
 
-def _with_sensitivity(parameters: ThresholdParameters, sensitivity: float) -> ThresholdParameters:
-    raise ValueError("it has three, fixed with its threshold")
-
-
-def _to_json(data: Data) -> object:
-    for key in data:
-        if not isinstance(key, str):
-            raise ValueError(f"keys must be strings where JSON is spoken, got {key!r}")
-    return dict(data)
-
-
-def search(
-    epsilon: float | None, delta: float | None, sensitivity: float | None, domain: Domain
-) -> tuple[ThresholdParameters, tuple[Neighbours, ...]]:
-    """Return Laplace noise of scale Δ/ε and a threshold for δ, and mappings about that threshold: see `Family`.
-
-    On integers and floats alike P(noise ≥ T − Δ) ≤ e^(−(T−Δ)·ε/Δ), which is δ at T = Δ·(1 + ln(1/δ)/ε); T is the next
-    multiple of Δ. One person moves one key, by Δ. Raises ValueError for a δ of 0, and where no integers are Δ apart.
-    """
-    allowed, budget = plain("sensitivity", 1.0 if sensitivity is None else sensitivity), epsilon or 1.0
-    integers = domain.kind is int
-    if integers and not float(allowed).is_integer():
-        raise ValueError(f"sensitivity must be an integer for integers, got {allowed}")
-    if delta == 0:
-        raise ValueError("delta must be above 0 for a threshold, got 0.0")
-    step = int(allowed) if integers else float(allowed)
-    threshold = step * ceil(1 + log(1 / (delta or USUAL_DELTA)) / budget)
-    small = domain.lower >= -INT32 - 1 and domain.upper <= INT32
-    values: Values = "float64" if not integers else "int32" if small else "int64"
-    scale = float_up(Fraction(step) / Fraction(budget))
-    parameters = ThresholdParameters("laplace", scale, threshold, values, (1, step, step))
-    return parameters, placed(domain, step, partial(mappings, threshold=threshold))
-
-
-def _outcome(value: object) -> Released:
-    if isinstance(value, tuple | list) and all(isinstance(item, tuple | list) and len(item) == 2 for item in value):
-        value = dict(value)
-    if not isinstance(value, dict):
-        raise ValueError(f"an outcome of a thresholded release is an object of keys and numbers, got {value!r}")
-    for number in value.values():
-        if not isinstance(number, int | float) or isinstance(number, bool):
-            raise ValueError(f"an outcome of a thresholded release has numbers as its values, got {number!r}")
-    return tuple(sorted(value.items()))
-
-
-FAMILY: Family[Data, ThresholdParameters, Released] = Family(
+FAMILY: Family[Data, ThresholdParameters] = Family(
     name="threshold",
     parameters=ThresholdParameters,
     adjacent=adjacent,
     claim=claim,
-    outcome=_outcome,
-    search=search,
-    to_json=_to_json,
-    with_sensitivity=_with_sensitivity,
-    with_delta=with_delta,
     members=(
         "subnormal.mechanisms.threshold.naive:FLOAT64",
         "subnormal.mechanisms.threshold.naive:FLOAT32",

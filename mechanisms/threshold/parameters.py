@@ -27,7 +27,6 @@ FINEST = (
     -1074
 )  # 2^−1074 is the least positive binary64: every float is a multiple, and rounding to the grid costs nothing
 GRID_MAX = 62
-INT32 = (1 << 31) - 1
 WIDE = 1 << 61  # steps from which on numbers are Python's integers
 
 

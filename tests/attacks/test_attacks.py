@@ -16,7 +16,7 @@ from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
-from subnormal.mechanisms.additive.family import exact_values
+from subnormal.mechanisms.additive.family import exact_values, of_coordinates
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -147,7 +147,7 @@ ON_ONE_NUMBER = [
     for attack in attacks()
     if attack.channel is None
     and BOUNDS[attack.family] is additive_bounds
-    and family(attack.family).outcome_size(attack.parameters, attack.worlds()[0]) == 1
+    and not of_coordinates(attack.worlds()[0], attack.parameters.query)
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subnormal.attacks import catalogue
-from subnormal.attacks.catalogue import at_epsilon, attack, attacks, chosen, constructors
+from subnormal.attacks.catalogue import attack, attacks, chosen, constructors
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.constructor import Constructor, split
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
@@ -96,12 +96,6 @@ def test_options_are_read_by_the_kind_of_their_default() -> None:
 def test_a_name_that_builds_nothing_is_an_error(name: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         attack(name)
-
-
-def test_another_budget_keeps_the_other_options() -> None:
-    assert at_epsilon(attack("boundary@threshold=2"), 0.5).name == "boundary@epsilon=0.5,threshold=2"
-    unchanged = attack("box-muller-inversion")
-    assert at_epsilon(unchanged, 0.5) is unchanged
 
 
 def test_chosen_attacks_come_once_and_in_the_order_of_reports() -> None:

@@ -11,17 +11,14 @@ from subnormal.attacks.core.attack import Attack, index_statistic, number_statis
 from subnormal.attacks.core.events import Between, OneOf
 from subnormal.audit.evidence.timing import Times
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.input_patterns import Neighbours
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
 from subnormal.mechanisms.privacy import Claim
 
-FAMILY: Family[int, None, int] = Family(
+FAMILY: Family[int, None] = Family(
     name="synthetic",
     parameters=type(None),
     adjacent=lambda parameters, data_in, data_out: {data_in, data_out} <= {0, 1},  # one bit, told or not
     claim=lambda parameters, data_in, data_out: Claim(1.0),
-    outcome=lambda value: int(str(value)),
-    search=lambda epsilon, delta, sensitivity, domain: (None, (Neighbours("one bit", 0, 1),)),
     members=(),
 )
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.input_patterns import vectors
 from subnormal.mechanisms.core.mechanism import Family, Mechanism, Outcomes, Refused
 from subnormal.mechanisms.privacy import Claim
 
@@ -23,13 +22,11 @@ def added_or_removed(data_in: NDArray[Any], data_out: NDArray[Any]) -> bool:
     return len(more) == len(fewer) + 1 and any(more[:place] + more[place + 1 :] == fewer for place in range(len(more)))
 
 
-FAMILY: Family[Any, None, Any] = Family(
+FAMILY: Family[Any, None] = Family(
     name="textbook",
     parameters=type(None),
     adjacent=lambda parameters, data_in, data_out: added_or_removed(data_in, data_out),
     claim=lambda parameters, data_in, data_out: Claim(1.0),
-    outcome=lambda value: value,
-    search=lambda epsilon, delta, sensitivity, domain: (None, vectors()),
     members=(),
 )
 

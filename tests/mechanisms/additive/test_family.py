@@ -91,17 +91,6 @@ def test_data_must_be_finite_numbers(given: Any) -> None:
         exact_values(given, "value")
 
 
-@pytest.mark.parametrize("value", [1, 2.5, [1.0, 2.0]])
-def test_outcomes_from_json(value: Any) -> None:
-    assert LAPLACE.outcome(value) == (tuple(value) if isinstance(value, list) else value)
-
-
-@pytest.mark.parametrize("value", [True, "x", None])
-def test_outcomes_that_are_none(value: Any) -> None:
-    with pytest.raises(ValueError, match="an outcome of additive noise is a number"):
-        LAPLACE.outcome(value)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -195,17 +195,11 @@ def test_a_law_that_would_take_too_long_is_refused() -> None:
             lambda: private_selection_naive.sample([0], 1.0, seeded_bits(1), -1, stop=Fraction(1, 2), steps=2),
             "n must not be negative, got -1",
         ),
-        (lambda: family("private-selection").outcome([0.5, 1]), r"is \[candidate, score\], got \[0.5, 1\]"),
-        (lambda: family("private-selection").outcome([0, "1"]), "a score is a number, got '1'"),
     ],
 )
 def test_bad_input_is_named_with_its_value(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_outcomes_from_json() -> None:
-    assert family("private-selection").outcome([1, -3]) == (1, -3)
 
 
 def test_no_more_steps_are_taken_than_the_last_draw_needs() -> None:

@@ -229,7 +229,6 @@ def test_any_two_categories_are_adjacent_and_nothing_else(data_in: Any, data_out
             lambda: randomized_response_naive.law(0, 1.0, categories=70_000, float_type=np.float16),
             "categories must be at most 65504 in float16, got 70000",
         ),
-        (lambda: family("randomized-response").outcome(True), "is a category, got True"),
     ],
 )
 def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:

@@ -12,7 +12,7 @@ from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
-from subnormal.mechanisms.families import family, member
+from subnormal.mechanisms.families import member
 from subnormal.mechanisms.sparse_vector import naive as sparse_vector_naive
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 from tests.support import walks
@@ -110,14 +110,3 @@ def test_a_finite_threshold_alone_loses_without_bound_but_rarely() -> None:
 def test_the_statistic_counts_the_answers_before_the_first_positive() -> None:
     assert first_positive([(0, 0, 1), (1, 3.5), (0, 0), Refused("x")]).tolist() == [2, 0, 2, -1]
     assert first_positive(np.array([[0.0, 1.0], [1.0, 0.0]])).tolist() == [1, 0]
-
-
-@pytest.mark.parametrize("given", [[], 1, [2], [0, "1"], [True], None])
-def test_what_is_no_outcome_of_the_family(given: object) -> None:
-    with pytest.raises(ValueError, match="answers"):
-        family("sparse-vector").outcome(given)
-
-
-def test_outcomes_come_back_from_json() -> None:
-    assert family("sparse-vector").outcome([0, 1, -3.5]) == (0, 1, -3.5)
-    assert family("sparse-vector").to_json(np.array([1, 2])) == [1, 2]

@@ -15,7 +15,7 @@ from subnormal.mechanisms.samplers.noise_tails import gaussian_tail, laplace_tai
 from subnormal.mechanisms.threshold import exact as threshold_exact
 from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold import naive as threshold_naive
-from subnormal.mechanisms.threshold.family import FAMILY, adjacent, privacy
+from subnormal.mechanisms.threshold.family import adjacent, privacy
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters, checked
 from tests.support.region_sums import get_sum
 
@@ -260,14 +260,3 @@ def test_adjacent_mappings() -> None:
     normal = parameters("gaussian", threshold=10, values="int64", sensitivities=(2, 1.5, 1))
     assert adjacent(normal, {"a": 1, "b": 1}, {})  # √2
     assert checked((1, 0.5, 0.25)) == (1, Fraction(1, 2), Fraction(1, 4))
-
-
-def test_a_mapping_in_json() -> None:
-    assert FAMILY.to_json({"b": 2, "a": 1}) == {"b": 2, "a": 1}
-    assert FAMILY.outcome({"b": 2, "a": 1.5}) == FAMILY.outcome([["b", 2], ["a", 1.5]]) == (("a", 1.5), ("b", 2))
-    assert FAMILY.outcome({}) == FAMILY.outcome([]) == ()
-    with pytest.raises(ValueError, match="keys must be strings where JSON is spoken, got 3"):
-        FAMILY.to_json({3: 1})
-    for wrong in (7, [7], {"a": "x"}, {"a": True}):
-        with pytest.raises(ValueError, match="an outcome of a thresholded release"):
-            FAMILY.outcome(wrong)
