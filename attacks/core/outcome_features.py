@@ -121,10 +121,3 @@ def columns_of(outcomes: Outcomes) -> Columns:
         return columns[path, feature]
 
     return column
-
-
-def first_value(outcomes: Outcomes) -> Column:
-    """Return each outcome, or its first coordinate, as a float; −∞ if it is not a number."""
-    path: Path = (0,) if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 else ()
-    values = part(outcomes, path).values
-    return np.where(np.isnan(values), -np.inf, values)

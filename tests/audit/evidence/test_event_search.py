@@ -11,7 +11,7 @@ from scipy import stats
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Event, Learned, OneOf, Term
-from subnormal.attacks.core.outcome_features import BEYOND, Kind, columns_of, first_value
+from subnormal.attacks.core.outcome_features import BEYOND, Kind, columns_of
 from subnormal.attacks.core.outcome_paths import paths
 from subnormal.audit.evidence import batches, event_search, sampled
 from subnormal.audit.model import Verdict
@@ -236,8 +236,6 @@ def test_paths_name_coordinates_and_keys() -> None:
     assert set(paths([(("a", 1), ("b", (2, 3))), (), REFUSED])) == {(), ("a",), ("b", 0), ("b", 1)}
     column = columns_of([(("a", 1.5),), (), REFUSED, ("a", 1)])(("a",), "kind")
     assert column.tolist() == [Kind.NUMBER, Kind.MISSING, Kind.MISSING, Kind.MISSING]
-    assert first_value([1.5, REFUSED, "x"]).tolist() == [1.5, -math.inf, -math.inf]
-    assert first_value(np.array([[2.0, 3.0]])).tolist() == [2.0]
 
 
 def test_membership_never_passes_integers_through_floats() -> None:
