@@ -62,12 +62,12 @@ from pictures import IN, OUT
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
 from subnormal.audit import vectors
-from subnormal.audit.check.program import program
 from subnormal.audit.check.words import to_json
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.report import table
 from subnormal.audit.statistics import binomial
+from subnormal.audit.targets.program import program
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 
 plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}

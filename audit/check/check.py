@@ -24,7 +24,6 @@ from subnormal.audit.check.domain import belongs
 from subnormal.audit.check.function import Function, all_refused, isolated, reseed
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.modelled import CONFIRMING, replayed
-from subnormal.audit.check.outcome_notes import outcome_notes
 from subnormal.audit.check.primitives import SEEDED, drawn_from, intercepted
 from subnormal.audit.check.replay import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
@@ -33,6 +32,7 @@ from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import judging_words, pair_words, progress_words
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.targets.json_lines import TargetError
+from subnormal.audit.targets.outcome_notes import outcome_notes
 from subnormal.audit.text import given, quoted, short
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import AnyClaim

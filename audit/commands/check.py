@@ -219,7 +219,7 @@ def _require_one_domain(options: dict[str, Any]) -> None:
 
 @contextmanager
 def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator[Callable[..., Any]]:
-    from subnormal.audit.check.program import program
+    from subnormal.audit.targets.program import program
 
     if name.startswith(COMMAND):
         with program(name.removeprefix(COMMAND), parameters, timeout) as function:

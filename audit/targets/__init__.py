@@ -1,1 +1,1 @@
-"""Targets: mechanisms outside this project, as a command or a Python callable."""
+"""Code outside this project: named functions, programs that answer through a protocol, and what both release."""

@@ -20,12 +20,12 @@ from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
 from subnormal.audit.check.check import check
-from subnormal.audit.check.program import program
 from subnormal.audit.check.result import Result as CheckResult
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.named import named
+from subnormal.audit.targets.program import program
 from subnormal.audit.targets.subprocess_io import Program
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import MISBEHAVING_TARGET, ROOT

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from subnormal.audit.check.outcome_notes import outcome_notes
-from subnormal.audit.check.program import decoded
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
+from subnormal.audit.targets.outcome_notes import outcome_notes
+from subnormal.audit.targets.program import decoded
 from subnormal.mechanisms.core.mechanism import Refused
 from tests.support.paths import ROOT
 
