@@ -141,7 +141,7 @@ def test_a_row_that_fails_becomes_its_error_and_the_others_finish(tmp_path: Path
     (tmp_path / "sitecustomize.py").write_text(
         "from subnormal.mechanisms.exponential import naive\n"
         "def fail(*args, **kwargs): raise RuntimeError('no such luck [bold]')\n"
-        "naive.law = fail\n"
+        "object.__setattr__(naive.FLOAT64, 'law', fail)\n"
     )
     command = [*SUBNORMAL, "run", "--attack", "zero-rounding", *FEW, "--format", "json"]
     result = run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
