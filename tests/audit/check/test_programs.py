@@ -42,9 +42,9 @@ def call(function: str, *arguments: str) -> Result:
     return CliRunner().invoke(main, ["check", function, *ONE_OR_NONE, *arguments])
 
 
-def found(command: str, seconds: float = 20.0, timeout: float = 30.0, pair: Any = (1, 0)) -> CheckResult:
+def found(command: str, runs: int | None = None, timeout: float = 30.0, pair: Any = (1, 0)) -> CheckResult:
     with program(command, {"epsilon": 1.0, "delta": 0.0}, timeout) as function:
-        return check(function, pairs=[pair], claim=Claim(1.0), batch=True, seconds=seconds, alpha=ALPHA)
+        return check(function, pairs=[pair], claim=Claim(1.0), batch=True, seconds=20, runs=runs, alpha=ALPHA)
 
 
 @pytest.fixture(scope="session")
@@ -85,17 +85,17 @@ def test_a_function_of_the_examples_is_violated(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_six_digits_hide_the_loss_and_are_told_of() -> None:
-    result = found(f"sh {EXAMPLES}/laplace_target.sh %g", seconds=2)
+    result = found(f"sh {EXAMPLES}/laplace_target.sh %g", runs=10_000)
     assert result.verdict is Verdict.NOT_REFUTED
     assert "all outcomes are decimals of at most 15 digits" in result.notes[0]
 
 
 def test_a_program_that_ignores_its_data_is_not_accused() -> None:
-    assert found(f"{MISBEHAVING} 'ignores its data'", seconds=1).verdict is Verdict.NOT_REFUTED
+    assert found(f"{MISBEHAVING} 'ignores its data'", runs=10_000).verdict is Verdict.NOT_REFUTED
 
 
 def test_a_program_that_returns_a_constant_is_told_of() -> None:
-    result = found(f"{MISBEHAVING} 'always the same'", seconds=1)
+    result = found(f"{MISBEHAVING} 'always the same'", runs=10_000)
     assert (result.verdict, result.error) == (Verdict.NOT_REFUTED, None)
     assert result.notes == ("every run of both inputs returned '7': does the function read its data, and add noise?",)
 
