@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from subnormal.audit.check import adjacency
 from subnormal.audit.check.crossing import WayOf, crossed, extent, kind
 from subnormal.audit.check.domain import belongs
-from subnormal.audit.check.function import Function, all_refused, isolated, reseed
+from subnormal.audit.check.function import Function, OverTimeError, all_refused, isolated, reseed
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.modelled import CONFIRMING, replayed
 from subnormal.audit.check.primitives import SEEDED, drawn_from, intercepted
@@ -178,6 +179,14 @@ class _Check:
             return self._made("first call", error=f"every run of every input raised; the last: {last.error}")
         if self.runs.left() <= 0:
             return self._too_slow(pair)
+        try:
+            with self.function.within(self.runs.left()):
+                return self._searched(pair, firsts)
+        except OverTimeError:
+            return self._too_slow(pair, self.stage)
+
+    def _searched(self, pair: Pair, firsts: list[list[Any]]) -> Result:
+        """Return what the stages after the first call find."""
         if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
             differing = self._differing()
             if differing is not None:
@@ -185,7 +194,10 @@ class _Check:
                 if convicted is not None:
                     return convicted
         suspicious = [pair]
-        if (crossing := self._crossing()) is not None:
+        crossing = None
+        with suppress(OverTimeError):
+            crossing = self._crossing()
+        if crossing is not None:
             if self.runs.loudness(crossing) == math.inf:
                 return self._by_runs(crossing)
             suspicious.append(crossing)
@@ -193,13 +205,13 @@ class _Check:
             by_replay, hints = self._replay(share * self.seconds / 2)
             if by_replay is not None:
                 return by_replay
-            if not self.function.batch and self.runs.left() < RUNS_LEAST * self.runs.seconds_a_run():
+            if not self.function.batch and self.runs.left() < RUNS_LEAST * self.function.quickest:
                 return self._too_slow(pair)
             loudness = partial(self.runs.loudness, readable=share < ROUNDS[-1])  # bits of floats come last
             found = self._search("runs", loudness, share * self.seconds / 2)
             if found.convicting is not None:
                 return self._by_runs(found.convicting)
-            suspicious += [*hints, *(ranked for _, ranked in found.ranked)]
+            suspicious += [*hints, *(ranked for score, ranked in found.ranked if score > -math.inf)]
         return self._by_runs(self.runs.race(suspicious))
 
     def _crossing(self) -> Pair | None:
@@ -215,11 +227,13 @@ class _Check:
             seen.setdefault(kind_at(pair[0]), pair[0])
             return extent(pair[0])  # large inputs are those that overflow and underflow
 
-        search(self.strategy, looked, seed=self.seed, seconds=self.seconds / 16, shrinking=0.0, examples=CROSSING_PAIRS)
+        seconds = self.seconds / 16
+        search(self.strategy, looked, seed=self.seed, seconds=seconds, shrinking=0.0, examples=CROSSING_PAIRS)
         for one, other in pairwise(seen.values()):
             if (way := self.way(one, other)) is None:
                 continue
-            pair = crossed(way, kind_at)
+            with self.function.within(seconds):
+                pair = crossed(way, kind_at)
             if all(belongs(self.data, data) is not False for data in pair) and len(set(map(kind_at, pair))) == 2:
                 return pair
         return None
@@ -280,9 +294,11 @@ class _Check:
             evidence = {"modelled": modelled}
             return self._made("replay", pair, None, evidence, verdict=Verdict.VIOLATED, point=modelled.claim)
         alpha = self._share_of_alpha()
-        suspicion, training = self.runs.learned(pair, alpha)
-        runs = self._judged(pair, suspicion, alpha, training, share=SHARE)
-        if runs.verdict is not Verdict.VIOLATED:
+        runs = None
+        with suppress(OverTimeError), self.function.within(SHARE * self.runs.left()):
+            suspicion, training = self.runs.learned(pair, alpha)
+            runs = self._judged(pair, suspicion, alpha, training, share=SHARE)
+        if runs is None or runs.verdict is not Verdict.VIOLATED:
             self.unconfirmed = UNCONFIRMED
             return None
         both: dict[str, CheckEvidence] = {"modelled": modelled, "sequential": runs}
@@ -298,7 +314,9 @@ class _Check:
         if self.runs.is_too_slow(CONFIRMING):
             return None
         again = (replayed(recorder, pair, self.claimed(*pair), CONFIRMING) for _ in range(AGAIN))
-        return next((seen.evidence for seen in again if seen is not None and seen.evidence is not None), None)
+        with suppress(OverTimeError), self.function.within(SHARE * self.runs.left()):
+            return next((seen.evidence for seen in again if seen is not None and seen.evidence is not None), None)
+        return None
 
     def _first_calls(self) -> tuple[Pair, list[list[Any]]]:
         """Return the first pair, and the outcomes of some runs of some inputs, a list for each input."""
@@ -328,7 +346,11 @@ class _Check:
         found = self._search("stability", differ, self.runs.left() / 8)
         if found.convicting is None or self.runs.is_too_slow(2 * SAME):
             return None
-        same = [{identity(self.function.outcome(data)) for _ in range(SAME)} for data in found.convicting]
+        try:
+            with self.function.within(SHARE * self.runs.left()):
+                same = [{identity(self.function.outcome(data)) for _ in range(SAME)} for data in found.convicting]
+        except OverTimeError:
+            return None
         return found.convicting if all(len(outcomes) == 1 for outcomes in same) and same[0] != same[1] else None
 
     def _deterministic(self, pair: Pair) -> Result | None:
@@ -372,7 +394,9 @@ class _Check:
             self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
 
         noted = 0 if self.runs.is_too_slow(2 * NOTED) else NOTED
-        notes = outcome_notes([one for data in pair for one in self.function.outcomes(data, noted)])
+        notes: list[str] = []
+        with suppress(OverTimeError), self.function.within(SHARE * self.runs.left()):
+            notes = outcome_notes([one for data in pair for one in self.function.outcomes(data, noted)])
         evidence = self._judged(pair, suspicion, self.alpha, training, told=told)
         if evidence.runs == 0:  # learning took all the time
             return self._too_slow(pair, "runs")
@@ -401,14 +425,29 @@ class _Check:
             pairs = f"{stage}: {self.examples + found.examples:,} pairs"
             self._tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
+        def scored(pair: Pair) -> float:
+            nonlocal until
+            try:
+                with self.function.within(until - time.monotonic()):
+                    value = score(pair)
+            except OverTimeError:
+                return -math.inf
+            if value == math.inf and not convicted:
+                convicted.append(pair)
+                until = time.monotonic() + shrinking
+            return value
+
         self.stage = stage
         self.searches += 1
+        convicted: list[Pair] = []
+        shrinking = self.runs.left() * SHRINKING
+        until = time.monotonic() + seconds if stage != "first call" else math.inf
         found = search(
             self.strategy,
-            score,
+            scored,
             seed=self.seed + self.searches,
             seconds=seconds,
-            shrinking=self.runs.left() * SHRINKING,
+            shrinking=shrinking,
             told=told,
             **options,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import math
 import os
 import pickle
 import random
@@ -26,12 +27,17 @@ from subnormal.mechanisms.core.mechanism import Refused
 _SCALARS = (int, float, str, bytes, bool, type(None))
 
 
+class OverTimeError(Exception):
+    """The time is over, so that no run is begun."""
+
+
 @dataclass(slots=True)
 class Function:
     """A function from data to outcomes, with a count of its runs and their processor time.
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
-    raised: calls for several runs that raised.
+    raised: calls for several runs that raised. quickest: seconds of a run, of the call with
+    the quickest runs. until: no run is begun later, on the monotonic clock.
     """
 
     function: Callable[..., Any]
@@ -40,6 +46,17 @@ class Function:
     runs: int = 0
     raised: int = 0
     seconds: float = field(default=0.0)
+    quickest: float = math.inf
+    until: float = math.inf
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Raise OverTimeError for runs that are begun later than so many seconds from now, while this lasts."""
+        before, self.until = self.until, min(self.until, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self.until = before
 
     def outcome(self, data: Any) -> Hashable:
         """Return the outcome of one run. An exception is an outcome too. Raises TypeError, see `as_outcome`."""
@@ -48,16 +65,30 @@ class Function:
     def outcomes(self, data: Any, runs: int) -> list[Hashable]:
         """Return the outcomes of so many runs.
 
-        Raises TypeError where an outcome cannot be compared, or a batch does not hold `runs` outcomes.
+        Raises TypeError where an outcome cannot be compared, or a batch does not hold `runs` outcomes; OverTimeError
+        where the time is over.
         """
-        started = time.perf_counter()
-        outcomes = self._batch(data, runs) if self.batch else [as_outcome(self.released(data)) for _ in range(runs)]
-        self.seconds += time.perf_counter() - started
-        self.runs += runs
+        started, outcomes = time.perf_counter(), list[Hashable]()
+        try:
+            if self.batch:
+                outcomes = self._batch(data, runs)
+            else:
+                outcomes.extend(as_outcome(self.released(data)) for _ in range(runs))
+        finally:
+            seconds = time.perf_counter() - started
+            self.seconds += seconds
+            self.runs += len(outcomes)
+            if outcomes:
+                self.quickest = min(self.quickest, seconds / len(outcomes))
         return outcomes
 
     def released(self, data: Any, *more: int) -> Any:
-        """Return what one call returns, or the exception that it raises. Raises TargetError for a program's mistake."""
+        """Return what one call returns, or the exception that it raises.
+
+        Raises TargetError for a program's mistake, and OverTimeError where the time is over.
+        """
+        if time.monotonic() >= self.until:
+            raise OverTimeError
         process = os.getpid()
         try:
             returned = self.function(_copied(data), *more)

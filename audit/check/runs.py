@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subnormal.attacks.core.events import Event, OneOf
-from subnormal.audit.check.function import Function
+from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, batches
 from subnormal.audit.model import SequentialEvidence, Verdict
@@ -69,10 +69,10 @@ class Runs:
 
     def left(self) -> float:
         """Return the seconds that are left."""
-        return self._deadline - time.monotonic()
+        return min(self._deadline, self._function.until) - time.monotonic()
 
-    def draw(self, pair: Pair, runs: int, *, singly: bool = False) -> Drawn:
-        """Return the outcomes of so many runs of each world.
+    def draw(self, pair: Pair, runs: int, *, singly: bool = False, fewer: bool = False) -> Drawn:
+        """Return the outcomes of so many runs of each world; where `fewer` are allowed, of those that time allows.
 
         Which world is called first is a coin of its own for each run, so that what drifts with the number of calls, a
         counter or a budget, falls on both alike. A function that takes batches is called once for each world, unless
@@ -82,8 +82,14 @@ class Runs:
         size = runs if self._function.batch and not singly else 1
         for _ in range(runs // size):
             first = self._coin.getrandbits(1)
-            for world in (first, 1 - first):
-                drawn[world].extend(self._function.outcomes(pair[world], size))
+            try:
+                both = {world: self._function.outcomes(pair[world], size) for world in (first, 1 - first)}
+            except OverTimeError:
+                if not fewer:
+                    raise
+                break
+            for world in both:
+                drawn[world].extend(both[world])
         return gathered(drawn[0]), gathered(drawn[1])
 
     def suspicion(
@@ -118,14 +124,26 @@ class Runs:
 
     def loudness(self, pair: Pair, *, readable: bool = False) -> float:
         """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else the nats that a thousand
-        runs promise. readable: by features that a reader sees."""
+        runs promise; −∞ where these inputs take too long. readable: by features that a reader sees."""
+        before = self._function.seconds
+        self.draw(pair, 1)
+        pace = (self._function.seconds - before) / 2  # some inputs take a thousand times as long as others
+
+        def fits(runs: int) -> bool:
+            return 2 * runs * pace < self.left() / 2
+
         fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.seconds_a_run()))
-        suspicion = self.suspicion(pair, min(max(SCREEN[0], fitting), SCREEN[1]), screening=True, readable=readable)
+        runs = min(max(SCREEN[0], fitting), SCREEN[1])
+        if not fits(runs):
+            runs = SCREEN[0]
+            if not fits(runs):
+                return -math.inf
+        suspicion = self.suspicion(pair, runs, screening=True, readable=readable)
         promising = 1000 * suspicion.growth
         if suspicion.growth <= 0:
             return promising
         runs = max(CONFIRM, math.ceil(2 * LOUD / suspicion.growth))
-        if runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS:
+        if not fits(runs) or (runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS):
             return promising
         return math.inf if self.wealth(pair, suspicion, runs) >= LOUD else promising
 
@@ -133,12 +151,24 @@ class Runs:
         """Return the pair of which more and more runs promise the most, as far as the time allows."""
         left = list(pairs)
         for runs in RACE:
-            if len(left) < 2 or self.is_too_slow(2 * runs * len(left)):
+            if len(left) < 2 or 2 * runs * len(left) * self._function.quickest > self.left() / 4:
                 break
-            growths = [self.suspicion(pair, runs, screening=True).growth for pair in left]
+            until = time.monotonic() + self.left() / 4
+            growths = []
+            for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
+                share = (until - time.monotonic()) / (len(left) - place)
+                growths.append(self._growth(pair, runs, share))
             order = sorted(range(len(left)), key=lambda place: -growths[place])
             left = [left[place] for place in order[: -(-len(left) // 2)]]
         return left[0]
+
+    def _growth(self, pair: Pair, runs: int, seconds: float) -> float:
+        """Return the growth of wealth that so many runs promise; −∞ where they take more than these seconds."""
+        try:
+            with self._function.within(seconds):
+                return self.suspicion(pair, runs, screening=True).growth
+        except OverTimeError:
+            return -math.inf
 
     def is_too_slow(self, runs: int) -> bool:
         """Return whether so many calls would take more than a quarter of the time that is left."""
@@ -152,9 +182,10 @@ class Runs:
         """
         started, share, needed = time.monotonic(), self.left() / 4, -math.log(alpha)
         for place, runs in enumerate(LEARN):
-            before = time.monotonic()
+            before, spent, called = time.monotonic(), self._function.seconds, self._function.runs
             suspicion = self.suspicion(pair, runs, screening=False)
-            affordable = self.left() / max(1e-9, self.seconds_a_run()) / 2
+            a_run = (self._function.seconds - spent) / (self._function.runs - called)  # of this pair
+            affordable = self.left() / max(1e-9, a_run) / 2
             taken = time.monotonic() - before
             enough = suspicion.growth * affordable > ENOUGH * needed and suspicion.growth * runs > needed
             if enough or time.monotonic() - started + 4 * taken > share or place == len(LEARN) - 1:
@@ -190,9 +221,12 @@ class Runs:
         while state.log_e_value < needed and self.left() > until and (most is None or state.seen.runs < most):
             size = size if most is None else min(size, most - state.seen.runs)
             raised = self._function.raised
-            drawn = self.draw(pair, size, singly=singly)
-            if self._function.raised > raised:
-                singly, drawn = True, self.draw(pair, size, singly=True)
+            with self._function.within(self.left() - until):
+                drawn = self.draw(pair, size, singly=singly, fewer=True)
+                if self._function.raised > raised:
+                    singly, drawn = True, self.draw(pair, size, singly=True, fewer=True)
+            if not len(drawn[0]):
+                break
             state = e_process.update(state, _pair_counts(suspicion.event, drawn))
             looks.append((state.seen.runs, state.log_e_value))
             told(state.log_e_value, state.seen.runs)
