@@ -211,7 +211,8 @@ class _Check:
             found = self._search("runs", loudness, share * self.seconds / 2)
             if found.convicting is not None:
                 return self._by_runs(found.convicting)
-            suspicious += [*hints, *(ranked for score, ranked in found.ranked if score > -math.inf)]
+            ranked = [one for score, one in found.ranked if score > -math.inf]
+            suspicious = [*ranked, *hints, *suspicious]  # the loudest first
         return self._by_runs(self.runs.race(suspicious))
 
     def _crossing(self) -> Pair | None:
@@ -241,9 +242,10 @@ class _Check:
     def _too_slow(self, pair: Pair, stage: Stage = "first call") -> Result:
         """Return that there is no time for the runs of one pair."""
         one = self.runs.seconds_a_run()
+        more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
         self.notes.append(
             f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
-            f"give it more than {given(self.seconds)} seconds, {max(10, math.ceil(RUNS_LEAST * one * 1.5)):,} or more"
+            f"give it more than {given(self.seconds)} seconds, {more:,} or more"
         )
         return self._made(stage, pair, verdict=Verdict.UNDERPOWERED)
 
@@ -425,6 +427,10 @@ class _Check:
             pairs = f"{stage}: {self.examples + found.examples:,} pairs"
             self._tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
+        convicted: list[Pair] = []
+        shrinking = self.runs.left() * SHRINKING
+        until = time.monotonic() + seconds if stage != "first call" else math.inf
+
         def scored(pair: Pair) -> float:
             nonlocal until
             try:
@@ -439,9 +445,6 @@ class _Check:
 
         self.stage = stage
         self.searches += 1
-        convicted: list[Pair] = []
-        shrinking = self.runs.left() * SHRINKING
-        until = time.monotonic() + seconds if stage != "first call" else math.inf
         found = search(
             self.strategy,
             scored,

@@ -129,8 +129,8 @@ class Runs:
         self.draw(pair, 1)
         pace = (self._function.seconds - before) / 2  # some inputs take a thousand times as long as others
 
-        def fits(runs: int) -> bool:
-            return 2 * runs * pace < self.left() / 2
+        def fits(runs: int, share: float = 1 / 2) -> bool:
+            return 2 * runs * pace < self.left() * share
 
         fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.seconds_a_run()))
         runs = min(max(SCREEN[0], fitting), SCREEN[1])
@@ -143,15 +143,19 @@ class Runs:
         if suspicion.growth <= 0:
             return promising
         runs = max(CONFIRM, math.ceil(2 * LOUD / suspicion.growth))
-        if not fits(runs) or (runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS):
+        if not fits(runs, 1.0) or (runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS):
             return promising
-        return math.inf if self.wealth(pair, suspicion, runs) >= LOUD else promising
+        try:
+            return math.inf if self.wealth(pair, suspicion, runs) >= LOUD else promising
+        except OverTimeError:
+            return promising
 
     def race(self, pairs: Sequence[Pair]) -> Pair:
-        """Return the pair of which more and more runs promise the most, as far as the time allows."""
+        """Return the pair of which more and more runs promise the most, of the first ones, as far as time allows."""
         left = list(pairs)
         for runs in RACE:
-            if len(left) < 2 or 2 * runs * len(left) * self._function.quickest > self.left() / 4:
+            del left[max(1, int(self.left() / 4 / (2 * runs * max(1e-9, self._function.quickest)))) :]
+            if len(left) < 2:
                 break
             until = time.monotonic() + self.left() / 4
             growths = []
