@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -49,17 +50,16 @@ def test_inputs_that_take_long_are_left_to_the_others(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("releases", [1, 48])
-@pytest.mark.parametrize("seconds_a_run", [0.002, 0.02])
-def test_a_check_ends_with_the_run_in_which_its_time_is_over(clock: Clock, releases: int, seconds_a_run: float) -> None:
-    """The claim is kept: no noise can be read off the sum, but replay looks for each."""
+def test_a_check_ends_with_the_run_in_which_its_time_is_over(clock: Clock, releases: int) -> None:
+    """No noise can be read off the sum, but replay looks for each. Few inputs take long."""
 
     def function(value: int) -> float:
-        clock.spend(40 * seconds_a_run if value == 0 else seconds_a_run)
-        return sum(value + random.gauss(0.0, 100.0 * releases) for _ in range(releases))
+        clock.spend(0.3 if value % 20 == 7 else 0.002)
+        return sum(value + np.random.laplace(0.0, 100.0 * releases) for _ in range(releases))
 
-    result = check(function, VALUES, within(1), Claim(0.001, 0.1), seconds=SECONDS)
+    result = check(function, st.integers(0, 999), within(1), Claim(0.001), seconds=SECONDS)
     assert result.error is None
-    assert clock.now <= SECONDS + clock.longest, (clock.now, clock.longest, result)
+    assert clock.now <= SECONDS + clock.longest
 
 
 def test_a_check_ends_with_the_learning_step_in_which_its_time_is_over(
