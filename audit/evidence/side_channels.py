@@ -34,6 +34,7 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
     Raises ValueError for the channel 'time', which is measured and not counted.
 
     >>> from subnormal.mechanisms.bits import scripted_bits
+    >>> from subnormal.mechanisms.core.mechanism import Mechanism
     >>> coin = Mechanism("coin", "coins", lambda data, parameters, bits, n: [bits.take(1)], lambda *arguments: None)
     >>> traced(coin, "bits").sample(None, None, scripted_bits("10"), 2)
     [(1, 1), (0, 1)]
