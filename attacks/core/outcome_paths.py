@@ -124,6 +124,8 @@ def _compact(items: list[Any]) -> PartValues:
     types = set(map(type, items))
     if types == {float}:
         return PartValues(np.array(items, dtype=np.float64))
+    if types == {bool}:  # their features are those of 0 and 1
+        return PartValues(np.array(items, dtype=np.int64))
     if types == {int} and min(items) >= -(1 << 63) and max(items) < 1 << 63:
         return PartValues(np.array(items, dtype=np.int64))
     return PartValues(np.fromiter(items, dtype=object, count=len(items)))

@@ -52,6 +52,7 @@ MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # equal runs of each of two inputs after which a function is judged as one that is deterministic
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
+JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at the most
 UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 NOTED = 64  # runs of each input for notes about their outcomes
@@ -213,7 +214,14 @@ class _Check:
                 return self._by_runs(found.convicting)
             ranked = [one for score, one in found.ranked if score > -math.inf]
             suspicious = [*ranked, *hints, *suspicious]  # the loudest first
-        return self._by_runs(self.runs.race(suspicious))
+        *others, last = self.runs.race(list({" / ".join(written(one)): one for one in suspicious}.values()))[:JUDGED]
+        notes = self.notes[:]  # those of a pair that runs do not convict are not kept
+        for other in others:
+            convicted = self._by_runs(other, self._share_of_alpha(), share=SHARE)
+            if convicted.verdict is Verdict.VIOLATED:
+                return convicted
+            self.notes = notes[:]
+        return self._by_runs(last)
 
     def _crossing(self) -> Pair | None:
         """Return neighbours whose outcomes are of different kinds; None where no such are found."""
@@ -389,17 +397,19 @@ class _Check:
         stage: Stage = "stability" if "exact" in evidence else "runs"
         return self._made(stage, pair, runs.event, evidence, verdict=Verdict.VIOLATED, point=suspicion.point)
 
-    def _by_runs(self, pair: Pair) -> Result:
-        suspicion, training = self.runs.learned(pair, self.alpha)
+    def _by_runs(self, pair: Pair, alpha: float | None = None, *, share: float = 1.0) -> Result:
+        """Return what runs of a pair show. alpha: what is spent on it; None: all that is left. share: of that time."""
+        spent = self.alpha if alpha is None else alpha
+        suspicion, training = self.runs.learned(pair, spent)
 
         def told(log_wealth: float, runs: int) -> None:
-            self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, self.alpha)}: {pair_words(pair)}")
+            self._tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, spent)}: {pair_words(pair)}")
 
         noted = 0 if self.runs.is_too_slow(2 * NOTED) else NOTED
         notes: list[str] = []
         with suppress(OverTimeError), self.function.within(SHARE * self.runs.left()):
             notes = outcome_notes([one for data in pair for one in self.function.outcomes(data, noted)])
-        evidence = self._judged(pair, suspicion, self.alpha, training, told=told)
+        evidence = self._judged(pair, suspicion, spent, training, told=told, share=share)
         if evidence.runs == 0:  # learning took all the time
             return self._too_slow(pair, "runs")
         self.notes += [] if evidence.verdict is Verdict.VIOLATED else notes

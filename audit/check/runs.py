@@ -34,7 +34,8 @@ PREFERRED = 4  # an event that a reader sees is chosen where another one grows a
 CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first, or more of them
 CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
-RACE = (1 << 8, 1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, half of which go on each time
+HOPELESS = -2.0  # nats of wealth at which that look ends
+RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, a quarter of which goes on each time
 LEARN = (
     1 << 8,
     1 << 10,
@@ -114,11 +115,11 @@ class Runs:
         return other if other.growth > PREFERRED * seen.growth else seen
 
     def wealth(self, pair: Pair, suspicion: Suspicion, runs: int) -> float:
-        """Return the logarithm of the wealth that an event wins on so many fresh runs."""
+        """Return the logarithm of the wealth that an event wins on so many fresh runs, or fewer if they decide."""
         state = State(suspicion.point)
         for size in batches(runs, BATCH):
             state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
-            if state.log_e_value >= LOUD:
+            if not HOPELESS < state.log_e_value < LOUD:
                 break
         return state.log_e_value
 
@@ -150,8 +151,11 @@ class Runs:
         except OverTimeError:
             return promising
 
-    def race(self, pairs: Sequence[Pair]) -> Pair:
-        """Return the pair of which more and more runs promise the most, of the first ones, as far as time allows."""
+    def race(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.
+
+        The best comes first. Where there is no time to compare two, it is the first one.
+        """
         left = list(pairs)
         for runs in RACE:
             del left[max(1, int(self.left() / 4 / (2 * runs * max(1e-9, self._function.quickest)))) :]
@@ -163,8 +167,8 @@ class Runs:
                 share = (until - time.monotonic()) / (len(left) - place)
                 growths.append(self._growth(pair, runs, share))
             order = sorted(range(len(left)), key=lambda place: -growths[place])
-            left = [left[place] for place in order[: -(-len(left) // 2)]]
-        return left[0]
+            left = [left[place] for place in order[: -(-len(left) // 4)]]
+        return left
 
     def _growth(self, pair: Pair, runs: int, seconds: float) -> float:
         """Return the growth of wealth that so many runs promise; −∞ where they take more than these seconds."""

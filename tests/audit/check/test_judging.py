@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,33 @@ def test_a_deterministic_function_is_convicted_by_runs_and_exactly() -> None:
     sequential = result.evidence["sequential"]
     assert isinstance(sequential, SequentialEvidence)
     assert sequential.alpha == 0.5e-6  # a later stage keeps the other half
+
+
+def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs together keep α: each but the last spends half of what is left."""
+    monkeypatch.setattr(Runs, "loudness", lambda *_, **__: 0.0)  # so that the search convicts none
+    monkeypatch.setattr(Runs, "race", lambda self, pairs: [(0, 1), (2, 3)])
+    result = check(
+        lambda place: randomized_response(place == 3, 3.0 if place > 1 else 0.0),
+        pairs=[(0, 1), (2, 3)],
+        claim=Claim(1.0),
+        seconds=10,
+        runs=1 << 12,
+    )
+    assert (result.verdict, result.worlds) == (Verdict.VIOLATED, (2, 3))
+    sequential = result.evidence["sequential"]
+    assert isinstance(sequential, SequentialEvidence)
+    assert sequential.alpha == 0.5e-6
+
+
+def test_the_race_ends_with_the_pair_that_breaks_its_claim() -> None:
+    function = Function(lambda place: randomized_response(place == 3, 1.5 if place > 1 else 0.0), "response")
+    one = Runs(function, lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 600)
+    with isolated(1):
+        function.outcomes(0, 64)  # so that it is known how long a run takes
+        ranked = one.race([*((0, 1) for _ in range(8)), (2, 3)])
+    assert ranked[0] == (2, 3)
+    assert len(ranked) < 9
 
 
 def test_equal_outcomes_do_not_refute_what_runs_cannot_refute() -> None:
