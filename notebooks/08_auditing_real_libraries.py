@@ -62,7 +62,7 @@ from pictures import IN, OUT
 from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
 from subnormal.audit import vectors
-from subnormal.audit.check.words import to_json
+from subnormal.audit.check.document import to_json
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.report import table
@@ -400,7 +400,7 @@ except ValueError as error:
 # here for the callable of part 4:
 
 # %%
-found = to_json(mine)
+found = json.loads(to_json(mine))
 parcel = {"check.json": json.dumps(found, indent=1).encode(), vectors.file_name(grid): vectors.to_json(grid)}
 with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
     for name, content in parcel.items():
