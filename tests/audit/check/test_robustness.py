@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, check, within
-from subnormal.audit.check.primitives import FUNCTIONS, METHODS, Primitive, intercepted
+from subnormal.audit.check.replay.primitives import FUNCTIONS, METHODS, Primitive, intercepted
 from subnormal.audit.check.runs import Runs, certain
 
 LISTS = st.lists(st.integers(0, 9), max_size=3)

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.noise import remembered
-from subnormal.audit.check.primitives import Primitive
+from subnormal.audit.check.replay.noise import remembered
+from subnormal.audit.check.replay.primitives import Primitive
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ import pytest
 
 from subnormal import Claim, Gdp, Renyi, Verdict, Zcdp, check
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.modelled import Replayed, replayed
-from subnormal.audit.check.primitives import intercepted
-from subnormal.audit.check.replay import Recorder
+from subnormal.audit.check.replay.modelled import Replayed, replayed
+from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.recorder import Recorder
 
 RNG = np.random.default_rng(5)
 SEEDS = range(25)

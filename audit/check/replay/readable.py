@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.outcome_paths import Path, leaves
-from subnormal.audit.check.replay import Recorder, Release, Run
+from subnormal.audit.check.replay.recorder import Recorder, Release, Run
 from subnormal.audit.check.result import ModelledLoss
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import AnyClaim, points

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from subnormal.audit.check.function import function as audited
-from subnormal.audit.check.modelled import CONFIRMING, Replayed, replayed
-from subnormal.audit.check.primitives import intercepted
-from subnormal.audit.check.replay import Recorder
+from subnormal.audit.check.replay.modelled import CONFIRMING, Replayed, replayed
+from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subnormal.attacks.core.outcome_paths import leaves
-from subnormal.audit.check.countable import Pair, countable, is_repeated
-from subnormal.audit.check.readable import RESOLUTION, Losses, Number, Readable, identity_at, readable, releases
-from subnormal.audit.check.replay import Call, Recorder, Run
+from subnormal.audit.check.replay.countable import Pair, countable, is_repeated
+from subnormal.audit.check.replay.readable import RESOLUTION, Losses, Number, Readable, identity_at, readable, releases
+from subnormal.audit.check.replay.recorder import Call, Recorder, Run
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import short
