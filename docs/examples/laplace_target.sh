@@ -3,7 +3,7 @@
 # How floats are printed is its first argument: %.17g (exact) unless told; %g rounds, and a note of the check says so.
 format=${1:-%.17g}
 while IFS= read -r line; do
-  # awk's own seed is the clock, in seconds: two requests of the same second would get the same noise.
+  # awk's own seed is the clock, in seconds: two requests of the same second would get the same noise. Seeds above 2^31 are one.
   seed=$(od -An -N4 -tu4 /dev/urandom)
   printf '%s\n' "$line" | awk -v seed="$seed" -v format="$format" '
     function field(name) {
@@ -13,7 +13,7 @@ while IFS= read -r line; do
     }
     /"protocol"/ { print "{\"protocol\": 1}"; exit }
     {
-      srand(seed); runs = field("runs"); value = field("data"); scale = 1 / field("epsilon")
+      srand(seed % 2147483647); runs = field("runs"); value = field("data"); scale = 1 / field("epsilon")
       printf "{\"outcomes\": ["
       for (run = 0; run < runs; run++) {
         do uniform = rand(); while (uniform == 0)
