@@ -65,8 +65,8 @@ def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
         def changed(draw: Draw) -> Pair:
             dataset = draw(data)
-            assume(_size(dataset) > 0)
-            place = draw(_places(_size(dataset)))
+            assume(_records(dataset) > 0)
+            place = draw(_places(_records(dataset)))
             return dataset, _spliced(dataset, place, place + 1, [_record(draw, data, element)])
 
         return _composite(changed, data)
@@ -93,7 +93,7 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
         def changed(draw: Draw) -> Pair:
             dataset = draw(data)
-            size = _size(dataset)
+            size = _records(dataset)
             if size and draw(st.booleans()):
                 place = draw(_places(size))
                 return dataset, _spliced(dataset, place, place + 1, [])
@@ -155,7 +155,10 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
     from hypothesis import strategies as st
 
     if data is not None and not isinstance(data, st.SearchStrategy):
-        raise TypeError(f"data must be a Hypothesis strategy, as st.lists(st.floats(0, 1)), got {quoted(repr(data))}")
+        hint = ": call it" if callable(data) else ""
+        raise TypeError(
+            f"data must be a Hypothesis strategy, as st.lists(st.floats(0, 1)), got {quoted(repr(data))}{hint}"
+        )
     if isinstance(adjacent, st.SearchStrategy):
         return adjacent
     if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):
@@ -241,8 +244,19 @@ def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] 
     return dataset.iloc[place] if hasattr(dataset, "iloc") else dataset[place]
 
 
+def _records(dataset: Any) -> int:
+    """Return the number of records. Raises TypeError where the input is no dataset of records."""
+    size = _size(dataset)
+    if size is None:
+        raise TypeError(
+            "change_one and add_or_remove need datasets of records, lists, tuples, arrays or frames, got "
+            f"{quoted(repr(dataset))}: use within(...), pairs, or a predicate of two inputs"
+        )
+    return int(size)
+
+
 def _size(dataset: Any) -> Any:
-    """Return the number of records; None where the input has none. Raises TypeError where it cannot be spliced."""
+    """Return the number of records; None where the input has none."""
     if isinstance(dataset, list | tuple | np.ndarray) or hasattr(dataset, "iloc"):
         return len(dataset)
     return None

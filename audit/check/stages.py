@@ -22,7 +22,7 @@ from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import judging_words, pair_words, progress_words
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.outcome_notes import outcome_notes
+from subnormal.audit.targets.outcome_notes import outcome_notes, reads_bits
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import AnyClaim
@@ -43,6 +43,10 @@ SAME = 100  # equal runs of each of two inputs after which a function is judged 
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at the most
 UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
+LAST_BITS = (
+    "the event reads the last bits of floats: the rounding of the noise tells the inputs apart, whatever its scale; "
+    "to look for other flaws, check the function with its outcome rounded to a few digits"
+)
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 NOTED = 64  # runs of each input for notes about their outcomes
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
@@ -322,7 +326,9 @@ class Stages:
         evidence = self._judged(pair, suspicion, spent, training, told=told, share=share)
         if evidence.runs == 0:  # learning took all the time
             return self._too_slow(pair, "runs")
-        self.notes += [] if evidence.verdict is Verdict.VIOLATED else notes
+        if evidence.verdict is Verdict.VIOLATED:
+            notes = [LAST_BITS] if reads_bits(evidence.event) else []
+        self.notes += notes
         return self._made(
             "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
         )

@@ -240,10 +240,13 @@ def _relation(text: str) -> Any:
     from subnormal.audit.check import adjacency
 
     name, *arguments = text.split(":")
-    if text == "change-one":
+    if text in ("change-one", "change_one"):
         return adjacency.change_one()
-    if text == "add-or-remove":
+    if text in ("add-or-remove", "add_or_remove"):
         return adjacency.add_or_remove()
+    if name != "within" and not arguments:
+        known = "change-one, add-or-remove, within:DISTANCE, within:DISTANCE:NORM or module:name"
+        raise click.BadParameter(f"{text!r} is none of {known}", param_hint="--adjacent")
     if name != "within":
         return _named("--adjacent", text)
     try:

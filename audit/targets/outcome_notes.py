@@ -1,8 +1,8 @@
-"""Notes about outcomes on which no attack can succeed, because of how they came: all equal, or rounded on their way."""
+"""Notes about outcomes and events: outcomes that are all equal or were rounded, events that read the last bits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -41,3 +41,14 @@ def _floats(outcomes: Iterable[Any]) -> Iterator[float]:
             yield from _floats(outcome)
         elif isinstance(outcome, float) and outcome - outcome == 0:
             yield outcome
+
+
+def reads_bits(event: Mapping[str, Any]) -> bool:
+    """Return whether an event, as JSON, looks at nothing but the last bits of numbers.
+
+    >>> reads_bits({"kind": "off-grid", "grid": -53}), reads_bits({"kind": "between", "low": 0, "high": 1})
+    (True, False)
+    """
+    features = [term["feature"] for term in event.get("terms", ())]
+    bits = [one in ("grid", "trailing-zeros") or one.startswith("bit-") for one in features]
+    return event["kind"] == "off-grid" or (len(bits) > 0 and all(bits))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, add_or_remove, check, within
+from subnormal import Claim, Verdict, add_or_remove, change_one, check, within
 from subnormal.audit.check.replay.primitives import FUNCTIONS, METHODS, Primitive, intercepted
 from subnormal.audit.check.runs import Runs, certain
 
@@ -340,3 +340,25 @@ def test_a_generator_made_from_another_one_draws_from_its_stream_during_a_replay
         assert np.random.default_rng(mine).bit_generator is mine.bit_generator
         drawn = np.random.default_rng(np.random.SeedSequence(4)).normal()
     assert drawn == np.random.default_rng(np.random.SeedSequence(4)).normal()
+
+
+def test_records_of_a_number_are_refused_with_what_to_use_instead() -> None:
+    with pytest.raises(ValueError, match=r"need datasets of records.*got '1'.*use within"):
+        check(lambda data: data, st.just(1), change_one(), Claim(1.0), seconds=5)
+
+
+def test_a_strategy_that_was_not_called_is_named() -> None:
+    with pytest.raises(TypeError, match=r"data must be a Hypothesis strategy.*: call it"):
+        check(len, st.integers, change_one(), Claim(1.0), seconds=5)  # type: ignore[arg-type]
+
+
+def test_a_verdict_by_last_bits_says_so() -> None:
+    def noisy(value: float) -> float:
+        return value + random.expovariate(1.0) - random.expovariate(1.0)
+
+    exact = check(noisy, pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=20)
+    assert exact.verdict is Verdict.VIOLATED
+    assert any("last bits of floats" in note for note in exact.notes)
+    wrong = check(lambda value: round(noisy(3 * value), 2), pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=20)
+    assert wrong.verdict is Verdict.VIOLATED
+    assert not any("last bits of floats" in note for note in wrong.notes)

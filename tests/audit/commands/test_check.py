@@ -246,3 +246,9 @@ def test_progress_in_a_pipe_names_the_stage_the_pairs_and_the_best_one(monkeypat
         r"(replay|runs): \d+ pairs; best: .* against epsilon = 1, delta = 1e-06, in \[", " ".join(shown.stderr.split())
     )
     assert re.search(r"runs: judging, [\d,]+ runs, e-value", " ".join(shown.stderr.split()))
+
+
+def test_a_relation_that_is_none_is_refused_with_those_that_are() -> None:
+    shown = checked("mine:noisy", "--data", "mine:records", "--adjacent", "add-one", "--epsilon", "1")
+    assert shown.exit_code == 2
+    assert "--adjacent: 'add-one' is none of change-one, add-or-remove, within:DISTANCE" in shown.stderr
