@@ -67,7 +67,7 @@ def test_naive_examples_are_violated(language: str, examples: dict[str, str]) ->
         pytest.skip("neither a compiler nor an interpreter of it is installed")
     result = found(examples[language])
     assert (result.verdict, result.stage, result.worlds) == (Verdict.VIOLATED, "runs", (1, 0))
-    assert result.notes == ()
+    assert [note for note in result.notes if "last bits of floats" not in note] == []
 
 
 def test_a_program_has_a_verdict_on_the_command_line(examples: dict[str, str]) -> None:
