@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 from unittest.mock import patch
 
@@ -33,11 +33,11 @@ class OverTimeError(Exception):
 
 @dataclass(slots=True)
 class Function:
-    """A function from data to outcomes, with a count of its runs and their processor time.
+    """A function from data to outcomes, with a count of its runs and their seconds.
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
-    raised: calls for several runs that raised. quickest: seconds of a run, of the call with
-    the quickest runs. until: no run is begun later, on the monotonic clock.
+    raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
+    no run is begun later, on the monotonic clock.
     """
 
     function: Callable[..., Any]
@@ -45,7 +45,7 @@ class Function:
     batch: bool = False
     runs: int = 0
     raised: int = 0
-    seconds: float = field(default=0.0)
+    seconds: float = 0.0
     quickest: float = math.inf
     until: float = math.inf
 

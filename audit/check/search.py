@@ -6,7 +6,9 @@ smallest one that still does.
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
 import time
 import warnings
 from collections.abc import Callable
@@ -156,8 +158,18 @@ def search(
 
 
 def written(pair: Pair) -> list[str]:
-    """Return the two inputs as texts, by which pairs are told apart."""
-    return [literal(data) or repr(data) for data in pair]
+    """Return the two inputs as texts, by which pairs are told apart.
+
+    An input with no short expression is known by all that it holds: the repr of a long array or frame leaves parts out.
+    """
+    return [literal(data) or _digest(data) for data in pair]
+
+
+def _digest(data: Any) -> str:
+    try:
+        return hashlib.sha256(pickle.dumps(data)).hexdigest()
+    except Exception:  # an input that cannot be pickled raises anything
+        return repr(data)
 
 
 def _rank(found: Found, score: float, pair: Pair) -> None:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from subnormal.audit.check.crossing import WayOf, crossed, extent, kind
 from subnormal.audit.check.domain import belongs
 from subnormal.audit.check.function import Function, OverTimeError, all_refused, reseed
-from subnormal.audit.check.replay.modelled import CONFIRMING, replayed
+from subnormal.audit.check.replay.modelled import replayed
 from subnormal.audit.check.replay.primitives import SEEDED, drawn_from, intercepted
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, Stage
 from subnormal.audit.check.runs import CONFIRM, LEARN, SCREEN, Runs, Suspicion, certain, runs_needed
 from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import judging_words, pair_words, progress_words
+from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcome_notes import outcome_notes, reads_bits
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
 FIRST_PAIRS = 8  # pairs of the first calls
 FIRST_RUNS = 4  # runs of each of their inputs
 CROSSING_PAIRS = 256  # inputs of which one run each is looked at, for outcomes of several kinds
-RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + 64)  # runs that search, learn and judge, on one pair
+RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
-AGAIN = 3  # replays of the pair that is shown, of which one has to convict
 MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the outcome shows it
 NOTES = 4  # notes of the replay that are shown
 SAME = 100  # equal runs of each of two inputs after which a function is judged as one that is deterministic
@@ -194,15 +194,11 @@ class Stages:
             found = self._search("replay", loss, seconds, examples=FIRST_PAIRS)
             if located and found.convicting is None:
                 found = self._search("replay", loss, seconds)
-            modelled = None
-            if found.convicting is not None:
-                modelled = shown[" / ".join(written(found.convicting))]
-                if modelled.without_noise is None:
-                    modelled = self._confirmed(recorder, found.convicting)
         self.notes += [note for note in notes if note not in self.notes][: NOTES - len(self.notes)]
         hints = [pair for score, pair in found.ranked if score > 0]
-        if found.convicting is None or modelled is None:
+        if found.convicting is None:
             return None, hints
+        modelled = shown[" / ".join(written(found.convicting))]
         return self._modelled(found.convicting, modelled), [found.convicting, *hints]
 
     def _is_loud(self, pair: Pair) -> bool:
@@ -232,15 +228,6 @@ class Stages:
         """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""
         self.alpha /= 2
         return self.alpha
-
-    def _confirmed(self, recorder: Recorder, pair: Pair) -> ModelledEvidence | None:
-        """Return the evidence of a pair that convicts, where it still does with many redraws of unlocated noise."""
-        if self.runs.is_too_slow(CONFIRMING):
-            return None
-        again = (replayed(recorder, pair, self.claimed(*pair), CONFIRMING) for _ in range(AGAIN))
-        with suppress(OverTimeError), self.function.within(SHARE * self.runs.left()):
-            return next((seen.evidence for seen in again if seen is not None and seen.evidence is not None), None)
-        return None
 
     def _first_calls(self) -> tuple[Pair, list[list[Any]]]:
         """Return the first pair, and the outcomes of some runs of some inputs, a list for each input."""

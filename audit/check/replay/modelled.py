@@ -21,8 +21,6 @@ from subnormal.audit.text import short
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 
 HIDING = (1.0, -0.37, 40.0, -40.0)  # scales by which all noise is shifted, to see what does not change with any
-REDRAWS = 16  # of noise that has no location
-CONFIRMING = 1_000  # redraws for the pair that is shown
 MARGIN = 1e-6  # relative, of a loss above the claim: more than what rounding usually makes of locations
 ROUNDING = 2.0**-50  # relative, of a location: what a few additions in another order make of it
 LOSS_MAX = 1e9  # of a loss as a score
@@ -42,10 +40,9 @@ class Replayed:
     located: bool = True
 
 
-def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = REDRAWS) -> Replayed | None:
+def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None:
     """Return what the replay of a pair says; None where a run cannot be replayed: some randomness is not known.
 
-    redraws: of noise that has no location: what changes with it does not count.
     Raises TypeError where an outcome cannot be compared.
     """
     first = recorder.run(pair[0])
@@ -73,7 +70,7 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, redraws: int = RED
         certain = countable(recorder, pair, first, second)
         exceeded = None
         if certain:
-            shown = readable(recorder, pair, (first, second), moved, claim, redraws)
+            shown = readable(recorder, pair[0], (first, second), moved, claim)
             exceeded = _exceeded(moved, shown.among(certain), claim)
     return Replayed(exceeded, loss, notes)
 

@@ -48,13 +48,11 @@ class Readable:
         return Readable(*([one for one in some if one in numbers] for some in every))
 
 
-def readable(
-    recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], moved: Losses, claim: AnyClaim, redraws: int
-) -> Readable:
+def readable(recorder: Recorder, data: Any, runs: tuple[Run, Run], moved: Losses, claim: AnyClaim) -> Readable:
     """Return which releases the outcome shows.
 
-    runs: on the two inputs; the second replays the first. moved: the releases whose locations differ. redraws: of noise
-    that has no location.
+    data: of the first run. runs: on the two inputs; the second replays the first. moved: the releases whose locations
+    differ. All noise must have a location, see `countable`.
     """
     every, again = releases(runs[0]), releases(runs[1])
     if len(every) > READABLE_MAX:
@@ -62,17 +60,11 @@ def readable(
     touched: dict[Number, set[Path]] = {}
     shown: dict[Number, tuple[set[Path], set[Path], set[Path]]] = {}
     for one, release in every.items():
-        touched[one], *parts = _shown(
-            recorder, pair[0], runs[0], one, _probes(release, again[one], moved.get(one), claim)
-        )
+        touched[one], *parts = _shown(recorder, data, runs[0], one, _probes(release, again[one], moved.get(one), claim))
         shown[one] = parts[0], parts[1], parts[2]
-    taken, moving = set[Path](), set[Number]()
-    for data, run in zip(pair, runs, strict=True):
-        hidden, elsewhere = _hidden(recorder, data, runs[0], run, redraws)
-        taken, moving = taken | hidden, moving | elsewhere
     found = Readable([], [], [])
-    for one in moved.keys() - moving:
-        others = taken.union(*(touched[other] for other in every if other != one))
+    for one in moved:
+        others = set[Path]().union(*(touched[other] for other in every if other != one))
         low, high, fine = (bool(parts - others) for parts in shown[one])
         toward_low, toward_high = found.toward_out, found.toward_in
         if every[one].location < again[one].location:
@@ -132,24 +124,6 @@ def _is_monotone(values: list[Any]) -> bool:
         return False
     pairs = list(pairwise(values))
     return all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs)
-
-
-def _hidden(recorder: Recorder, data: Any, first: Run, base: Run, redraws: int) -> tuple[set[Path], set[Number]]:
-    """Return the parts of the outcome, and the releases with other locations, when noise without a location is redrawn.
-
-    Of a sample of the records, for instance: then the loss is smaller than that of the records that were drawn. base:
-    the run on these data. Its releases are those of the first run, whatever their locations are.
-    """
-    parts, locations = leaves(base.outcome), {one: release.location for one, release in releases(base).items()}
-    hidden, moving = set[Path](), set[Number]()
-    for _ in range(redraws if any(call.primitive.where is None for call in first.calls) else 0):
-        run = recorder.run(data, first, redraw=True)
-        redrawn = leaves(run.outcome)
-        hidden |= {path for path in parts if identity_at(redrawn, path) != identity_at(parts, path)}
-        moving |= {one for one, release in releases(run).items() if release.location != locations.get(one)}
-        if run.difference is not None or len(moving) == len(locations):
-            return set(parts), set(locations)
-    return hidden, moving
 
 
 def identity_at(parts: Leaves, path: Path) -> Hashable:

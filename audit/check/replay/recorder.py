@@ -39,9 +39,11 @@ class Release:
 class Call:
     """One call of a primitive in one run.
 
-    locations, scales: of each number of its result, flat. origin: the call of the first run that it replays.
+    number: its place among the calls of the run. locations, scales: of each number of its result, flat. origin: the
+    call of the first run that it replays.
     """
 
+    number: int
     primitive: Primitive
     site: str
     locations: NDArray[np.float64]
@@ -66,7 +68,7 @@ class Call:
             if number >= len(known) or known[number].place != place:
                 self.run.difference = f"{self.site}: the noise of {self.primitive} is added to other values"
                 return released
-            released = known[number].released + self.run.shifts.get((self.run.calls.index(self), number), 0.0)
+            released = known[number].released + self.run.shifts.get((self.number, number), 0.0)
         scale = float(self.scales[place]) * abs(factor)
         self.releases.append(Release(place, float(self.locations[place]) * factor + location, scale, released))
         return released
@@ -77,14 +79,12 @@ class Run:
     """One run of the function. first: the run that it replays; None while recording.
 
     shifts: what is added to releases, by the number of the call and of its release. raw: the scales by which noise
-    itself is shifted, where what is released is not. redraw: primitives without a location draw afresh. difference:
-    where the calls are others.
+    itself is shifted, where what is released is not. difference: where the calls are others.
     """
 
     first: Run | None = None
     shifts: Mapping[tuple[int, int], float] = field(default_factory=dict)
     raw: float = 0.0
-    redraw: bool = False
     calls: list[Call] = field(default_factory=list)
     outcome: Hashable = None
     difference: str | None = None
@@ -128,7 +128,7 @@ class Recorder:
                 if origin.primitive is not primitive:
                     run.difference = run.difference or f"{site}: {primitive} instead of {origin.primitive}"
                     origin = None
-        result = draw() if origin is None or (run.redraw and primitive.where is None) else origin.result
+        result = draw() if origin is None else origin.result
         location, scale = (0.0, 0.0) if primitive.where is None else primitive.where(*arguments, **options)
         try:
             locations, scales = (
@@ -138,7 +138,7 @@ class Recorder:
         except (TypeError, ValueError):
             run.difference = run.difference or f"{site}: {primitive} returns an array of another shape"
             locations = scales = np.zeros(np.size(result))
-        call = Call(primitive, site, locations, scales, result, run, origin)
+        call = Call(len(run.calls), primitive, site, locations, scales, result, run, origin)
         run.calls.append(call)
         if primitive.where is None:
             return result
@@ -148,8 +148,7 @@ class Recorder:
     def _shifted(run: Run, call: Call, origin: Call) -> Any:
         """Return the result of a replayed call: shifted where the run asks for it, integers by integers."""
         numbers = np.array(call.result).ravel()
-        place = len(run.calls) - 1
-        shifts = run.raw * call.scales if origin.releases else _shifts(run.shifts, place, numbers.size)
+        shifts = run.raw * call.scales if origin.releases else _shifts(run.shifts, call.number, numbers.size)
         if not shifts.any():
             return call.result
         if numbers.dtype.kind in "iu":

@@ -5,13 +5,14 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.check.adjacency import change_one, pairs, within
 from subnormal.audit.check.domain import belongs
-from subnormal.audit.check.search import search
+from subnormal.audit.check.search import search, written
 
 KEYS = st.sampled_from("abc")
 ROWS = st.lists(st.tuples(st.integers(0, 9), st.booleans()), unique_by=itemgetter(0))
@@ -64,3 +65,14 @@ def test_neighbours_in_the_domain_are_drawn_for_every_seed(strategy: st.SearchSt
         found = search(pairs(strategy, adjacent), lambda pair: float(len(pair[0])), seed=seed, seconds=60, examples=30)
         assert found.examples > 10
         assert found.ranked[0][0] > 1
+
+
+def test_long_inputs_that_differ_in_the_middle_are_told_apart() -> None:
+    """The repr of a long array leaves its middle out: such neighbours would be taken for one input."""
+    one = np.random.default_rng(1).normal(size=2_000)
+    other = one.copy()
+    other[1_000] += 1
+    assert repr(one) == repr(other)
+    texts = written((one, other))
+    assert texts[0] != texts[1]
+    assert written((one.copy(), one)) == [texts[0], texts[0]]

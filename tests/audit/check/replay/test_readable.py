@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from subnormal.audit.check.function import function as audited
-from subnormal.audit.check.replay.modelled import CONFIRMING, Replayed, replayed
+from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Renyi
@@ -25,7 +25,7 @@ def replay(function: Callable[[Any], Any], claim: AnyClaim, pair: tuple[Any, Any
     np.random.seed(5)
     recorder = Recorder(audited(function))
     with intercepted(function, recorder.intercept):
-        return replayed(recorder, pair, claim, CONFIRMING)
+        return replayed(recorder, pair, claim)
 
 
 def convicts(function: Callable[[Any], Any], claim: AnyClaim, pair: tuple[Any, Any] = (0.0, 1.0)) -> bool:
