@@ -17,10 +17,10 @@ from typing import Any
 from subnormal.attacks.core.events import Event, OneOf
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.evidence import event_search
-from subnormal.audit.evidence.sequential import FIRST, SLACK, batches
-from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, evidence_of, pair_counts
+from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.statistics import e_process
-from subnormal.audit.statistics.e_process import PairCounts, State
+from subnormal.audit.statistics.e_process import State
 from subnormal.audit.targets.json_lines import gathered
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
@@ -118,7 +118,7 @@ class Runs:
         """Return the logarithm of the wealth that an event wins on so many fresh runs, or fewer if they decide."""
         state = State(suspicion.point)
         for size in batches(runs, BATCH):
-            state = e_process.update(state, _pair_counts(suspicion.event, self.draw(pair, size)))
+            state = e_process.update(state, pair_counts(suspicion.event, self.draw(pair, size)))
             if not HOPELESS < state.log_e_value < LOUD:
                 break
         return state.log_e_value
@@ -235,25 +235,21 @@ class Runs:
                     singly, drawn = True, self.draw(pair, size, singly=True, fewer=True)
             if not len(drawn[0]):
                 break
-            state = e_process.update(state, _pair_counts(suspicion.event, drawn))
+            state = e_process.update(state, pair_counts(suspicion.event, drawn))
             looks.append((state.seen.runs, state.log_e_value))
             told(state.log_e_value, state.seen.runs)
             size = min(BATCH, state.seen.runs)
             while size > 1 and self.is_too_slow(2 * size):
                 size //= 2
-        refuted = state.log_e_value >= needed
-        best = e_process.reachable(max(0, state.seen.runs - FIRST), suspicion.point)
-        return SequentialEvidence(
-            verdict=Verdict.VIOLATED if refuted else Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED,
+        return evidence_of(
+            state,
+            looks,
+            needed=needed,
+            betting=max(0, state.seen.runs - FIRST),
             alpha=alpha,
-            runs=state.seen.runs,
             runs_max=state.seen.runs if most is None else most,
             training=training,
-            log_e_value=state.log_e_value,
-            event_in=state.seen.both + state.seen.only_in,
-            event_out=state.seen.both + state.seen.only_out,
             event=suspicion.event.to_json(),
-            looks=tuple(looks),
         )
 
 
@@ -271,15 +267,9 @@ def certain(pair_claim: AnyClaim, outcome: Hashable) -> Suspicion:
 
 def _fastest(events: Sequence[Event], found: Sequence[Claim], fresh: Drawn) -> Suspicion:
     """Return the event and its point, of those at the same places, that grow wealth fastest on fresh runs."""
-    counted = {id(event): _pair_counts(event, fresh) for event in events}
+    counted = {id(event): pair_counts(event, fresh) for event in events}
     each = (
         Suspicion(point, event, e_process.growth(point, counted[id(event)]))
         for event, point in zip(events, found, strict=True)
     )
     return max(each, key=lambda one: one.growth)
-
-
-def _pair_counts(event: Event, drawn: Drawn) -> PairCounts:
-    one, other = event(drawn[0]), event(drawn[1])
-    both, only_in, only_out = int((one & other).sum()), int((one & ~other).sum()), int((~one & other).sum())
-    return PairCounts(both, only_in, only_out, len(one) - both - only_in - only_out)

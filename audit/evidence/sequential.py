@@ -8,12 +8,13 @@ from itertools import islice
 from typing import Any
 
 from subnormal.attacks.core.attack import AnyAttack
+from subnormal.attacks.core.events import Event
 from subnormal.audit.evidence.batches import Batch
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import AnyMechanism
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Outcomes
 from subnormal.mechanisms.privacy import Claim
 
 FIRST = 64  # runs of the first batch, which bets nothing; each later batch doubles the runs, up to a largest size
@@ -93,21 +94,38 @@ class Looks:
     @property
     def evidence(self) -> SequentialEvidence:
         """The evidence of the batches so far."""
-        state, (runs_max, training, batch), needed = self._state, self._plan, -math.log(self._alpha) + SLACK
-        best = e_process.reachable(runs_max - training - min(FIRST, batch), state.claim)  # the first batch bets nothing
-        weak = Verdict.UNDERPOWERED if best < needed else Verdict.NOT_REFUTED
-        return SequentialEvidence(
-            verdict=Verdict.VIOLATED if self.refuted else weak,
+        runs_max, training, batch = self._plan
+        betting = runs_max - training - min(FIRST, batch)  # the first batch bets nothing
+        return evidence_of(
+            self._state,
+            self._looks,
+            needed=-math.log(self._alpha) + SLACK,
+            betting=betting,
             alpha=self._alpha,
-            runs=state.seen.runs,
             runs_max=runs_max,
             training=training,
-            log_e_value=state.log_e_value,
-            event_in=state.seen.both + state.seen.only_in,
-            event_out=state.seen.both + state.seen.only_out,
             event=self._event,
-            looks=tuple(self._looks),
         )
+
+
+def evidence_of(
+    state: State, looks: Sequence[tuple[int, float]], *, needed: float, betting: int, **of_the_test: Any
+) -> SequentialEvidence:
+    """Return the evidence of a test as it stands.
+
+    VIOLATED: its wealth is at least `needed` (nats). UNDERPOWERED: as many bets as `betting` could not have shown it.
+    of_the_test: the fields of the evidence that do not follow from its state.
+    """
+    weak = Verdict.UNDERPOWERED if e_process.reachable(betting, state.claim) < needed else Verdict.NOT_REFUTED
+    return SequentialEvidence(
+        verdict=Verdict.VIOLATED if state.log_e_value >= needed else weak,
+        runs=state.seen.runs,
+        log_e_value=state.log_e_value,
+        event_in=state.seen.both + state.seen.only_in,
+        event_out=state.seen.both + state.seen.only_out,
+        looks=tuple(looks),
+        **of_the_test,
+    )
 
 
 def batches(runs: int, largest: int) -> Iterator[int]:
@@ -130,13 +148,18 @@ def count_pairs(mechanism: AnyMechanism, attack: AnyAttack, seed: int, number: i
     """
     if attack.event is None:
         raise ValueError(f"attack {attack.name!r} names no event")
-    happened = []
+    drawn = []
     for world, data in zip(("pairs-in", "pairs-out"), attack.worlds(), strict=True):
         bits = seeded_bits(seed, attack.name, mechanism.name, world, number)
         outcomes = mechanism.sample(data, attack.parameters, bits, runs)
         if len(outcomes) != runs:
             raise ValueError(f"{mechanism.name} returned {len(outcomes)} outcomes, not {runs}")
-        happened.append(attack.event(outcomes))
-    one, other = happened
+        drawn.append(outcomes)
+    return pair_counts(attack.event, (drawn[0], drawn[1]))
+
+
+def pair_counts(event: Event, drawn: tuple[Outcomes, Outcomes]) -> PairCounts:
+    """Return how often an event happened in both worlds, in one of them, and in neither, of outcomes in pairs."""
+    one, other = event(drawn[0]), event(drawn[1])
     both, only_in, only_out = int((one & other).sum()), int((one & ~other).sum()), int((~one & other).sum())
-    return PairCounts(both, only_in, only_out, runs - both - only_in - only_out)
+    return PairCounts(both, only_in, only_out, len(one) - both - only_in - only_out)
