@@ -120,7 +120,7 @@ def implied(claim: AnyClaim, epsilon: float) -> Claim:
     True
     """
     if isinstance(claim, Claim):
-        return Claim(epsilon, _below(claim, epsilon))
+        return Claim(epsilon, claim.implied_delta(epsilon))
     if isinstance(claim, Zcdp):
         return Claim(epsilon, min(claim.delta(epsilon), _delta(tuple(ORDERS), tuple(ORDERS * claim.rho), epsilon)))
     return Claim(epsilon, float(claim.delta(epsilon)))
@@ -151,17 +151,6 @@ def _curve(claim: AnyClaim) -> tuple[Claim, ...]:
 @lru_cache(maxsize=1024)
 def _known_curve(claim: Zcdp | Gdp | Renyi) -> tuple[Claim, ...]:
     return _curve(claim)
-
-
-def _below(claim: Claim, epsilon: float) -> float:
-    """Return the δ of an (ε₀, δ₀) claim at another ε: δ₀ where ε ≥ ε₀, and below the curve of the worst pair,
-
-    δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1) (Kairouz, Oh, Viswanath 2015).
-    """
-    if epsilon >= claim.epsilon:
-        return claim.delta
-    share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
-    return min(1.0, claim.delta + (1 - claim.delta) * share + SLACK)
 
 
 @lru_cache(maxsize=1024)

@@ -73,6 +73,18 @@ class Claim:
         half = math.exp(-self.epsilon)
         return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta * half / (1 + half))
 
+    def implied_delta(self, epsilon: float) -> float:
+        """Return the least δ for which this claim (ε₀, δ₀) implies (ε, δ), rounded up: δ₀ where ε ≥ ε₀, and below
+
+            δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1),
+
+        the curve of the worst pair that the claim allows (Kairouz, Oh, Viswanath 2015: the region of its trade-offs).
+        """
+        if epsilon >= self.epsilon:
+            return self.delta
+        share = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))
+        return min(1.0, (self.delta + (1 - self.delta) * share) * (1 + 1e-15) + 1e-300)
+
     def budget_of(self, advantage: float) -> float:
         """Return the least ε (nats) that, with this δ, allows an event that advantage: ln((1 + A − 2δ)/(1 − A)), or 0.
 

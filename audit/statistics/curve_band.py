@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,21 +96,8 @@ def groups(bins: int, law: Pair | None) -> NDArray[np.int64]:
 
 def promised(claim: Claim | Zcdp, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the δ(ε) that a claim allows, shape (epsilons,)."""
-    curve = claim.delta if isinstance(claim, Zcdp) else partial(implied_delta, claim)
+    curve = claim.delta if isinstance(claim, Zcdp) else claim.implied_delta
     return np.array([curve(epsilon) for epsilon in epsilons.tolist()])
-
-
-def implied_delta(claim: Claim, epsilon: float) -> float:
-    """Return the least δ for which an (ε₀, δ₀) claim implies (ε, δ), rounded up: δ₀ where ε ≥ ε₀, and below
-
-        δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1),
-
-    the curve of the worst pair that the claim allows (Kairouz, Oh, Viswanath 2015: the region of its trade-offs).
-    """
-    if epsilon >= claim.epsilon:
-        return claim.delta
-    share = -math.expm1(epsilon - claim.epsilon) / (1 + math.exp(-claim.epsilon))
-    return min(1.0, (claim.delta + (1 - claim.delta) * share) * (1 + 1e-15) + 1e-300)
 
 
 def _shown(

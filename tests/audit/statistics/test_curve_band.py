@@ -113,7 +113,7 @@ def test_the_implied_curve_is_that_of_the_worst_pair(epsilon: float) -> None:
     truth = math.exp(1) / (1 + math.e)
     first, second = (0.1, 0.9 * truth, 0.9 * (1 - truth), 0.0), (0.0, 0.9 * (1 - truth), 0.9 * truth, 0.1)
     expected = sum(max(0.0, one - math.exp(epsilon) * other) for one, other in zip(first, second, strict=True))
-    assert curve_band.implied_delta(Claim(1.0, 0.1), epsilon) == pytest.approx(expected, rel=1e-12)
+    assert Claim(1.0, 0.1).implied_delta(epsilon) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_reversed_order_shows_as_much_and_a_scrambled_one_no_more_than_is_true() -> None:
