@@ -202,7 +202,7 @@ def assert_private(
     Raises:
         NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
         ValueError: no verdict is possible: an argument is out of range, there are fewer runs than could show a
-            violation (the message says how many are needed), or release raised in every run on both inputs.
+            violation (the message says how many are needed, or how much time), or release raised in every run.
         TypeError: release cannot be called with the data alone, an outcome cannot be compared for certain, as an object
             of a class of your own or a generator, or the arguments state two pairs, no pair, two claims or none.
     """
@@ -220,7 +220,10 @@ def assert_private(
         if event is not None:
             raise TypeError("event goes with data_in and data_out: where a pair is searched, so is an event")
         _require_enough(runs, alpha, stated)
-        _raise(check(release, data, adjacent, stated, runs=runs, seconds=seconds, alpha=alpha, seed=SEED))
+        result = check(release, data, adjacent, stated, runs=runs, seconds=seconds, alpha=alpha, seed=SEED)
+        _raise(result)
+        if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
+            raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
         return
     at_zero = _at_zero(data_in, data_out) if event is None else None
     share = alpha if at_zero is None else alpha / 2

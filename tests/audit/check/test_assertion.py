@@ -7,6 +7,7 @@ import itertools
 import math
 import random
 import sys
+import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -145,7 +146,7 @@ def test_a_release_that_only_raises_has_not_been_tried() -> None:
         return epsilon
 
     with pytest.raises(TypeError, match=r"is called as function\(data\), but its signature is"):
-        assert_private(needing_a_budget, [], [1], epsilon=1.0, runs=200)  # type: ignore[arg-type]
+        assert_private(needing_a_budget, [], [1], epsilon=1.0, runs=200)  # type: ignore[arg-type]  # refused when called
 
     def telling(records: Sequence[int]) -> float:
         raise TypeError(f"{len(records)} records are too few")
@@ -241,7 +242,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     script = "import subnormal, sys; assert 'numpy' not in sys.modules; subnormal.assert_private"
     assert run([sys.executable, "-c", script]).returncode == 0
     with pytest.raises(ImportError):
-        from subnormal import no_such_name  # type: ignore[attr-defined]  # noqa: F401
+        from subnormal import no_such_name  # type: ignore[attr-defined]  # noqa: F401 - there is none, which is tested
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -274,3 +275,16 @@ def test_what_drifts_with_the_number_of_calls_is_not_taken_for_the_data(seed: in
 def test_outcomes_of_odd_kinds_tell_all_the_same(release: Callable[[int], Any]) -> None:
     with pytest.raises(NotPrivateError):
         assert_private(release, 1, 0, epsilon=1.0, runs=2_000)
+
+
+def test_a_release_too_slow_for_any_verdict_does_not_pass() -> None:
+    """A release without noise that sleeps: no run could be judged, and that is no reason to trust it."""
+
+    def release(records: list[int]) -> float:
+        time.sleep(0.05)
+        return sum(records) + random.random() * 1e-9
+
+    with pytest.raises(ValueError, match=r"so few runs could not have shown a violation:\nUNDERPOWERED"):
+        assert_private(
+            release, data=st.lists(st.integers(0, 9), max_size=2), adjacent=add_or_remove(), epsilon=1.0, seconds=1
+        )
