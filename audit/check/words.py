@@ -65,7 +65,7 @@ def lines(result: Result) -> list[str]:
         named.append(("error", result.error))
     if result.worlds is not None:
         named += [("in", shown(result.worlds[0])), ("out", shown(result.worlds[1]))]
-    if result.verdict is Verdict.VIOLATED and result.event is not None and "modelled" not in result.evidence:
+    if result.event is not None and "modelled" not in result.evidence:
         named.append(("event", _event_words(result.event)))
     if result.point is not None and result.point != result.claim:
         named.append(("point", f"{claim_words(result.point)}, which the claim implies"))
