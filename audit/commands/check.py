@@ -251,7 +251,7 @@ def _relation(text: str) -> Any:
         return _named("--adjacent", text)
     try:
         distance, norm = float(arguments[0]), arguments[1] if len(arguments) > 1 else "linf"
-        return adjacency.within(distance, norm)  # type: ignore[arg-type]
+        return adjacency.within(distance, norm)  # type: ignore[arg-type]  # any text: `within` refuses it
     except (IndexError, ValueError) as error:
         raise click.BadParameter(f"{text!r} is not within:DISTANCE[:NORM]: {error}", param_hint="--adjacent") from None
 

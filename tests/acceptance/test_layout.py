@@ -64,7 +64,7 @@ def test_no_module_is_imported_under_two_names(command: list[str], tmp_path: Pat
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_members_are_in_the_folders_that_their_family_may_name(family: object) -> None:
     """Members are named as strings, so that no import contract sees them. Those of libraries are apart."""
-    for reference in family.members:  # type: ignore[attr-defined]
+    for reference in family.members:  # type: ignore[attr-defined]  # families differ in their types of data
         module, _, attribute = reference.partition(":")
         assert re.fullmatch(r"subnormal\.mechanisms\.\w+\.\w+", module)
         assert (ROOT / module.removeprefix("subnormal.").replace(".", "/")).with_suffix(".py").is_file()

@@ -248,7 +248,7 @@ def test_a_strategy_or_a_relation_that_raises_is_an_error_of_its_own() -> None:
 
 def test_a_claim_of_two_inputs_that_is_no_claim_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"claim\(data_in, data_out\) must return a Claim.*got '1.0'"):
-        check(noisy_count, LISTS, add_or_remove(), lambda one, other: 1.0, seconds=1)  # type: ignore[arg-type, return-value]
+        check(noisy_count, LISTS, add_or_remove(), lambda one, other: 1.0, seconds=1)  # type: ignore[arg-type, return-value]  # the mistake
 
 
 def primitives() -> dict[str, Any]:
@@ -310,14 +310,14 @@ def test_what_a_function_imports_or_keeps_during_a_replay_is_not_left_patched(
     kept: dict[str, Any] = {"calls": 0}
 
     def noisy() -> float:
-        import imported_late  # type: ignore[import-not-found]
+        import imported_late  # type: ignore[import-not-found]  # written by the test
 
-        noisy.calls = noisy.calls + 1  # type: ignore[attr-defined]
-        noisy.generator = np.random.default_rng()  # type: ignore[attr-defined]
+        noisy.calls = noisy.calls + 1  # type: ignore[attr-defined]  # a state of its own
+        noisy.generator = np.random.default_rng()  # type: ignore[attr-defined]  # a state of its own
         kept["late"] = imported_late
         return float(imported_late.gauss(0.0, 1.0) + imported_late.normal())
 
-    noisy.calls = 0  # type: ignore[attr-defined]
+    noisy.calls = 0  # type: ignore[attr-defined]  # a state of its own
     seen = []
 
     def intercept(primitive: Primitive, original: Any, given: Any, options: Any) -> Any:
@@ -330,8 +330,8 @@ def test_what_a_function_imports_or_keeps_during_a_replay_is_not_left_patched(
     assert set(seen) >= {"random.gauss", "numpy.random.normal"}
     assert kept["late"].gauss is random.gauss
     assert kept["late"].normal is np.random.normal
-    assert type(noisy.generator) is np.random.Generator  # type: ignore[attr-defined]
-    assert noisy.calls == 1  # type: ignore[attr-defined]
+    assert type(noisy.generator) is np.random.Generator  # type: ignore[attr-defined]  # a state of its own
+    assert noisy.calls == 1  # type: ignore[attr-defined]  # a state of its own
 
 
 def test_a_generator_made_from_another_one_draws_from_its_stream_during_a_replay() -> None:
@@ -349,7 +349,7 @@ def test_records_of_a_number_are_refused_with_what_to_use_instead() -> None:
 
 def test_a_strategy_that_was_not_called_is_named() -> None:
     with pytest.raises(TypeError, match=r"data must be a Hypothesis strategy.*: call it"):
-        check(len, st.integers, change_one(), Claim(1.0), seconds=5)  # type: ignore[arg-type]
+        check(len, st.integers, change_one(), Claim(1.0), seconds=5)  # type: ignore[arg-type]  # the mistake
 
 
 def test_a_verdict_by_last_bits_says_so() -> None:

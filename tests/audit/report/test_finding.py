@@ -26,7 +26,7 @@ PURE, DELTA = Claim(1.0), Claim(1.0, 1e-9)
 
 
 def row(claim: Claim | None, **evidence: Evidence) -> Row:
-    return dataclasses.replace(blank_row(claim), **evidence)  # type: ignore[arg-type]
+    return dataclasses.replace(blank_row(claim), **evidence)  # type: ignore[arg-type]  # by kind
 
 
 def exact(verdict: Verdict, epsilon: float = 0.5, delta: float = 0.0, within: float | None = None) -> ExactEvidence:
