@@ -19,7 +19,8 @@ from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair
-from subnormal.audit.check.stages import Stages, Told
+from subnormal.audit.check.stages.order import result
+from subnormal.audit.check.stages.state import Check, Told
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import require_positive
@@ -87,7 +88,7 @@ def check(
     audited = audited_function(function, batch=batch)
     way = adjacent.way if isinstance(adjacent, adjacency.Adjacency) else None
     with isolated(seed):
-        return Stages(audited, data, strategy, way, claimed, claim, seconds, runs, alpha, seed, told).result()
+        return result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, way)
 
 
 def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:

@@ -1,0 +1,1 @@
+"""The stages of a check, a file each, and what they share."""

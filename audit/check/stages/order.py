@@ -1,0 +1,123 @@
+"""The order of the stages: first calls, stability, then searches by replay and by runs in turn, and judging."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from subnormal.audit.check.crossing import WayOf, crossed, extent, kind
+from subnormal.audit.check.domain import belongs
+from subnormal.audit.check.function import OverTimeError, all_refused
+from subnormal.audit.check.result import Result
+from subnormal.audit.check.search import Pair, search, written
+from subnormal.audit.check.stages.by_runs import by_runs
+from subnormal.audit.check.stages.deterministic import deterministic, differing
+from subnormal.audit.check.stages.first_call import first_calls
+from subnormal.audit.check.stages.replaying import Replaying
+from subnormal.audit.check.stages.state import RUNS_LEAST, SHARE, Check
+from subnormal.audit.model import Verdict
+from subnormal.audit.targets.json_lines import TargetError
+from subnormal.mechanisms.core.outcome_identity import identity
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+CROSSING_PAIRS = 256  # inputs of which one run each is looked at, for outcomes of several kinds
+ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
+JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at the most
+
+
+def result(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) -> Result:
+    """Return what the first stage that decides has found, or the last. A program's mistake is an error.
+
+    data: the domain. way: from one input to another, from neighbour to neighbour; None where none is known.
+    """
+    try:
+        return _decided(check, data, way)
+    except TargetError as error:
+        return check.made(check.stage, error=str(error))
+
+
+def _decided(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) -> Result:
+    pair, firsts = first_calls(check)
+    if all(all_refused(outcomes) for outcomes in firsts):
+        last = firsts[-1][-1]
+        return check.made("first call", error=f"every run of every input raised; the last: {last.error}")
+    if check.runs.left() <= 0:
+        return check.too_slow(pair)
+    try:
+        with check.function.within(check.runs.left()):
+            if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
+                different = differing(check)
+                convicted = None if different is None else deterministic(check, different)
+                if convicted is not None:
+                    return convicted
+            crossing = None
+            with suppress(OverTimeError):
+                crossing = _crossing(check, data, way)
+            return _searched(check, pair, crossing)
+    except OverTimeError:
+        return check.too_slow(pair, check.stage)
+
+
+def _searched(check: Check, pair: Pair, crossing: Pair | None) -> Result:
+    """Return what searches by replay and by runs find. crossing: neighbours with outcomes of different kinds."""
+    suspicious = [pair]
+    if crossing is not None:
+        if check.runs.loudness(crossing) == math.inf:
+            return by_runs(check, crossing)
+        suspicious.append(crossing)
+    replaying = Replaying(check)
+    for share in ROUNDS:
+        by_replay, hints = replaying.search(share * check.seconds / 2)
+        if by_replay is not None:
+            return by_replay
+        if not check.function.batch and check.runs.left() < RUNS_LEAST * check.function.quickest:
+            return check.too_slow(pair)
+        loudness = partial(check.runs.loudness, readable=share < ROUNDS[-1])  # bits of floats come last
+        found = check.search("runs", loudness, share * check.seconds / 2)
+        if found.convicting is not None:
+            return by_runs(check, found.convicting)
+        ranked = [one for score, one in found.ranked if score > -math.inf]
+        suspicious = [*ranked, *hints, *suspicious]  # the loudest first
+    return _judged(check, suspicious)
+
+
+def _judged(check: Check, suspicious: list[Pair]) -> Result:
+    """Return what runs show of the most promising pairs, one after the other until one convicts."""
+    *others, last = check.runs.race(list({" / ".join(written(one)): one for one in suspicious}.values()))[:JUDGED]
+    notes = check.notes[:]  # those of a pair that runs do not convict are not kept
+    for other in others:
+        convicted = by_runs(check, other, check.share_of_alpha(), share=SHARE)
+        if convicted.verdict is Verdict.VIOLATED:
+            return convicted
+        check.notes = notes[:]
+    return by_runs(check, last)
+
+
+def _crossing(check: Check, data: SearchStrategy[Any] | None, way_of: WayOf | None) -> Pair | None:
+    """Return neighbours whose outcomes are of different kinds; None where no such are found."""
+    if way_of is None:
+        return None
+    seen: dict[Any, Any] = {}
+
+    def kind_at(one: Any) -> Any:
+        return kind(check.function.outcome(one))
+
+    def looked(pair: Pair) -> float:
+        seen.setdefault(kind_at(pair[0]), pair[0])
+        return extent(pair[0])  # large inputs are those that overflow and underflow
+
+    seconds = check.seconds / 16
+    search(check.strategy, looked, seed=check.seed, seconds=seconds, shrinking=0.0, examples=CROSSING_PAIRS)
+    for one, other in pairwise(seen.values()):
+        if (way := way_of(one, other)) is None:
+            continue
+        with check.function.within(seconds):
+            pair = crossed(way, kind_at)
+        if all(belongs(data, end) is not False for end in pair) and len(set(map(kind_at, pair))) == 2:
+            return pair
+    return None

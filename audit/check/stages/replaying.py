@@ -1,0 +1,84 @@
+"""The search by replay: losses of the known primitives, and what differs without any."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+from subnormal.audit.check.function import OverTimeError
+from subnormal.audit.check.replay.modelled import replayed
+from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.recorder import Recorder
+from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result
+from subnormal.audit.check.runs import CONFIRM, SCREEN
+from subnormal.audit.check.search import Pair, written
+from subnormal.audit.check.stages.first_call import FIRST_PAIRS
+from subnormal.audit.check.stages.state import SHARE, Check
+from subnormal.audit.model import Verdict
+
+MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the outcome shows it
+NOTES = 4  # notes of the replay that are shown
+UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
+
+
+class Replaying:
+    """Searches by replay: `search` returns what one shows. unconfirmed: pairs without noise that runs looked at."""
+
+    def __init__(self, check: Check) -> None:
+        self._check, self._unconfirmed = check, 0
+
+    def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
+        """Return what the replay shows, and the pairs that it finds suspicious."""
+        check = self._check
+        recorder, notes, shown = Recorder(check.function), dict[str, None](), dict[str, ModelledEvidence]()
+        located = False
+
+        def loss(pair: Pair) -> float:
+            seen = replayed(recorder, pair, check.claimed(*pair))
+            if seen is None:
+                return 0.0
+            nonlocal located
+            located = located or seen.located
+            notes.update(dict.fromkeys(seen.notes))
+            if seen.evidence is None:
+                return min(seen.loss, MOST)
+            if seen.evidence.without_noise is not None and not self._is_loud(pair):
+                return 1.0
+            shown[" / ".join(written(pair))] = seen.evidence
+            return math.inf
+
+        with intercepted(check.function.function, recorder.intercept):
+            found = check.search("replay", loss, seconds, examples=FIRST_PAIRS)
+            if located and found.convicting is None:
+                found = check.search("replay", loss, seconds)
+        check.notes += [note for note in notes if note not in check.notes][: NOTES - len(check.notes)]
+        hints = [pair for score, pair in found.ranked if score > 0]
+        if found.convicting is None:
+            return None, hints
+        modelled = shown[" / ".join(written(found.convicting))]
+        return self._modelled(found.convicting, modelled), [found.convicting, *hints]
+
+    def _is_loud(self, pair: Pair) -> bool:
+        """Return whether a few fresh runs say that a pair convicts, where there is time for them."""
+        if self._unconfirmed >= UNCONFIRMED:
+            return False
+        self._unconfirmed += 1
+        runs = self._check.runs
+        return not runs.is_too_slow(2 * (SCREEN[0] + CONFIRM)) and runs.loudness(pair) == math.inf
+
+    def _modelled(self, pair: Pair, modelled: ModelledEvidence) -> Result | None:
+        """Return that a pair is convicted by its losses; or by what has no noise, where runs confirm it."""
+        check = self._check
+        if modelled.without_noise is None:
+            evidence = {"modelled": modelled}
+            return check.made("replay", pair, None, evidence, verdict=Verdict.VIOLATED, point=modelled.claim)
+        alpha = check.share_of_alpha()
+        runs = None
+        with suppress(OverTimeError), check.function.within(SHARE * check.runs.left()):
+            suspicion, training = check.runs.learned(pair, alpha)
+            runs = check.judged(pair, suspicion, alpha, training, share=SHARE)
+        if runs is None or runs.verdict is not Verdict.VIOLATED:
+            self._unconfirmed = UNCONFIRMED
+            return None
+        both: dict[str, CheckEvidence] = {"modelled": modelled, "sequential": runs}
+        return check.made("replay", pair, runs.event, both, verdict=runs.verdict, point=suspicion.point)

@@ -1,0 +1,148 @@
+"""What the stages of one check share: the function, the search for pairs, what is left of time and of α, and notes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from subnormal.audit.check.function import Function, OverTimeError, reseed
+from subnormal.audit.check.result import CheckEvidence, Result, Stage
+from subnormal.audit.check.runs import LEARN, SCREEN, Runs, Suspicion
+from subnormal.audit.check.search import Found, Pair, search
+from subnormal.audit.check.words import progress_words
+from subnormal.audit.evidence.sequential import FIRST
+from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.text import given, short
+from subnormal.mechanisms.curves import AnyClaim
+from subnormal.mechanisms.privacy import Claim
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
+SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
+SHARE = 1 / 4  # of the time that is left, for a stage before the last
+TELL_INTERVAL = 0.1  # seconds between two messages on the progress
+
+Told = Callable[[str], None]
+
+
+class Check:
+    """One check while it lasts. alpha: what is left of it; stage: the one that is at work."""
+
+    def __init__(
+        self,
+        function: Function,
+        strategy: SearchStrategy[Pair],
+        claimed: Callable[[Any, Any], AnyClaim],
+        claim: Any,
+        seconds: float,
+        runs_max: int | None,
+        alpha: float,
+        seed: int,
+        told: Told,
+    ) -> None:
+        self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
+        self.strategy, self._claim, self._runs_max, self._told = strategy, claim, runs_max, told
+        self._started = self._silent_until = time.monotonic()
+        self.runs = Runs(function, claimed, seed, self._started + seconds)
+        self._examples = self._searches = 0
+        self.stage: Stage = "first call"
+        self.notes: list[str] = []
+
+    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
+        """Return the loudest pairs by a score. A pair for which there is no time says nothing."""
+
+        def told(found: Found) -> None:
+            score, pair = found.ranked[0]
+            pairs = f"{stage}: {self._examples + found.examples:,} pairs"
+            self.tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
+
+        convicted: list[Pair] = []
+        shrinking = self.runs.left() * SHRINKING
+        until = time.monotonic() + seconds if stage != "first call" else math.inf
+
+        def scored(pair: Pair) -> float:
+            nonlocal until
+            try:
+                with self.function.within(until - time.monotonic()):
+                    value = score(pair)
+            except OverTimeError:
+                return -math.inf
+            if value == math.inf and not convicted:
+                convicted.append(pair)
+                until = time.monotonic() + shrinking
+            return value
+
+        self.stage = stage
+        self._searches += 1
+        found = search(
+            self.strategy,
+            scored,
+            seed=self.seed + self._searches,
+            seconds=seconds,
+            shrinking=shrinking,
+            told=told,
+            **options,
+        )
+        self._examples += found.examples
+        return found
+
+    def share_of_alpha(self) -> float:
+        """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""
+        self.alpha /= 2
+        return self.alpha
+
+    def judged(
+        self, pair: Pair, suspicion: Suspicion, alpha: float, training: int, **options: Any
+    ) -> SequentialEvidence:
+        """Return what runs say that no search and no learning has seen: they have a stream of their own."""
+        self._searches += 1
+        reseed(self.seed, "judge", self._searches)
+        return self.runs.judge(pair, suspicion, alpha, training, most=self._runs_max, **options)
+
+    def tell(self, message: Callable[[], str]) -> None:
+        """Report progress, not more often than a reader can follow: messages take time to write."""
+        if time.monotonic() >= self._silent_until:
+            self._told(message())
+            self._silent_until = time.monotonic() + TELL_INTERVAL
+
+    def too_slow(self, pair: Pair, stage: Stage = "first call") -> Result:
+        """Return that there is no time for the runs of one pair."""
+        one = self.runs.seconds_a_run()
+        more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
+        self.notes.append(
+            f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
+            f"give it more than {given(self.seconds)} seconds, {more:,} or more"
+        )
+        return self.made(stage, pair, verdict=Verdict.UNDERPOWERED)
+
+    def made(
+        self,
+        stage: Stage,
+        pair: Pair | None = None,
+        event: Mapping[str, Any] | None = None,
+        evidence: Mapping[str, CheckEvidence] | None = None,
+        *,
+        verdict: Verdict | None = None,
+        point: Claim | None = None,
+        error: str | None = None,
+    ) -> Result:
+        """Return the result, with what the check has spent."""
+        return Result(
+            verdict=verdict,
+            function=self.function.name,
+            claim=self._claim,
+            point=point,
+            stage=stage,
+            worlds=pair,
+            event=event,
+            evidence=evidence or {},
+            error=error,
+            notes=tuple(self.notes),
+            examples=self._examples,
+            runs=self.function.runs,
+            seconds=time.monotonic() - self._started,
+        )
