@@ -284,7 +284,6 @@ class Row:
     reproducible: whether the seed determines all runs. false: the mechanism has its own randomness, or times are
         measured.
     error: the message of an error; the row then has no verdict. null without an error.
-    warnings: notes that qualify the verdicts.
     exact: evidence from the laws of the code in both worlds.
     exhaustive: evidence from every string of random bits, up to a depth, through the code itself.
     """
@@ -304,7 +303,6 @@ class Row:
     visible_below: Nonnegative | None = field(init=False)
     reproducible: bool
     error: str | None = None
-    warnings: tuple[str, ...] = ()
     timing: TimingEvidence | None = None
     exact: ExactEvidence | None = None
     exhaustive: ExactEvidence | None = None
@@ -357,7 +355,6 @@ class Report:
     alpha: largest probability that any sampled verdict of the report is a false alarm.
     alpha_per_row: each sampled row's share of alpha.
     environment: the machine and its versions: floats depend on this numpy and this processor.
-    unfinished: the attacks without rows, because the audit ended early. Empty: the report is complete.
     rows: no two have the same attack, mechanism and channel.
     """
 
@@ -368,5 +365,4 @@ class Report:
     alpha: Chance
     alpha_per_row: Chance
     environment: Mapping[str, str]
-    unfinished: tuple[str, ...] = field(default=(), kw_only=True)
     rows: tuple[Row, ...]

@@ -35,7 +35,7 @@ def compare(old: Path, new: Path, form: str) -> None:
     """List the changes from one report.json to another. Exit 0 without changes, 1 with changes.
 
     Rows are matched by attack, mechanism and channel. The list has changed verdicts, new violations first; new or
-    missing rows, errors and warnings; changed claims, parameters and events. Numbers may differ under the same verdict,
+    missing rows and errors; changed claims, parameters and events. Numbers may differ under the same verdict,
     with two exceptions: exact and exhaustive evidence in the same version, and sampled evidence with the same seed,
     runs, α and environment. Times may always differ.
 

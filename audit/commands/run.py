@@ -276,7 +276,6 @@ def _show(report: Report, form: str, page: str, wide: bool) -> None:
         click.echo(junit.to_junit(report), nl=False)
     elif wide:
         print_whole(table.table(report))
-        rows = report.rows
-        print_lines([*terminal.errors(rows), *terminal.warnings(rows), *terminal.conclusion(report)], terminal.WIDTH)
+        print_lines([*terminal.errors(report.rows), *terminal.conclusion(report)], terminal.WIDTH)
     else:
         print_lines(terminal.lines(report), terminal.WIDTH)

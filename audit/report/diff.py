@@ -48,7 +48,7 @@ class Difference:
 def differences(old: Json, new: Json) -> list[Difference]:
     """Return the changes between two documents of `load.parsed`, the most severe first. `load.key` matches the rows.
 
-    Changes are new or missing rows and errors, verdicts of any kind of evidence, warnings, claims, parameters and
+    Changes are new or missing rows and errors, verdicts of any kind of evidence, claims, parameters and
     events. Numbers count if they must be equal: those of laws, in the same version; those of runs, for the same seed,
     runs, α and environment, if both rows are reproducible. Times never count.
     """
@@ -97,7 +97,6 @@ def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterato
     question = [changed for name in both for changed in _changed(name, old[name], new[name])]
     if same_version and not old["reproducible"] and not new["reproducible"]:
         question = [one for one in question if one[0].partition(".")[0] != "event"]  # learned anew on other runs
-    question += _changed("warnings", old["warnings"], new["warnings"])
     for path, before, after in question:
         yield _difference(Weight.QUESTION, new, path, before, after)
     alike = not question and old["package"] == new["package"]

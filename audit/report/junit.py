@@ -79,8 +79,7 @@ def _body(row: Row) -> list[str]:
     lines += [f"package: {row.package}"] if row.package else []
     lines += [str(finding(row))] if row.error is None else []
     lines += [f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items()]
-    lines += sentences.says(row) if row.error is None else [f"error: {row.error}"]
-    return [*lines, *(f"warning: {warning}" for warning in row.warnings)]
+    return lines + (sentences.says(row) if row.error is None else [f"error: {row.error}"])
 
 
 def _claimed(row: Row) -> str:

@@ -277,7 +277,6 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
         "clocked": len(few) - len(needed),
         "never": sum(runs is None for runs in needed),
         "errors": [one for one in views if one.verdict == "ERROR"],
-        "warned": [one for one in views if one.row.warnings],
     }
 
 

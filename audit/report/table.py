@@ -161,8 +161,7 @@ def closing(report: Report) -> str:
     judged = sum(any((row.sampled, row.sequential, row.timing)) for row in report.rows)
     rows = "row" if judged == 1 else "rows"
     shared = f"α = {given(report.alpha)} shared by {judged} {rows} with runs" if judged else "nothing was sampled"
-    lost = f"UNFINISHED: the rows of {', '.join(report.unfinished)} are missing. " if report.unfinished else ""
     return (
-        f"{lost}Seed {report.seed}; {shared}. HOLDS is about its pair of worlds; NOT REFUTED and UNDERPOWERED are no "
+        f"Seed {report.seed}; {shared}. HOLDS is about its pair of worlds; NOT REFUTED and UNDERPOWERED are no "
         "evidence of privacy. No verdict says that a mechanism is private."
     )

@@ -46,7 +46,7 @@ def lines(report: Report) -> Iterator[RenderableType]:
         if together:
             yield Text(f"  and {_together(together)}")
     yield Text()
-    yield from map(Text, [*warnings(report.rows), *conclusion(report)])
+    yield from map(Text, conclusion(report))
 
 
 def _title(section: Section) -> str:
@@ -134,12 +134,6 @@ def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) ->
 def errors(rows: Iterable[Row]) -> list[str]:
     """Return the errors of rows, one paragraph for each."""
     return [printable(f"{row.attack}, {row.mechanism}: {row.error}\n") for row in rows if row.error]
-
-
-def warnings(rows: Iterable[Row]) -> list[str]:
-    """Return the warnings of rows, one paragraph for each."""
-    lines = (f"{row.attack}, {row.mechanism}: warning: {warning}\n" for row in rows for warning in row.warnings)
-    return list(map(printable, lines))
 
 
 def conclusion(report: Report) -> list[str]:

@@ -20,7 +20,7 @@ def formats(source: str) -> list[str]:
 
 
 def test_no_other_module_chooses_the_digits_of_a_number() -> None:
-    """But for the warning that looks for outcomes which are the same with fewer digits: it shows no number."""
+    """But for the note that looks for outcomes which are the same with fewer digits: it shows no number."""
     found = {path.name for path in FOLDER.rglob("*.py") if formats(path.read_text(encoding="utf-8"))}
     assert found == {"text.py", "outcome_notes.py"}
 

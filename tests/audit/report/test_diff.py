@@ -183,7 +183,7 @@ def test_a_channel_makes_another_row(document: Json) -> None:
     }
 
 
-def test_errors_and_warnings_that_come_and_go_are_named(document: Json) -> None:
+def test_errors_that_come_and_go_are_named(document: Json) -> None:
     row = named(document, "zero-rounding", "exponential-naive-float64")
     none = dict.fromkeys(KINDS) | {"claim": None, "advantage_allowed": None}
     failed = row | none | {"error": "ValueError: no"}
@@ -194,8 +194,6 @@ def test_errors_and_warnings_that_come_and_go_are_named(document: Json) -> None:
     (other,) = differences(alone(document, failed), alone(document, failed | {"error": "ValueError: still"}))
     assert (other.weight, other.new) == (Weight.FAILED, "ERROR: ValueError: still")
     assert differences(alone(document, failed), alone(document, failed)) == []
-    (warned,) = differences(alone(document, row), alone(document, row | {"warnings": ["every run was refused"]}))
-    assert (warned.what, warned.old, warned.new) == ("warnings", "–", '["every run was refused"]')
 
 
 def test_the_worst_comes_first_and_old_is_old(document: Json) -> None:

@@ -17,12 +17,12 @@ from subnormal.mechanisms.families import member
 def test_json_has_the_published_form(report: Report) -> None:
     document = json.loads(to_json.to_json(report))
     assert list(document) == [
-        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "unfinished", "rows",
+        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "rows",
     ]  # fmt: skip
     row = document["rows"][0]
     assert list(row) == [
         "attack", "channel", "description", "source", "family", "mechanism", "package", "parameters", "worlds", "event",
-        "claim", "advantage_allowed", "visible_below", "reproducible", "error", "warnings",
+        "claim", "advantage_allowed", "visible_below", "reproducible", "error",
         "timing", "exact", "exhaustive", "sampled", "sequential",
     ]  # fmt: skip
     assert row["parameters"] == {

@@ -151,12 +151,6 @@ def test_one_long_pair_does_not_narrow_the_names_of_all(report: Report) -> None:
     assert alone[2].split() == both[2].split()
 
 
-def test_warnings_are_said(report: Report) -> None:
-    warned = dataclasses.replace(report.rows[0], warnings=("constant outcomes",))
-    text = printed(dataclasses.replace(report, rows=(warned,)))
-    assert f"{warned.attack}, {warned.mechanism}: warning: constant outcomes" in whole(text)
-
-
 def test_a_picture_shows_the_same_rows(report: Report) -> None:
     picture = table.to_svg(report)
     assert picture.count("VIOLATED") == sum("VIOLATED" in line for line in printed(report))
