@@ -1,41 +1,81 @@
-"""How often `check` accuses functions that keep their claims: python -m benchmarks.calibration.check_soundness 200 2.
+"""How often `check` accuses functions that keep their claims: python -m benchmarks.calibration.check_soundness 200 0.5.
 
 The arguments are the seeds of each function and the seconds of each check; names of functions may follow. By the
-e-process one check accuses wrongly with probability at most ALPHA; a replay never should.
+e-process one check accuses wrongly with probability at most ALPHA; a replay never should. A run of all functions writes
+soundness.md.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import opendp.prelude as dp
+from hypothesis import strategies as st
+
+from subnormal.audit.check.adjacency import within
 from subnormal.audit.check.check import check
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics.binomial import clopper_pearson
-from tests.support.checked_functions import SOUND
+from subnormal.mechanisms.privacy import Claim, Zcdp
+from tests.support.checked_functions import SOUND as BY_HAND
+from tests.support.checked_functions import Case
 
 ALPHA = 1e-6
 TAIL = 0.025  # of the interval of the rate that is printed
+RESULTS = Path(__file__).with_name("soundness.md")
+HEADER = """# How often `check` accuses functions that keep their claims
+
+Written by `python -m benchmarks.calibration.check_soundness {seeds} {seconds:g}`: {seeds} seeds of each function,
+{seconds:g} s a check, alpha = {ALPHA:g}. The functions are in `tests/support/checked_functions.py`.
+
+| function | checks | accused | decided by | processor seconds a check |
+|---|---|---|---|---|
+"""
+
+
+def _of_opendp(make: Callable[..., Any], scale: float) -> Callable[[int], int]:
+    dp.enable_features("contrib")
+    measurement = make(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=scale)
+    return lambda count: int(measurement(count))
+
+
+I32 = st.integers(-(2**31) + 1, 2**31 - 1)  # other integers are outside the domain: they are refused
+SOUND = {
+    **BY_HAND,
+    "opendp-laplace": Case(_of_opendp(dp.m.make_laplace, 1.0), I32, within(1), Claim(1.0)),
+    "opendp-gaussian": Case(_of_opendp(dp.m.make_gaussian, 2.0), I32, within(1), Zcdp(1 / 8)),
+}
 
 
 def main(seeds: int, seconds: float, *names: str) -> None:
     """Print for each function how many checks accuse it, and of all of them the interval of their rate."""
-    accused = 0
+    accused, rows = 0, []
     for name in names or SOUND:
-        case, started, stages = SOUND[name], time.process_time(), []
+        case, started, stages, wrong = SOUND[name], time.process_time(), Counter[str](), 0
         for seed in range(1, seeds + 1):
             result = check(case.function, case.data, case.adjacent, case.claim, seconds=seconds, alpha=ALPHA, seed=seed)
             if result.error is not None:
                 raise RuntimeError(f"{name}: {result.error}")
+            stages[f"{result.stage}, {result.verdict}"] += 1
             if result.verdict is Verdict.VIOLATED:
-                stages.append(result.stage)
+                wrong += 1
                 print(result, flush=True)
-        accused += len(stages)
-        spent = (time.process_time() - started) / seeds
-        print(f"{name}: {len(stages)} of {seeds} accused, {spent:.2f} s of processor time each", flush=True)
-    checks = seeds * len(names or SOUND)
+        accused += wrong
+        ended = "; ".join(f"{stage} {count}" for stage, count in stages.most_common())
+        rows.append(f"| {name} | {seeds} | {wrong} | {ended} | {(time.process_time() - started) / seeds:.2f} |")
+        print(rows[-1], flush=True)
+    checks = seeds * len(rows)
     low, high = clopper_pearson(accused, checks, TAIL)
-    print(f"{accused} of {checks} accused: a rate between {low:.5f} and {high:.5f}")
+    total = f"{accused} of {checks} accused: a rate between {low:.5f} and {high:.5f} (at 95 %)."
+    print(total)
+    if not names:
+        head = HEADER.format(seeds=seeds, seconds=seconds, ALPHA=ALPHA)
+        RESULTS.write_text(head + "".join(f"{row}\n" for row in rows) + f"\n{total}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
