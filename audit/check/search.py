@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
-from subnormal.audit.literal import literal
+from subnormal.audit.literal.expression import literal
 from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check.distance import Norm, rounded
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, StabilityEvidence, Stage
-from subnormal.audit.literal import literal
+from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.text import given, quoted, short
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi

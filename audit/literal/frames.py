@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from subnormal.audit.literal import PLAIN, Imports, refuse, written, written_list
+from subnormal.audit.literal.expression import PLAIN, Imports, refuse, written, written_list
 
 IMPORT = "import pandas as pd"
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.reference import reference
+from subnormal.audit.literal.reference import reference
 from subnormal.mechanisms.core.law import block_ends
 
 LONGEST = 4_000  # characters of an expression that a report shows
@@ -36,7 +36,7 @@ AS_SHOWN: dict[type, str | None] = {  # types whose repr is an expression, with 
     **dict.fromkeys((datetime.date, datetime.timedelta, datetime.timezone), "import datetime"),
     zoneinfo.ZoneInfo: "import zoneinfo",
 }
-SETS = {set: "{{{}}}", frozenset: "frozenset({{{}}})"}
+SETS: dict[Any, str] = {set: "{{{}}}", frozenset: "frozenset({{{}}})"}
 COLLECTIONS: dict[type, Callable[[Any], Any]] = {Counter: dict, OrderedDict: dict, deque: list}
 
 Imports = dict[str, None]  # lines, in the order in which they are needed
@@ -123,9 +123,9 @@ def written(data: Any, imports: Imports) -> str:
     if kind is np.ndarray:
         return _array(data, imports)
     if kind.__module__.startswith("pandas"):
-        from subnormal.audit import literal_pandas
+        from subnormal.audit.literal import frames
 
-        return literal_pandas.written_pandas(data, imports)
+        return frames.written_pandas(data, imports)
     return _of_own_class(data, imports)
 
 
