@@ -25,6 +25,7 @@ FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its att
     "additive.absorption",
     "private_selection.absorbed_scores",
     "additive.box_muller_inversion",
+    "additive.coarse_noise",
     "sparse_vector.absorbed_threshold",
     "sparse_vector.clamped_noise",
     "sparse_vector.published_variants",

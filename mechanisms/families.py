@@ -29,7 +29,7 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
     randomized_response_family.FAMILY,
 )
 
-HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries"
+HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries, '.[training]' JAX"
 
 
 def family(name: str) -> Family[Any, Any]:

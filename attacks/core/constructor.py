@@ -59,7 +59,9 @@ def split(name: str) -> tuple[str, dict[str, str]]:
 
 
 def _read(option: str, value: Any, default: object) -> object:
-    """Return a value converted to the default's kind: an integer, a number, or a numpy type of numbers."""
+    """Return a value converted to the default's kind: a name, an integer, a number, or a numpy type of numbers."""
+    if isinstance(default, str):
+        return str(value)
     kind = "an integer" if isinstance(default, int) else "a number" if isinstance(default, float) else "a numpy type"
     try:
         if isinstance(default, int):

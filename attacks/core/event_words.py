@@ -66,6 +66,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
             )
         case "unreachable-by-box-muller":
             return f"Box–Muller noise in float64 cannot reach the outcome from {tuple(described['data'])}"
+        case "unreachable":
+            return f"{described['mechanism']} cannot release the outcome for {described['data']}"
         case "predicate":
             return f"{described['name']} is true of the outcome"
         case "learned" if "one-of" in described:

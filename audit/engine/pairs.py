@@ -8,6 +8,7 @@ from typing import Any
 
 from subnormal.attacks import catalogue
 from subnormal.attacks.core.attack import AnyAttack
+from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.audit.evidence import side_channels
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members, unknown
@@ -58,10 +59,11 @@ def crossings(
     """Return the crossings of attacks with members that have an expected verdict, side channels last.
 
     These are the members that an attack breaks, its fixes, and the first exact member that must resist; other exact
-    members only if they are named. Members of other libraries have no expected verdict, so they meet every quick attack
-    on outcomes, and every attack if they are named. An attack that breaks only members of libraries is left out if none
-    is installed. A variant of a member meets the attacks that name it, or every attack if it is named itself. A member
-    that no attack of the catalogue names meets every quick attack on outcomes if it is named.
+    members only if they are named. Members of other libraries without a law have no expected verdict, so they meet
+    every quick attack on outcomes, and every attack if they are named. An attack that breaks only members of libraries
+    is left out if none is installed, and always if its event is about such a member. A variant of a member meets the
+    attacks that name it, or every attack if it is named itself. A member that no attack of the catalogue names meets
+    every quick attack on outcomes if it is named.
     mechanisms: the names of members; empty: all. everything: also crossings without an expected verdict.
     Raises LookupError for an attack that names a member that its family does not have.
     """
@@ -72,13 +74,15 @@ def crossings(
             raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
         if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
             continue
+        if isinstance(attack.event, Unreachable) and attack.event.mechanism in left_out:
+            continue
         quick = not attack.slow and attack.channel is None
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
         exact = [one for one in resisting(attack) if _taken(attack, one)]
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
             named = mechanism.name in mechanisms
-            foreign = bool(mechanism.package) and (named or quick)
+            foreign = bool(mechanism.package) and mechanism.law is None and (named or quick)
             telling = mechanism.name in order or foreign or mechanism in exact[:1]
             asked = everything and not mechanism.variant_of
             asked |= named and (bool(mechanism.variant_of) or mechanism in exact)

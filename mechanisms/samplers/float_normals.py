@@ -44,15 +44,16 @@ TAIL += (0.00943887047, 1.00167406, 2.83297682)  # of t = √w − 3, where w �
 class FloatNormal:
     """A way to draw standard normals of a float type from words that are uniform below 2^bits.
 
-    of_words(words, float_type): the normals of each word, shape (words, normals of a word).
+    of_words(words, float_type): the normals of each word, of shape (words, normals).
     """
 
     float_type: FloatType
     bits: int
+    normals: int
     of_words: Callable[[Words, FloatType], Floats]
 
     def draw(self, bits: BitSource, n: int) -> Floats:
-        """Return the normals of n words, shape (n, normals of a word)."""
+        """Return the normals of n words, shape (n, normals)."""
         return self.of_words(bits.words(n, self.bits), self.float_type)
 
 
@@ -124,16 +125,20 @@ def law_of_normals(sampler: FloatNormal) -> tuple[NDArray[np.float64], NDArray[n
     for start in range(0, len(values), CHUNK):
         words = np.arange(start, min(start + CHUNK, len(values)), dtype=np.uint64)
         values[start : start + CHUNK] = sampler.of_words(words, sampler.float_type)[:, 0]
-    values += np.float32(0)
-    distinct, counts = np.unique(values, return_counts=True)
+    return counted(values)
+
+
+def counted(values: Floats) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the distinct values, ascending, and how often each comes, both read-only. −0 is 0."""
+    distinct, counts = np.unique(values + np.float32(0), return_counts=True)
     law = distinct.astype(np.float64), counts.astype(np.int64)
     for part in law:
         part.flags.writeable = False
     return law
 
 
-INVERSE_BFLOAT16 = FloatNormal("bfloat16", 7, inverse_error_function)
-INVERSE_FLOAT16 = FloatNormal("float16", 10, inverse_error_function)
-INVERSE_FLOAT32 = FloatNormal("float32", 23, inverse_error_function)
-BOX_MULLER_BFLOAT16 = FloatNormal("bfloat16", 16, box_muller)
-BOX_MULLER_FLOAT16 = FloatNormal("float16", 22, box_muller)
+INVERSE_BFLOAT16 = FloatNormal("bfloat16", 7, 1, inverse_error_function)
+INVERSE_FLOAT16 = FloatNormal("float16", 10, 1, inverse_error_function)
+INVERSE_FLOAT32 = FloatNormal("float32", 23, 1, inverse_error_function)
+BOX_MULLER_BFLOAT16 = FloatNormal("bfloat16", 16, 2, box_muller)
+BOX_MULLER_FLOAT16 = FloatNormal("float16", 22, 2, box_muller)

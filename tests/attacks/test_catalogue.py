@@ -48,7 +48,7 @@ def test_a_constructor_can_be_called_by_its_options(file: str) -> None:
         assert isinstance(one, Constructor), file
         assert constructors()[one.name] is one, f"attacks/{file.replace('.', '/')}.py: another attack is {one.name!r}"
         for option, default in one.defaults.items():
-            readable = default is not inspect.Parameter.empty and isinstance(default, int | float | type)
+            readable = default is not inspect.Parameter.empty and isinstance(default, int | float | str | type)
             assert readable, f"attacks/{file.replace('.', '/')}.py: {option} of {one.name} needs a default"
 
 
@@ -73,6 +73,7 @@ def test_what_the_catalogue_does_not_show_is_built_from_its_name(made: Attack[An
 
 
 def test_options_are_read_by_the_kind_of_their_default() -> None:
+    assert attack("coarse-noise@mechanism=gaussian-inverse-float16,sigma=2").breaks == ("gaussian-inverse-float16",)
     made = attack("zero-rounding@epsilon=2,outcomes=7,float_type=float32")
     assert made.name == "zero-rounding@epsilon=2.0,outcomes=7,float_type=float32"
     assert attack("zero-rounding", epsilon=2, outcomes=7, float_type="float32").parameters == made.parameters

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact, exhaustive
@@ -17,6 +18,21 @@ from subnormal.mechanisms.core.mechanism import Mechanism, Trace
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Eta
+
+
+class EveryWord(BitSource):
+    """Hands out 0, 1, 2, …, 2^width − 1 as words: every string of bits, in order."""
+
+    __slots__ = ("_next",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda count: np.zeros(count, dtype=np.uint64))
+        self._next = 0
+
+    def words(self, count: int, width: int | None = None) -> NDArray[np.uint64]:
+        self._next += count
+        assert self._next <= 1 << (width or 0)
+        return np.arange(self._next - count, self._next, dtype=np.uint64)
 
 
 def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:

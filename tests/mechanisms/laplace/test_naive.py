@@ -5,33 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from subnormal.mechanisms.additive.family import LaplaceParameters
-from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
+from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.laplace.naive import FLOAT32, FLOAT64
+from tests.support.walks import EveryWord
 
 VALUES = [0.0, -0.0, 1.0, 0.1, -3.7, 2.0**20 + 0.5, 1e-300]
 SCALES = [1.0, 100.0, 1 / 30, 1e-3]
 AT_ONCE = 1 << 19
-
-
-class EveryWord(BitSource):
-    """Hands out 0, 1, 2, …, 2^width − 1 as words: every string of bits, in order."""
-
-    __slots__ = ("_next",)
-
-    def __init__(self) -> None:
-        super().__init__(lambda count: np.zeros(count, dtype=np.uint64))
-        self._next = 0
-
-    def words(self, count: int, width: int | None = None) -> NDArray[np.uint64]:
-        self._next += count
-        assert self._next <= 1 << (width or 0)
-        return np.arange(self._next - count, self._next, dtype=np.uint64)
 
 
 def by_every_string(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, width: int) -> None:

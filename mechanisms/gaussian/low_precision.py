@@ -1,0 +1,84 @@
+"""Gaussian noise in bfloat16, float16 and float32 from few random bits, as array libraries draw it. Not private.
+
+The noise takes at most one value for each word of 7, 10, 23, 16 or 22 bits (`samplers.float_normals`), so the law of a
+number is written down by trying every word. Released is value + σ·normal in the float type.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
+from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, block_ends, exact_law
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.privacy import require_positive
+from subnormal.mechanisms.samplers import float_normals
+from subnormal.mechanisms.samplers.float_normals import FloatNormal, Floats, law_of_normals, noisy
+
+KEPT = 2  # laws, of 100 MB or so each in float32: those of both worlds
+
+
+def sample(value: ArrayLike, sigma: float, bits: BitSource, n: int, *, normal: FloatNormal) -> Floats:
+    """Return n times value + noise in the float type, as float32, shape (n,), or (n, coordinates) for a vector.
+
+    Coordinates take the normals of a word in order; those of the last word that are left over are discarded.
+    Raises ValueError for a negative n, and for a σ that is not positive and finite.
+    """
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    require_positive("sigma", sigma)
+    vector = np.asarray(value)
+    each = -(-vector.size // normal.normals)  # words a draw
+    noise = normal.draw(bits, n * each).reshape(n, each * normal.normals)[:, : vector.size]
+    return noisy(vector, sigma, noise.reshape(n, *vector.shape), normal.float_type)
+
+
+def law(value: float, sigma: float, *, normal: FloatNormal) -> Law[float]:
+    """Return the exact distribution of `sample` for a number, over 2^bits. The atoms ascend; −0 is not among them."""
+    require_positive("sigma", sigma)
+    return _law(float(value), float(sigma), normal)
+
+
+@lru_cache(maxsize=KEPT)
+def _law(value: float, sigma: float, normal: FloatNormal) -> Law[float]:
+    values, counts = law_of_normals(normal)
+    sums = noisy(value, sigma, values.astype(np.float32), normal.float_type)
+    return law_of_sums(sums, counts, 1 << normal.bits)
+
+
+def law_of_sums(sums: Floats, counts: NDArray[np.int64], strings: int) -> Law[float]:
+    """Return the law of noisy values that never decrease (rounding is monotone), and the number of strings of each."""
+    sums = sums + np.float32(0)  # −0 is 0
+    ends = block_ends(sums)
+    weights = np.add.reduceat(counts, np.append(0, ends[:-1]))
+    atoms: Any = sums[ends - 1]
+    atoms.flags.writeable = False  # the law is kept
+    blocks = block_ends(weights)
+    return exact_law(atoms, blocks, weights[blocks - 1], strings)
+
+
+def _member(name: str, normal: FloatNormal) -> Mechanism[Data, GaussianParameters, Any]:
+    def value_of(data: Data, parameters: GaussianParameters) -> NDArray[Any]:
+        return released(data, parameters.query, np.float32)  # libraries add up bfloat16 and float16 in float32
+
+    def sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
+        return sample(value_of(data, parameters), parameters.sigma, bits, n, normal=normal)
+
+    def law_member(data: Data, parameters: GaussianParameters) -> Law[float]:
+        require_number(data, parameters.query)
+        return law(float(value_of(data, parameters)), parameters.sigma, normal=normal)
+
+    return Mechanism(name, "gaussian", sample_member, gaussian_claim, law_member)
+
+
+INVERSE_BFLOAT16 = _member("gaussian-inverse-bfloat16", float_normals.INVERSE_BFLOAT16)
+INVERSE_FLOAT16 = _member("gaussian-inverse-float16", float_normals.INVERSE_FLOAT16)
+INVERSE_FLOAT32 = _member("gaussian-inverse-float32", float_normals.INVERSE_FLOAT32)
+BOX_MULLER_BFLOAT16 = _member("gaussian-box-muller-bfloat16", float_normals.BOX_MULLER_BFLOAT16)
+BOX_MULLER_FLOAT16 = _member("gaussian-box-muller-float16", float_normals.BOX_MULLER_FLOAT16)

@@ -1,0 +1,107 @@
+"""JAX (https://docs.jax.dev): value + σ·jax.random.normal on a CPU, in bfloat16, float16 and float32.
+
+JAX promises no privacy. The claim is that of a training loop that takes these normals for real ones.
+
+The generator's key is 64 bits of ours, so rows can be reproduced. The law is found by JAX's own operations: a generator
+that hands out 0, 1, 2, … takes the place of its own, and so `jax.random.normal` returns the normal of every word. What
+the law takes at its word is that the bits of Threefry are uniform.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.gaussian.low_precision import KEPT, law_of_sums
+from subnormal.mechanisms.libraries import takes_numbers
+from subnormal.mechanisms.samplers.float_normals import DIGITS, FloatType, counted
+
+PACKAGE = "jax"
+
+
+def normals(key: Any, shape: tuple[int, ...], float_type: FloatType) -> Any:
+    """Return JAX's standard normals of that shape, for a key, on the CPU."""
+    import jax
+
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        return jax.random.normal(key, shape, float_type)
+
+
+def key_of(first: int, second: int) -> Any:
+    """Return the key of JAX's default generator that these two integers below 2^32 are."""
+    import jax
+
+    return jax.random.wrap_key_data(np.array([first, second], dtype=np.uint32), impl="threefry2x32")
+
+
+@lru_cache(maxsize=len(DIGITS))
+def every_normal(float_type: FloatType) -> NDArray[np.float32]:
+    """Return the normal of every word, shape (2^(p−1),) for the p digits of the type, as float32.
+
+    The word is the upper p − 1 bits of the 8, 16 or 32 that JAX draws for a number; it drops the others.
+    """
+    import jax
+    from jax.extend.random import define_prng_impl
+
+    width = DIGITS[float_type] - 1
+
+    def words(key: Any, bits: int, shape: tuple[int, ...]) -> Any:
+        return (jax.numpy.arange(np.prod(shape), dtype="uint32") << (bits - width)).astype(f"uint{bits}").reshape(shape)
+
+    counter = define_prng_impl(
+        key_shape=(1,),
+        seed=lambda seed: jax.numpy.zeros(1, dtype="uint32"),
+        split=lambda key, shape: jax.numpy.zeros((*shape, 1), dtype="uint32"),
+        random_bits=words,
+        fold_in=lambda key, data: key,
+        name=f"every word of {width} bits",
+        tag="every",
+    )
+    drawn = normals(jax.random.key(0, impl=counter), (1 << width,), float_type)
+    every: NDArray[np.float32] = np.asarray(drawn).astype(np.float32)
+    every.flags.writeable = False
+    return every
+
+
+def noisy(data: Data, sigma: float, noise: Any, float_type: FloatType) -> NDArray[np.float32]:
+    """Return data + σ·noise by JAX, with the data and σ rounded to the type, as float32."""
+    import jax
+
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        value, scale = (jax.numpy.asarray(np.asarray(number, dtype=np.float32), float_type) for number in (data, sigma))
+        return np.asarray(value + scale * noise).astype(np.float32)
+
+
+@lru_cache(maxsize=KEPT)
+def _law(value: float, sigma: float, float_type: FloatType) -> Law[float]:
+    import jax
+
+    distinct, counts = counted(every_normal(float_type))
+    sums = noisy(value, sigma, jax.numpy.asarray(distinct.astype(np.float32), float_type), float_type)
+    return law_of_sums(sums, counts, 1 << DIGITS[float_type] - 1)
+
+
+def _member(float_type: FloatType) -> Mechanism[Data, GaussianParameters, Any]:
+    def sample(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
+        noise = normals(key_of(bits.take(32), bits.take(32)), (n, *np.shape(data)), float_type)
+        return noisy(data, parameters.sigma, noise, float_type)
+
+    def law(data: Data, parameters: GaussianParameters) -> Law[float]:
+        require_number(data, parameters.query)
+        return _law(float(np.asarray(data)), float(parameters.sigma), float_type)
+
+    return Mechanism(
+        f"jax-normal-{float_type}", "gaussian", sample, gaussian_claim, law, package=PACKAGE, takes=takes_numbers
+    )
+
+
+BFLOAT16 = _member("bfloat16")
+FLOAT16 = _member("float16")
+FLOAT32 = _member("float32")
