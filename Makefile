@@ -36,6 +36,7 @@ wheel: $(VENV)/.installed-test
 	cd build/wheel/own && ../venv/bin/subnormal run --attack zero-rounding --quick
 	cd build/wheel/own && ../venv/bin/python -c \
 		'import attacks, audit, mechanisms, subnormal; assert attacks.OWN and audit.OWN and mechanisms.OWN; subnormal.assert_private'
+	cd build/wheel/empty && page=$$(../venv/bin/subnormal explore --path) && test -s "$$page" && echo "$$page" | grep site-packages
 	test -s build/wheel/venv/lib/python3.*/site-packages/subnormal/audit/report.schema.json
 	test -f build/wheel/venv/lib/python3.*/site-packages/subnormal/py.typed
 

@@ -21,6 +21,7 @@ from subnormal.audit.commands.check import check
 from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
+from subnormal.audit.commands.explore import explore
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.commands.run import run
 from subnormal.audit.commands.vectors import vectors
@@ -58,6 +59,7 @@ main.add_command(list_command)
 main.add_command(vectors)
 main.add_command(compose)
 main.add_command(compare)
+main.add_command(explore)
 
 
 def entry() -> None:

@@ -1,7 +1,7 @@
-"""The default report, made once for all tests that read it."""
+"""The default report, made once for all tests that read it, and a browser for the tests of a file."""
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from subnormal.audit.report.to_json import to_json
 from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family
 from tests.support import synthetic, textbook
+from tests.support.browser import launched
 
 
 @pytest.fixture
@@ -24,6 +25,13 @@ def families_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the families of the tests' own mechanisms known: no claim is tried where nobody says what is adjacent."""
     own: tuple[Family[Any, Any], ...] = (synthetic.FAMILY, textbook.FAMILY)
     monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, *own))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser for the tests of a file, which are marked with `NEEDS_BROWSER`."""
+    with launched() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,8 @@
-"""report.html in a real browser: what a stranger sees first, sort, filter, links; dark and light, without scripts too.
-
-The browser is a Chromium named by the environment variable CHROMIUM, or on the PATH.
-"""
+"""report.html in a real browser: what a stranger sees first, sort, filter, links; light, dark, without scripts."""
 
 import dataclasses
 import io
-import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,37 +20,12 @@ from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences, to_html
 from subnormal.audit.report.finding import finding
 from subnormal.mechanisms.families import member
+from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened
 
-CHROMIUM = os.environ.get("CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no browser: set CHROMIUM, or put chromium, chromium-browser or google-chrome on the PATH"
-)
+pytestmark = NEEDS_BROWSER
 SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS"]
 ANSWERS = ["What is claimed", "What was found", "How sure", "What to do next"]
-WIDE, HIGH, NARROW = 1440, 900, 400
 TIMED = subnormal_time(outcomes=50)
-
-CONTRASTS = """() => {
-  const channels = text => text.match(/[\\d.]+/g).map(Number);
-  const luminance = ([r, g, b]) => [r, g, b].map(c => c / 255)
-    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = node => {
-    for (let at = node; at; at = at.parentElement) {
-      const colour = channels(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] > 0) return colour;
-    }
-  };
-  return [...document.body.querySelectorAll("*")]
-    .filter(node => !node.closest("script") && [...node.childNodes].some(one => one.nodeType === 3 && one.data.trim()))
-    .map(node => {
-      const style = getComputedStyle(node);
-      const ink = luminance(channels(node.closest("svg") ? style.fill : style.color)), paper = luminance(behind(node));
-      return [node.textContent.trim().slice(0, 40), (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05)];
-    });
-}"""
 
 
 def row(name: str, mechanism: str, runs: int = 500, **options: Any) -> Row:
@@ -100,34 +70,6 @@ def pages(small: Report, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return {name: (folder / f"{name}.html").as_uri() for name in ("small", "many")}
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        # Chromium's own sandbox needs what a container does not give; the only page that it opens is ours.
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-class Opened:
-    """A page and what its console said."""
-
-    def __init__(self, browser: Any, address: str, **options: Any) -> None:
-        settings = {"viewport": {"width": WIDE, "height": HIGH}} | options
-        self.page = browser.new_context(**settings).new_page()
-        self.complaints: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.asked(request.url))
-        self.page.goto(address)
-
-    def asked(self, address: str) -> None:
-        if not address.startswith(("file:", "data:")):
-            self.complaints.append(f"asked for {address}")
-
-
 @pytest.fixture
 def opened(browser: Any, pages: dict[str, str], request: pytest.FixtureRequest) -> Iterator[Any]:
     """The small page, wide and light unless the test says otherwise. Nobody complains, whatever a test does."""
@@ -154,9 +96,6 @@ EVERY_WAY = pytest.mark.parametrize(
 
 def unfold(page: Any) -> None:
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-
-
-FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 
 
 @pytest.mark.parametrize("width", [320, 704, 720, 1000, 1100])
