@@ -43,7 +43,7 @@ from hypothesis import strategies as st
 
 from pictures import IN, OUT
 from subnormal import Claim, Verdict, Zcdp, add_or_remove, change_one, check, system_bits, within
-from subnormal.audit.check.words import as_test
+from subnormal.audit.check.regression import as_test
 from subnormal.mechanisms.laplace import exact
 
 rng = np.random.default_rng(1)

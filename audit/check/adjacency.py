@@ -64,10 +64,11 @@ def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
         from hypothesis import assume
 
         def changed(draw: Draw) -> Pair:
+            record = _record(draw, data, element)  # first, so that it stays when Hypothesis tries a smaller dataset
             dataset = draw(data)
             assume(_records(dataset) > 0)
             place = draw(_places(_records(dataset)))
-            return dataset, _spliced(dataset, place, place + 1, [_record(draw, data, element)])
+            return dataset, _spliced(dataset, place, place + 1, [record])
 
         return _composite(changed, data)
 
@@ -89,16 +90,17 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
     _require_strategy(element)
 
     def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+        from hypothesis import assume
         from hypothesis import strategies as st
 
         def changed(draw: Draw) -> Pair:
+            removed = int(draw(st.booleans()))
+            records = [] if removed else [_record(draw, data, element)]  # first, as in `change_one`
             dataset = draw(data)
             size = _records(dataset)
-            if size and draw(st.booleans()):
-                place = draw(_places(size))
-                return dataset, _spliced(dataset, place, place + 1, [])
-            place = draw(_places(size + 1))
-            return dataset, _spliced(dataset, place, place, [_record(draw, data, element)])
+            assume(size >= removed)
+            place = draw(_places(size + len(records)))
+            return dataset, _spliced(dataset, place, place + removed, records)
 
         return _composite(changed, data)
 
@@ -238,8 +240,8 @@ def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] 
     from hypothesis import assume
 
     dataset = draw(data)
-    size = _size(dataset)
-    assume(size)
+    size = _records(dataset)
+    assume(size > 0)
     place = draw(_places(size))
     return dataset.iloc[place] if hasattr(dataset, "iloc") else dataset[place]
 

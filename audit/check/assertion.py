@@ -32,9 +32,10 @@ from subnormal.attacks.core.events import Event
 from subnormal.audit.check.check import check
 from subnormal.audit.check.function import Function, isolated
 from subnormal.audit.check.function import function as audited_function
+from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Runs, Suspicion, runs_needed
-from subnormal.audit.check.words import as_test, claim_words, lines
+from subnormal.audit.check.words import claim_words, lines
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.audit.text import given
@@ -144,6 +145,8 @@ class _Trial:
             examples=1,
             runs=function.runs,
             seconds=time.monotonic() - started,
+            seed=SEED,
+            place=function.place,
         )
 
 
@@ -189,7 +192,7 @@ def assert_private(
         delta: the claimed δ.
         claim: another kind of claim in their place: `Zcdp`, `Gdp`, `Renyi` or `Profile`.
         data: a Hypothesis strategy of inputs, in place of data_in and data_out.
-        adjacent: which inputs are neighbours, see `check`.
+        adjacent: which inputs are neighbours, see `check`; a list of pairs [(x, y), ...] needs no data.
         runs: calls on each input that judge the claim, at the most. Those that learn an event come on top: a quarter as
             many, but at most 65,536. A search has its own.
         alpha: the chance that a release that keeps its claim is accused, at the most. Where two pairs of inputs are

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check import words
+from subnormal.audit.check import regression, words
 from subnormal.audit.check.distance import rounded
 from subnormal.audit.check.result import ModelledEvidence, Result, StabilityEvidence, Stage
 from subnormal.audit.model import OF_RUNS, ExactEvidence, SequentialEvidence, Verdict
@@ -81,6 +81,7 @@ class Document:
     pairs: that were tried.
     runs: of the function, in all.
     seconds: that the check took.
+    seed: of the search and of the global generators.
     test: a test in Python that fails until the two inputs keep the claim; null where they have no short expressions.
     """
 
@@ -98,6 +99,7 @@ class Document:
     pairs: Count
     runs: Count
     seconds: Annotated[float, Range(0)]
+    seed: int
     test: str | None
 
 
@@ -126,7 +128,8 @@ def _document(result: Result) -> Document:
         pairs=result.examples,
         runs=result.runs,
         seconds=round(result.seconds, 3),
-        test=words.as_test(result),
+        seed=result.seed,
+        test=regression.as_test(result),
     )
 
 

@@ -19,6 +19,7 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit import interrupts
+from subnormal.audit.literal.reference import imported_as
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.text import quoted
@@ -37,7 +38,7 @@ class Function:
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
     raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
-    no run is begun later, on the monotonic clock.
+    no run is begun later, on the monotonic clock. place: "module:name", under which the function can be imported.
     """
 
     function: Callable[..., Any]
@@ -48,6 +49,7 @@ class Function:
     seconds: float = 0.0
     quickest: float = math.inf
     until: float = math.inf
+    place: str | None = None
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -141,12 +143,12 @@ def function(given: Any, *, batch: bool = False) -> Function:
     try:
         signature = inspect.signature(given)
     except (TypeError, ValueError):  # a builtin without one is known by calling it only
-        return Function(given, name, batch)
+        return Function(given, name, batch, place=imported_as(given))
     try:
         signature.bind(*arguments)
     except TypeError as error:
         raise TypeError(f"{name} is called as {called}, but its signature is {signature}: {error}") from None
-    return Function(given, name, batch)
+    return Function(given, name, batch, place=imported_as(given))
 
 
 @contextmanager

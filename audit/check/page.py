@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check import words
+from subnormal.audit.check import regression, words
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, StabilityEvidence
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.report import claim_charts
@@ -62,7 +62,7 @@ def _values(result: Result) -> dict[str, Any]:
         "evidence": [(kind, words.evidence_words(one)) for kind, one in result.evidence.items()],
         "sure": [_sure(kind, one) for kind, one in result.evidence.items()],
         "noise": _noise(result),
-        "test": words.as_test(result) if convicted else None,
+        "test": regression.as_test(result) if convicted else None,
         "not_private": NOT_PRIVATE,
         "spent": spent,
     }

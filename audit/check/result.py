@@ -86,7 +86,8 @@ class Result:
     that was judged. stage: the one that decided. worlds: the two inputs (in, out);
     None where no pair was judged. event: what the attacker looks for, as JSON. evidence: by its kind. error: why there
     is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of the
-    function, in all.
+    function, in all. seed: of the search and of the global generators. place: "module:name", under which the function
+    can be imported; None where it cannot. batch: the function takes (data, runs).
     """
 
     verdict: Verdict | None
@@ -102,6 +103,9 @@ class Result:
     examples: int
     runs: int
     seconds: float
+    seed: int
+    place: str | None = None
+    batch: bool = False
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame of one line: the verdict, the worlds and the numbers of the evidence.
@@ -110,7 +114,7 @@ class Result:
         """
         from subnormal.audit.text import frame
 
-        names = ("function", "verdict", "stage", "claim", "examples", "runs", "seconds")
+        names = ("function", "verdict", "stage", "claim", "examples", "runs", "seconds", "seed")
         record: dict[str, Any] = {name: getattr(self, name) for name in names}
         record |= dict(zip(("data_in", "data_out"), self.worlds or (None, None), strict=True))
         for kind, evidence in self.evidence.items():

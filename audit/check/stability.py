@@ -114,6 +114,8 @@ def stability(
         examples=found.examples,
         runs=audited.runs,
         seconds=time.monotonic() - started,
+        seed=seed,
+        place=audited.place,
     )
 
 

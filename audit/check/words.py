@@ -1,16 +1,14 @@
-"""The result of a check in words: for a terminal, for an assertion's message, and as a test to paste."""
+"""The result of a check in words: for a terminal, and for an assertion's message."""
 
 from __future__ import annotations
 
-import keyword
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from textwrap import wrap
-from typing import Any, get_args
+from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check.distance import Norm, rounded
+from subnormal.audit.check.distance import rounded
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, StabilityEvidence, Stage
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
@@ -26,12 +24,6 @@ STAGES = {
 }
 WIDTH, INDENT = 80, 14  # columns of a line, and before its text
 PROGRESS = 40  # characters of an input in a line of progress
-IMPORTS = {  # what expressions for inputs need
-    "math.": "import math",
-    "Decimal(": "from decimal import Decimal",
-    "Fraction(": "from fractions import Fraction",
-    "np.": "import numpy as np",
-}
 LOSSES = 4  # releases that are shown
 EVENT = 400  # characters of an event in words
 
@@ -60,6 +52,7 @@ def lines(result: Result) -> list[str]:
     """Return the result as lines for a terminal, of 80 columns where their words are no longer."""
     head = "ERROR" if result.verdict is None else str(result.verdict)
     spent = f"{result.examples:,} pairs, {result.runs:,} runs, {short(result.seconds, 3)} s"
+    spent += f", seed {result.seed}" if result.examples > 1 else ""
     named = [("claim", claim_words(result.claim)), ("decided by", STAGES[result.stage])]
     if result.error is not None:
         named.append(("error", result.error))
@@ -151,39 +144,3 @@ def _modelled_words(evidence: ModelledEvidence) -> str:
 def _loss_words(loss: ModelledLoss) -> str:
     moved = f"{short(loss.location_in)} in, {short(loss.location_out)} out"
     return f"{loss.site}, {loss.primitive} of scale {short(loss.scale)} is added to {moved}"
-
-
-def as_test(result: Result) -> str | None:
-    """Return a test that fails until the two inputs keep the claim; None where they have no short expressions, and for
-    a program: its command line is a test."""
-    if (
-        result.function.startswith("cmd:")
-        or result.worlds is None
-        or any(literal(data) is None for data in result.worlds)
-    ):
-        return None
-    name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
-    name = "function" if not name or keyword.iskeyword(name) else name
-    is_written = isinstance(result.claim, Claim | Zcdp | Gdp | Renyi)
-    claim = repr(result.claim) if is_written else "claim"
-    data_in, data_out = map(literal, result.worlds)
-    if isinstance(exact := result.evidence.get("exact"), StabilityEvidence):
-        norm = repr(exact.norm) if exact.norm in get_args(Norm) else exact.norm
-        called, names = f"stability({name}, pairs=[pair], distance={norm}, bound={_number(exact.bound)})", ["stability"]
-    else:
-        called, names = f"check({name}, pairs=[pair], claim={claim})", ["check"]
-    names += ["Verdict", *([type(result.claim).__name__] if is_written else [])]
-    used = [line for word, line in IMPORTS.items() if word in f"{data_in} {data_out} {called}"]
-    return (
-        "".join(f"{line}\n" for line in [*used, f"from subnormal import {', '.join(sorted(names))}"])
-        + "\n\n"
-        + f"def test_{name}_keeps_its_claim():\n"
-        f"    pair = ({data_in}, {data_out})\n"
-        f"    result = {called}\n"
-        f"    assert result.verdict != Verdict.VIOLATED, result\n"
-    )
-
-
-def _number(value: Fraction | float) -> str:
-    """Return a bound as Python writes it."""
-    return "math.inf" if value == math.inf else repr(int(value) if value == int(value) else float(value))

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +140,8 @@ def _shown(function: str, claim: AnyClaim, options: dict[str, Any]) -> dict[str,
         from subnormal.audit.check.result import Result
 
         ended = f"{function}: {error}"
-        failed = Result(None, function, claim, None, "first call", None, None, {}, ended, (), 0, 0, 0.0)
+        seed = options["seed"]
+        failed = Result(None, function, claim, None, "first call", None, None, {}, ended, (), 0, 0, 0.0, seed)
         return {**_forms(failed), "text": f"ERROR  {ended}"}
 
 
@@ -170,14 +171,14 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
         raise Failure(f"{name}: {error}") from None
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from None
-    return _forms(result)
+    return _forms(result if name.startswith(COMMAND) else replace(result, place=name))
 
 
 def _forms(result: Result) -> dict[str, Any]:
-    from subnormal.audit.check import page, words
+    from subnormal.audit.check import page, regression, words
     from subnormal.audit.check.document import to_json
 
-    test = words.as_test(result) if result.verdict == "VIOLATED" else None
+    test = regression.as_test(result) if result.verdict == "VIOLATED" else None
     text = "\n".join([*words.lines(result), *([] if test is None else ["", "A test for it:", "", test])])
     verdict = None if result.verdict is None else str(result.verdict)
     forms = {"text": text, "json": to_json(result), "html": page.to_html(result)}

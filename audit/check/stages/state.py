@@ -145,4 +145,7 @@ class Check:
             examples=self._examples,
             runs=self.function.runs,
             seconds=time.monotonic() - self._started,
+            seed=self.seed,
+            place=self.function.place,
+            batch=self.function.batch,
         )

@@ -5,19 +5,16 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from docs.schema import schema
 from subnormal import Claim, Verdict, Zcdp, add_or_remove, check
-from subnormal.audit.check import page, words
+from subnormal.audit.check import page, regression, words
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss, Result
 from tests.support.paths import ROOT
@@ -81,7 +78,7 @@ def test_numbers_that_json_lacks_are_written_as_the_schema_says() -> None:
     evidence = ModelledEvidence(Verdict.VIOLATED, Claim(1.0), math.inf, 1.0, (loss,), None)
     result = Result(
         Verdict.VIOLATED, "f", Claim(1.0), Claim(1.0), "replay", ([math.nan], [""]), None, {"modelled": evidence}, None,
-        (), 1, 3, 0.5,
+        (), 1, 3, 0.5, 1,
     )  # fmt: skip
     document = json.loads(to_json(result))
     VALIDATOR.validate(document)
@@ -121,7 +118,7 @@ def test_a_page_shows_the_claim_the_worlds_the_evidence_and_a_test(
     shown = [words.claim_words(result.claim), result.function, "No verdict says that a function is private"]
     if result.error is None:
         assert result.worlds is not None
-        test = words.as_test(result)
+        test = regression.as_test(result)
         shown += [
             "VIOLATED",
             *map(words.shown, result.worlds),
@@ -144,31 +141,12 @@ def test_a_page_is_one_file_and_escapes_what_it_shows(result: Result) -> None:
 
 def test_long_worlds_are_shortened() -> None:
     pair = ([0.1 * place for place in range(3_000)], list(range(3_000)))
-    result = Result(Verdict.NOT_REFUTED, "f", Claim(1.0), None, "runs", pair, None, {}, None, (), 1, 3, 0.5)
+    result = Result(Verdict.NOT_REFUTED, "f", Claim(1.0), None, "runs", pair, None, {}, None, (), 1, 3, 0.5, 1)
     assert len(page.to_html(result)) < 30_000
     assert max(map(len, str(result).splitlines())) <= 80
-    assert words.as_test(result) is None
+    assert regression.as_test(result) is None
 
 
 def test_a_result_shows_itself_in_a_notebook(result: Result) -> None:
     assert result._repr_html_() == page.in_notebook(result)
     assert "<style" not in result._repr_html_()
-
-
-def test_the_test_to_paste_imports_what_it_uses(result: Result) -> None:
-    """It runs as it is where the function is defined: here it fails, with the result as its message."""
-    pair = ([math.nan, Fraction(1, 3)], np.zeros(2))
-    code = words.as_test(replace(result, worlds=pair, verdict=Verdict.VIOLATED)) or ""
-    names: dict[str, Any] = {result.function: lambda records: float(np.size(records))}
-    exec(code, names)
-    (test,) = (value for name, value in names.items() if name.startswith("test_"))
-    names["check"] = lambda *given, **options: SimpleNamespace(verdict=options["pairs"], claim=options["claim"])
-    test()
-
-
-def test_a_pasted_test_fails_with_the_result() -> None:
-    code = words.as_test(check(len, pairs=[([1], [])], claim=Claim(1.0), seconds=5))
-    names: dict[str, Any] = {"len": len}
-    exec(code or "", names)
-    with pytest.raises(AssertionError, match="VIOLATED  len"):
-        names["test_len_keeps_its_claim"]()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from subnormal import Verdict, add_or_remove, change_one, check, stability
-from subnormal.audit.check import page, words
+from subnormal.audit.check import page, regression
 from subnormal.audit.check.document import to_json
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import ROOT
@@ -92,7 +92,7 @@ def test_the_result_is_a_document_a_page_and_a_test_to_paste() -> None:
     assert "the outputs 0 and 9 lie 9 apart (l1), more than the bound 0.5" in " ".join(str(found).split())
     assert "one pair of outputs is a proof" in page.to_html(found)
     names: dict[str, Any] = {"stability": stability, "Verdict": Verdict}
-    exec(words.as_test(found) or "", names)
+    exec(regression.as_test(found) or "", names)
     with pytest.raises(AssertionError, match="VIOLATED"):
         names["test_sum_keeps_its_claim"]()
 

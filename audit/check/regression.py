@@ -1,0 +1,94 @@
+"""The result of a check as a test to paste: a file of its own that fails until the two inputs keep the claim."""
+
+from __future__ import annotations
+
+import keyword
+import math
+from collections.abc import Sequence
+from typing import Any, get_args
+
+from subnormal.audit.check.distance import Norm
+from subnormal.audit.check.result import Result, StabilityEvidence
+from subnormal.audit.literal.expression import Imports, expression, written
+from subnormal.audit.literal.reference import imported
+from subnormal.audit.model import SequentialEvidence
+from subnormal.mechanisms.curves import AnyClaim, Profile
+
+AGAIN = 3  # times the runs and the seconds of a check, for a test that repeats it on its pair
+RUNS, SECONDS = 100_000, 60  # defaults of `assert_private`
+PAIRS = "[(data_in, data_out)]"
+
+
+def as_test(result: Result) -> str | None:
+    """Return a test that fails until the two inputs keep the claim; None where they have no short expressions, and for
+    a program: its command line is a test."""
+    found = [expression(data) for data in result.worlds or ()]
+    worlds = [one for one in found if one is not None]
+    if len(worlds) < 2 or result.function.startswith("cmd:"):
+        return None
+    imports = dict.fromkeys(line for world in worlds for line in world.imports)
+    exact = result.evidence.get("exact")
+    names = ["Verdict", "stability"] if isinstance(exact, StabilityEvidence) else ["assert_private"]
+    claim = _claim(result)
+    if claim is not None:
+        names.append(type(claim).__name__)
+    elif exact is None:
+        return None
+    function = _function(result, [*imports, *names], imports)
+    title = function.rpartition(".")[2]
+    if result.batch:
+        function = f"lambda data: {function}(data, 1)[0]"
+    if isinstance(exact, StabilityEvidence):
+        body = _stability(function, exact, imports)
+    else:
+        options = "".join(f", {name}={value:_}" for name, value in _enough(result).items())
+        body = [f"assert_private({function}, adjacent={PAIRS}, claim={claim!r}{options})"]
+    lines = sorted(
+        [*imports, f"from subnormal import {', '.join(sorted(names))}"], key=lambda line: line.startswith("#")
+    )
+    body = [f"data_in = {worlds[0].text}", f"data_out = {worlds[1].text}", *body]
+    return "\n".join([*lines, "", "", f"def test_{title}_keeps_its_claim():", *(f"    {line}" for line in body), ""])
+
+
+def _claim(result: Result) -> AnyClaim | None:
+    """Return a claim that can be written: one that depends on the inputs is taken at them."""
+    claim: Any = result.claim
+    if claim is not None and not isinstance(claim, AnyClaim):
+        claim = claim(*result.worlds or ())
+    return result.point if isinstance(claim, Profile) else claim
+
+
+def _stability(function: str, exact: StabilityEvidence, imports: Imports) -> list[str]:
+    norm = repr(exact.norm)
+    if exact.norm not in get_args(Norm):
+        norm = exact.norm
+        imports[f"# {norm} must be imported or defined here"] = None
+    whole = exact.bound != math.inf and exact.bound == int(exact.bound)
+    bound = written(int(exact.bound) if whole else float(exact.bound), imports)
+    return [
+        f"result = stability({function}, pairs={PAIRS}, distance={norm}, bound={bound})",
+        "assert result.verdict != Verdict.VIOLATED, result",
+    ]
+
+
+def _enough(result: Result) -> dict[str, int]:
+    """Return the runs and the seconds that the check of one pair needs, where the defaults may not suffice."""
+    runs = max((one.runs for one in result.evidence.values() if isinstance(one, SequentialEvidence)), default=0)
+    needed = {"runs": (AGAIN * runs, RUNS), "seconds": (math.ceil(AGAIN * result.seconds), SECONDS)}
+    return {name: value for name, (value, default) in needed.items() if value > default}
+
+
+def _function(result: Result, taken: Sequence[str], imports: Imports) -> str:
+    """Return the name of the function in a test, and note what imports it."""
+    if result.place is None:
+        name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
+        name = "function" if not name or keyword.iskeyword(name) else name
+        imports[f"# {name} must be imported or defined here"] = None
+        return name
+    name, line = imported(result.place)
+    first, dot, rest = name.partition(".")
+    if line is not None and first in {word.strip(",") for one in taken for word in one.split()}:
+        line, name = f"{line} as function", f"function{dot}{rest}"
+    if line is not None:
+        imports[line] = None
+    return name

@@ -1,0 +1,168 @@
+"""The test to paste: it runs as it is, fails while the function breaks its claim, and passes when it is repaired."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.extra import pandas as drawn
+
+from subnormal import Claim, Verdict, Zcdp, add_or_remove, check, stability
+from subnormal.audit.check.assertion import NotPrivateError
+from subnormal.audit.check.regression import as_test
+from subnormal.audit.check.result import Result
+from subnormal.audit.model import SequentialEvidence
+from subnormal.mechanisms.curves import Profile
+from tests.support.paths import ROOT
+
+MODULE = """
+import random
+from dataclasses import dataclass
+import numpy as np
+
+@dataclass(frozen=True)
+class Patient:
+    age: int
+
+def noisy_count(records):
+    return round(len(records) + random.expovariate(2.0) - random.expovariate(2.0), 1)
+
+def noisy_ages(patients):
+    return sum(patient.age for patient in patients) + random.gauss(0.0, 1.0)
+
+def noisy_frame(frame):
+    return float(round(frame["age"].sum() + np.random.laplace(0.0, 5.0), 2))
+
+def batches(records, runs):
+    return (len(records) + np.random.geometric(0.9, runs)).tolist()
+
+class Release:
+    def __call__(self, records):
+        return len(records)
+
+def claim(one, other):
+    return Zcdp(0.5)
+
+np_ = release = Release()
+math = len
+total = sum
+"""
+ONE = Claim(1.0)
+NUMBERS = st.lists(st.integers(0, 9), max_size=3)
+FRAMES = drawn.data_frames(
+    [drawn.column("age", elements=st.integers(0, 90), dtype=int)], index=drawn.range_indexes(max_size=20)
+)
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A user's module, in a folder of its own."""
+    (tmp_path / "my_module.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("my_module")
+    del sys.modules["my_module"]
+
+
+def run(code: str) -> None:
+    """Run the one test in a file."""
+    names: dict[str, Any] = {}
+    exec(code, names)
+    (test,) = (value for name, value in names.items() if name.startswith("test_"))
+    test()
+
+
+def checked(function: Any, data: Any = NUMBERS, claim: Any = ONE, **options: Any) -> Result:
+    found = check(function, data, add_or_remove(), claim, seconds=20, **options)
+    assert found.verdict is Verdict.VIOLATED
+    return found
+
+
+def test_a_pasted_test_runs_as_it_is_and_passes_when_the_function_is_repaired(tmp_path: Path, mine: ModuleType) -> None:
+    found = checked(mine.noisy_count)
+    (tmp_path / "test_pasted.py").write_text(as_test(found) or "")
+
+    def tried() -> tuple[int, str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pasted.py"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        return done.returncode, done.stdout
+
+    code, output = tried()
+    assert (code, "NotPrivateError" in output) == (1, True), output
+    (tmp_path / "my_module.py").write_text(MODULE.replace("expovariate(2.0)", "expovariate(1.0)"))
+    assert tried()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "claim"),
+    [
+        ("noisy_count", NUMBERS, Claim(1.0)),
+        ("noisy_ages", None, Zcdp(0.5)),
+        ("noisy_frame", FRAMES, Claim(1.0)),
+        ("release", NUMBERS, Claim(1.0)),
+        ("np_", NUMBERS, Zcdp(0.5)),
+        ("math", st.lists(st.just(float("inf")), max_size=3), Claim(1.0)),
+        ("noisy_count", NUMBERS, lambda one, other: Claim(abs(len(one) - len(other)))),
+        ("noisy_count", NUMBERS, Profile(lambda epsilon: max(0.0, 0.5 - epsilon))),
+    ],
+    ids=["runs", "replay", "frame", "object", "other-name", "name-of-an-import", "claim-by-inputs", "profile"],
+)
+def test_a_pasted_test_fails_as_long_as_the_claim_is_broken(mine: ModuleType, name: str, data: Any, claim: Any) -> None:
+    if data is None:
+        data = st.lists(st.builds(mine.Patient, st.integers(0, 90)), max_size=3)
+    code = as_test(checked(getattr(mine, name), data, claim))
+    assert code is not None
+    with pytest.raises(NotPrivateError):
+        run(code)
+
+
+def test_a_frame_is_shrunk_to_as_few_rows_as_show_the_flaw(mine: ModuleType) -> None:
+    found = checked(mine.noisy_frame, FRAMES)
+    assert sorted(map(len, found.worlds or ())) == [0, 1]
+    assert "data_out = pd.DataFrame(" in str(as_test(found))
+
+
+def test_a_function_of_batches_is_called_for_one_run(mine: ModuleType) -> None:
+    code = as_test(checked(mine.batches, batch=True)) or ""
+    assert "lambda data: batches(data, 1)[0]" in code
+    with pytest.raises(NotPrivateError):
+        run(code)
+
+
+def test_a_transformation_is_pasted_with_its_bound(mine: ModuleType) -> None:
+    code = as_test(stability(mine.total, distance="l1", bound=0.5, pairs=[([0], [9])])) or ""
+    with pytest.raises(AssertionError, match="VIOLATED"):
+        run(code)
+
+
+def test_what_cannot_be_imported_is_named_in_a_comment() -> None:
+    code = as_test(checked(lambda records: len(records))) or ""
+    assert "# function must be imported or defined here\n" in code
+    with pytest.raises(NotPrivateError):
+        run(code.replace("# function must be imported or defined here", "function = len"))
+
+
+def test_a_test_repeats_a_long_check_with_as_many_runs() -> None:
+    found = checked(len)
+    assert "seconds" not in str(as_test(found))
+    evidence: Any = {"sequential": replace(cast("SequentialEvidence", found.evidence["sequential"]), runs=250_000)}
+    code = str(as_test(replace(found, seconds=70.0, evidence=evidence)))
+    assert "runs=750_000, seconds=210)" in code
+
+
+def test_without_short_expressions_there_is_no_test() -> None:
+    found = checked(len)
+    assert as_test(replace(found, worlds=(object(), []))) is None
+    assert as_test(replace(found, worlds=None)) is None
+    assert as_test(replace(found, function="cmd: ./mine")) is None
