@@ -65,6 +65,15 @@ def interval(bounds: tuple[float, float] | None) -> str:
     return "–" if bounds is None else f"[{short(bounds[0], 3)}, {short(bounds[1], 3)}]"
 
 
+def counted(number: int, one: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "pair"), counted(2000, "pair")
+    ('1 pair', '2,000 pairs')
+    """
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 def given(value: float, digits: int = 12) -> str:
     """Return a chosen number, such as a parameter, with all of its digits, up to `digits`.
 

@@ -22,7 +22,7 @@ from subnormal.audit import interrupts
 from subnormal.audit.literal.reference import imported_as
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcomes import as_outcome, refused
-from subnormal.audit.text import quoted
+from subnormal.audit.text import counted, quoted
 from subnormal.mechanisms.core.mechanism import Refused
 
 _SCALARS = (int, float, str, bytes, bool, type(None))
@@ -123,9 +123,11 @@ class Function:
             return [returned] * runs if runs == 1 else [self._batch(data, 1)[0] for _ in range(runs)]
         listed = returned.tolist() if callable(getattr(returned, "tolist", None)) else returned
         if not isinstance(listed, list | tuple | range):
-            raise TypeError(f"{self.name} returned {quoted(repr(returned))}, not a sequence of {runs:,} outcomes")
+            raise TypeError(
+                f"{self.name} returned {quoted(repr(returned))}, not a sequence of {counted(runs, 'outcome')}"
+            )
         if len(listed) != runs:
-            raise TypeError(f"{self.name} returned {len(listed):,} outcomes, not {runs:,}")
+            raise TypeError(f"{self.name} returned {counted(len(listed), 'outcome')}, not {runs:,}")
         return list(map(as_outcome, listed))
 
 

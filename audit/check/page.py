@@ -12,7 +12,7 @@ from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.report import claim_charts
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.to_html import filled
-from subnormal.audit.text import percent, short
+from subnormal.audit.text import counted, percent, short
 
 SURE = {
     "exact": "The function is taken as deterministic, for the reason in the notes; then the loss is infinite, without "
@@ -73,8 +73,8 @@ def _sure(kind: str, evidence: CheckEvidence) -> str:
         return "The function returns the same at each call; one pair of outputs is a proof."
     if isinstance(evidence, SequentialEvidence):
         return (
-            f"From {evidence.runs:,} fresh runs of each input, after the search and the learning of the event. A "
-            f"function that keeps its claim is accused with probability {short(evidence.alpha)} at the most, so a "
+            f"From {counted(evidence.runs, 'fresh run')} of each input, after the search and the learning of the "
+            f"event. A function that keeps its claim is accused with probability {short(evidence.alpha)} at the most, so a "
             f"violation is shown at {percent(1 - evidence.alpha)}."
         )
     return SURE[kind]

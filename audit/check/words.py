@@ -12,7 +12,7 @@ from subnormal.audit.check.distance import rounded
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, StabilityEvidence, Stage
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
-from subnormal.audit.text import given, quoted, short
+from subnormal.audit.text import counted, given, quoted, short
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
@@ -51,7 +51,7 @@ def claim_words(claim: AnyClaim | object) -> str:
 def lines(result: Result) -> list[str]:
     """Return the result as lines for a terminal, of 80 columns where their words are no longer."""
     head = "ERROR" if result.verdict is None else str(result.verdict)
-    spent = f"{result.examples:,} pairs, {result.runs:,} runs, {short(result.seconds, 3)} s"
+    spent = f"{counted(result.examples, 'pair')}, {counted(result.runs, 'run')}, {short(result.seconds, 3)} s"
     spent += f", seed {result.seed}" if result.examples > 1 else ""
     named = [("claim", claim_words(result.claim)), ("decided by", STAGES[result.stage])]
     if result.error is not None:
@@ -105,7 +105,8 @@ def progress_words(stage: Stage, score: float, claim: AnyClaim, pair: tuple[Any,
 
 def judging_words(log_wealth: float, runs: int, alpha: float) -> str:
     """Return the evidence of runs so far."""
-    return f"{runs:,} runs, e-value {short(math.exp(min(700.0, log_wealth)), 3)} of {short(1 / alpha)} that refutes"
+    e_value = short(math.exp(min(700.0, log_wealth)), 3)
+    return f"{counted(runs, 'run')}, e-value {e_value} of {short(1 / alpha)} that refutes"
 
 
 def evidence_words(evidence: CheckEvidence) -> str:
@@ -115,7 +116,7 @@ def evidence_words(evidence: CheckEvidence) -> str:
     if isinstance(evidence, StabilityEvidence):
         return _stability_words(evidence)
     if isinstance(evidence, SequentialEvidence):
-        counts = f"the event in {evidence.event_in:,} of {evidence.runs:,} runs in, {evidence.event_out:,} out"
+        counts = f"the event in {evidence.event_in:,} of {counted(evidence.runs, 'run')} in, {evidence.event_out:,} out"
         e_value = f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}, {short(1 / evidence.alpha)} refutes"
         return f"{counts}: {e_value}"
     return _modelled_words(evidence)

@@ -15,6 +15,7 @@ import click
 from subnormal.audit.commands.common import Failure, file_mistakes, finite, line_progress, named_folder
 from subnormal.audit.commands.watched import EndedError, watched
 from subnormal.audit.report import atomic_write
+from subnormal.audit.text import quoted
 
 if TYPE_CHECKING:
     from subnormal.audit.check.result import Result
@@ -200,11 +201,18 @@ def _claim(options: dict[str, Any]) -> AnyClaim:
         if stated == ["epsilon"]:
             return Claim(options["epsilon"], options["delta"] or 0.0)
         if stated == ["renyi"]:
-            order, _, bound = options["renyi"].partition(":")
-            return Renyi(float(order), float(bound))
+            return Renyi(*_numbers(options["renyi"]))
         return Zcdp(options["rho"]) if stated == ["rho"] else Gdp(options["mu"])
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=f"--{stated[0]}") from None
+
+
+def _numbers(text: str) -> tuple[float, float]:
+    try:
+        order, bound = map(float, text.split(":"))
+    except ValueError:
+        raise ValueError(f"{text!r} is not ALPHA:EPSILON, as 2:0.5") from None
+    return order, bound
 
 
 def _require_one_domain(options: dict[str, Any]) -> None:
@@ -214,8 +222,12 @@ def _require_one_domain(options: dict[str, Any]) -> None:
     if options["data_in"] is not None:
         if options["data"] is not None or options["adjacent"] is not None:
             raise click.UsageError("--in and --out exclude --data and --adjacent")
+        if json.dumps(options["data_in"]) == json.dumps(options["data_out"]):
+            raise click.UsageError(f"--in and --out are one input, {json.dumps(options['data_in'][0])}")
     elif options["adjacent"] is None:
         raise click.UsageError("name the inputs: --data and --adjacent, or one pair by --in and --out")
+    elif options["adjacent"].startswith("within:") or ":" not in options["adjacent"]:
+        _relation(options["adjacent"])
 
 
 @contextmanager
@@ -226,15 +238,26 @@ def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator
         with program(name.removeprefix(COMMAND), parameters, timeout) as function:
             yield function
     else:
-        yield _named("FUNCTION", name)
+        function = _named("FUNCTION", name)
+        if not callable(function):
+            raise click.BadParameter(f"{name!r} is no function but {quoted(repr(function))}", param_hint="FUNCTION")
+        yield function
 
 
 def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | None]:
-    """Return (data, adjacent, pairs) of the options."""
+    """Return (data, adjacent, pairs) of the options. Raises UsageError where they are none."""
+    from subnormal.audit.check.adjacency import pairs
+
     one, other, data = options["data_in"], options["data_out"], options["data"]
     if one is not None:
         return None, None, [(one[0], other[0])]
-    return None if data is None else _named("--data", data), _relation(options["adjacent"]), None
+    strategy, relation = None if data is None else _named("--data", data), _relation(options["adjacent"])
+    try:
+        pairs(strategy, relation)
+    except TypeError as error:
+        stated = "" if data is None else f"--data {data} "
+        raise click.UsageError(f"{stated}--adjacent {options['adjacent']}: {error}") from None
+    return strategy, relation, None
 
 
 def _relation(text: str) -> Any:
@@ -250,11 +273,14 @@ def _relation(text: str) -> Any:
         raise click.BadParameter(f"{text!r} is none of {known}", param_hint="--adjacent")
     if name != "within":
         return _named("--adjacent", text)
+    form = f"{text!r} is not within:DISTANCE or within:DISTANCE:NORM"
+    if not 1 <= len(arguments) <= 2:
+        raise click.BadParameter(form, param_hint="--adjacent")
     try:
-        distance, norm = float(arguments[0]), arguments[1] if len(arguments) > 1 else "linf"
-        return adjacency.within(distance, norm)  # type: ignore[arg-type]  # any text: `within` refuses it
-    except (IndexError, ValueError) as error:
-        raise click.BadParameter(f"{text!r} is not within:DISTANCE[:NORM]: {error}", param_hint="--adjacent") from None
+        norm: Any = arguments[1] if len(arguments) > 1 else "linf"
+        return adjacency.within(float(arguments[0]), norm)
+    except ValueError as error:
+        raise click.BadParameter(f"{form}: {error}", param_hint="--adjacent") from None
 
 
 def _named(option: str, text: str) -> Any:
@@ -262,6 +288,8 @@ def _named(option: str, text: str) -> Any:
     from subnormal.audit.targets.json_lines import TargetError
     from subnormal.audit.targets.named import named
 
+    if option != "FUNCTION" and ":" not in text:
+        raise click.BadParameter(f"{text!r} is not package.module:name", param_hint=option)
     try:
         return named(text)
     except TargetError as error:

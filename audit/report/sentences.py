@@ -8,7 +8,7 @@ from typing import Any
 
 from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
 from subnormal.audit.statistics import binomial
-from subnormal.audit.text import interval, percent, short
+from subnormal.audit.text import counted, interval, percent, short
 from subnormal.mechanisms.families import member
 
 ERROR = "ERROR"
@@ -141,7 +141,7 @@ def _by_event(evidence: ExactEvidence) -> str:
 
 
 def _from_runs(evidence: SampledEvidence, row: Row) -> str:
-    runs = f"{evidence.runs:,} runs of each world"
+    runs = f"{counted(evidence.runs, 'run')} of each world"
     if evidence.verdict is Verdict.VIOLATED:
         result = (
             f"{runs} show the event with a probability in {interval(evidence.event_in)} in one world and in "
@@ -180,7 +180,7 @@ def _too_few(row: Row, about: str) -> str:
 
 
 def _from_bets(evidence: SequentialEvidence, row: Row) -> str:
-    runs, needed = f"{evidence.runs:,} runs of each world", short(1 / evidence.alpha)
+    runs, needed = f"{counted(evidence.runs, 'run')} of each world", short(1 / evidence.alpha)
     if evidence.verdict is Verdict.VIOLATED:
         return (
             f"A bet against {claim(row)} won {needed} times its stake within {runs}. If the claim were true, it would "

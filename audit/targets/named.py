@@ -14,6 +14,8 @@ def named(text: str) -> Any:
     name, colon, attribute = text.partition(":")
     if not (name and colon and attribute):
         raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:name'")
+    if name.endswith(".py") or "/" in name:
+        raise TargetError(f"{text!r} names a file: write its module, as in 'package.module:name'")
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:

@@ -14,7 +14,7 @@ import numpy as np
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.subprocess_io import Program
-from subnormal.audit.text import quoted
+from subnormal.audit.text import counted, quoted
 from subnormal.mechanisms.core.mechanism import Refused
 
 ANSWER_BYTES = 1 << 16  # of an answer, besides those of its outcomes
@@ -74,7 +74,7 @@ def _outcomes(answer: object, runs: int) -> list[Any]:
     if not isinstance(listed, list):
         raise TargetError(f'answered {quoted(answer)}, not {{"outcomes": […]}}')
     if len(listed) != runs:
-        raise TargetError(f"answered with {len(listed):,} outcomes, not {runs:,}")
+        raise TargetError(f"answered with {counted(len(listed), 'outcome')}, not {runs:,}")
     return list(map(decoded, listed))
 
 

@@ -14,7 +14,7 @@ from subnormal.audit.check.search import Found, Pair, search
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import SequentialEvidence, Verdict
-from subnormal.audit.text import given, short
+from subnormal.audit.text import counted, given, short
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import Claim
 
@@ -57,7 +57,7 @@ class Check:
 
         def told(found: Found) -> None:
             score, pair = found.ranked[0]
-            pairs = f"{stage}: {self._examples + found.examples:,} pairs"
+            pairs = f"{stage}: {counted(self._examples + found.examples, 'pair')}"
             self.tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
         convicted: list[Pair] = []
@@ -115,7 +115,7 @@ class Check:
         more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
         self.notes.append(
             f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
-            f"give it more than {given(self.seconds)} seconds, {more:,} or more"
+            f"give it more than {given(self.seconds)} s, {more:,} s or more"
         )
         return self.made(stage, pair, verdict=Verdict.UNDERPOWERED)
 

@@ -60,9 +60,11 @@ def test_half_the_noise_is_an_assertion_error_that_carries_its_result() -> None:
     assert f"the event in {evidence.event_in:,} of {evidence.runs:,} runs in, {evidence.event_out:,} out" in message
     assert in_words(error.result.event) in message
     for told in (
+        "(1 pair, ",
         "in          [1, 1]",
         "out         [1]",
-        "pair = ([1, 1], [1])",
+        "data_in = [1, 1]",
+        "data_out = [1]",
         "claim=Claim(epsilon=1.0, delta=0.0)",
     ):
         assert told in message

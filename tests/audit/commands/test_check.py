@@ -23,6 +23,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 records = st.lists(st.integers(0, 9), max_size=3)
+PAGE = 4096
 
 def laplace():
     return random.expovariate(1.0) - random.expovariate(1.0)
@@ -130,7 +131,11 @@ def test_a_function_that_raises_in_every_run_is_exit_code_3() -> None:
             ("mine:raises", "--data", "mine:none", "--adjacent", "change-one", "--mu", "1"),
             "--data: 'mine:none' cannot be",
         ),
-        (("mine:raises", *SOME[:2], "--adjacent", "within:0", "--rho", "1"), "--adjacent: 'within:0' is not within:"),
+        (("mine:raises", *SOME[:2], "--adjacent", "mine:PAGE", "--rho", "1"), "--adjacent mine:PAGE: adjacent must"),
+        (("mine:raises", "--adjacent", "change-one", "--rho", "1"), "--adjacent change-one: data must be given"),
+        (("mine:PAGE", *PAIR), "FUNCTION: 'mine:PAGE' is no function but '4096'"),
+        (("mine.py:raises", *PAIR), "FUNCTION: 'mine.py:raises' names a file"),
+        (("mine:raises", "--data", "records", *SOME[2:]), "--data: 'records' is not package.module:name"),
     ],
 )
 def test_a_mistake_in_the_call_is_one_line_that_names_it(arguments: Sequence[str], error: str) -> None:
@@ -151,6 +156,16 @@ def test_a_mistake_in_the_call_is_one_line_that_names_it(arguments: Sequence[str
         (("--in", "1", "--out", "0", "--epsilon", "1", "--rho", "1"), "given: --epsilon and --rho"),
         (("--in", "1", "--out", "0", "--mu", "1", "--delta", "0.1"), "--delta goes with --epsilon, not with --mu"),
         (("--in", "1", "--out", "0", "--renyi", "1:2"), "--renyi: alpha must be above 1 and finite, got 1.0"),
+        (("--in", "1", "--out", "0", "--renyi", "2"), "--renyi: '2' is not ALPHA:EPSILON"),
+        (("--in", "1", "--out", "1", "--epsilon", "1"), "--in and --out are one input, 1"),
+        (("--adjacent", "swap", "--epsilon", "1"), "--adjacent: 'swap' is none of change-one, add-or-remove"),
+        (("--adjacent", "within", "--epsilon", "1"), "--adjacent: 'within' is not within:DISTANCE or"),
+        (
+            ("--adjacent", "within:0", "--epsilon", "1"),
+            "'within:0' is not within:DISTANCE or within:DISTANCE:NORM: ",
+        ),
+        (("--adjacent", "within:1:l3", "--epsilon", "1"), "norm must be 'l1', 'l2' or 'linf', got 'l3'"),
+        (("--adjacent", "within:1:l1:2", "--epsilon", "1"), "'within:1:l1:2' is not within:DISTANCE or"),
         (("--in", "1", "--out", "0", "--epsilon", "nan"), "'--epsilon': nan is not a finite number"),
         (("--in", "1", "--out", "0", "--epsilon", "1", "--seconds", "0"), "'--seconds': 0.0 is not in the range"),
         (("--in", "1", "--out", "0", "--epsilon", "1", "--report", "mine.py"), "'mine.py' is a file"),
