@@ -74,8 +74,8 @@ def _sure(kind: str, evidence: CheckEvidence) -> str:
     if isinstance(evidence, SequentialEvidence):
         return (
             f"From {counted(evidence.runs, 'fresh run')} of each input, after the search and the learning of the "
-            f"event. A function that keeps its claim is accused with probability {short(evidence.alpha)} at the most, so a "
-            f"violation is shown at {percent(1 - evidence.alpha)}."
+            "event. A function that keeps its claim is accused with probability "
+            f"{short(evidence.alpha)} at the most, so a violation is shown at {percent(1 - evidence.alpha)}."
         )
     return SURE[kind]
 
