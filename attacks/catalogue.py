@@ -36,6 +36,7 @@ FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its att
     "threshold.boundary",
     "randomized_response.certain_response",
     "randomized_response.uneven_choice",
+    "dp_sgd.batch_size",
     "side_channels.rejection_tries",
     "side_channels.weight_concentration",
     "side_channels.precision_retry",

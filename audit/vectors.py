@@ -81,7 +81,8 @@ def number(value: Any) -> Any:
 def data(values: Any) -> dict[str, Any]:
     """Return the data of one world: a number, a mapping, or a vector as its runs of equal values, [how many, value].
 
-    Raises ValueError for an array that is no vector of integers or floats.
+    A matrix is the vector of its rows, one after the other, with its shape. Raises ValueError for an array of another
+    kind.
 
     >>> data(np.array([3, 3, 3, 4]))
     {'type': 'int64', 'length': 4, 'runs': [[3, 3], [1, 4]]}
@@ -90,15 +91,18 @@ def data(values: Any) -> dict[str, Any]:
         return {"type": "mapping", "items": [[key, number(values[key])] for key in sorted(values)]}
     if not isinstance(values, np.ndarray):
         return {"type": "float64" if isinstance(values, float) else "integer", "value": number(values)}
-    if values.ndim != 1 or values.dtype.kind not in "if":
-        raise ValueError(f"data must be a vector of integers or floats, got {values.dtype} of shape {values.shape}")
+    if values.ndim not in (1, 2) or values.dtype.kind not in "if":
+        what = "a vector or a matrix of integers or floats"
+        raise ValueError(f"data must be {what}, got {values.dtype} of shape {values.shape}")
+    shape = {"shape": [*values.shape]} if values.ndim == 2 else {}
+    values = values.ravel()
     ends = block_ends(values) if len(values) else np.zeros(0, dtype=np.int64)
     counts = np.diff(ends, prepend=0).tolist()
     return {
         "type": values.dtype.name,
         "length": len(values),
         "runs": [[count, number(value)] for count, value in zip(counts, values[ends - 1].tolist(), strict=True)],
-    }
+    } | shape
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

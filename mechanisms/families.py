@@ -11,6 +11,7 @@ from typing import Any
 
 from subnormal.mechanisms.additive import family as additive_family
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
+from subnormal.mechanisms.dp_sgd import family as dp_sgd_family
 from subnormal.mechanisms.exponential import family as exponential_family
 from subnormal.mechanisms.partitions import family as partitions_family
 from subnormal.mechanisms.private_selection import family as private_selection_family
@@ -27,6 +28,7 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
     partitions_family.FAMILY,
     threshold_family.FAMILY,
     randomized_response_family.FAMILY,
+    dp_sgd_family.FAMILY,
 )
 
 HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries, '.[training]' JAX"

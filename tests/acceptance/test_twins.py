@@ -34,6 +34,7 @@ FINITE = {
     "gumbel-ties",
     "finite-threshold",
     "uneven-choice",
+    "batch-size",  # no outcome of unbounded noise is impossible; nor is the first step of a law's rest of 2^−64
     "rejection-tries-two-outcomes",  # no count is impossible, and a law ends at a rest of 2^−64
     *(f"sparse-vector-{name}" for name in ("noisy-value", "unscaled-noise", "no-cutoff")),
 }

@@ -52,7 +52,8 @@ def decoded(given: dict[str, Any]) -> Any:
     if "runs" not in given:
         return of_one(given["value"])
     values = np.array([of_one(value) for _, value in given["runs"]], dtype=given["type"])
-    return np.repeat(values, [count for count, _ in given["runs"]])
+    vector = np.repeat(values, [count for count, _ in given["runs"]])
+    return vector.reshape(given["shape"]) if "shape" in given else vector
 
 
 def of_one(given: Any) -> int | float:
@@ -103,8 +104,14 @@ def test_a_vector_of_millions_is_a_small_file(written: Path) -> None:
 
 
 def test_data_that_no_vector_can_hold_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"data must be a vector of integers or floats, got float64 of shape \(2, 2\)"):
-        vectors.data(np.zeros((2, 2)))
+    what = r"data must be a vector or a matrix of integers or floats, got float64 of shape \(2, 2, 2\)"
+    with pytest.raises(ValueError, match=what):
+        vectors.data(np.zeros((2, 2, 2)))
+
+
+def test_a_matrix_is_the_vector_of_its_rows_with_its_shape() -> None:
+    document = vectors.data(np.array([[3, 3, 4], [4, 5, 5]]))
+    assert document == {"type": "int64", "length": 6, "runs": [[2, 3], [2, 4], [2, 5]], "shape": [2, 3]}
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from subnormal.audit.check.check import check
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
 from subnormal.mechanisms.bits import system_bits
+from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import FAMILIES, exact_members, family
 from subnormal.mechanisms.partitions.family import PartitionParameters
@@ -43,6 +44,10 @@ COUNTS = st.dictionaries(st.sampled_from("abc"), st.integers(1, 9), max_size=2)
 ONE_KEY = st.builds(
     lambda data, key: (data | {key: data.get(key, 0) + 1}, data), COUNTS, st.sampled_from("abc")
 )  # in one key, by 1
+RECORDS = st.lists(st.lists(st.integers(-1, 1), min_size=2, max_size=2), min_size=1, max_size=3)
+ONE_RECORD = RECORDS.map(
+    lambda rows: tuple(np.array(some, dtype=np.float64).reshape(-1, 2) for some in (rows, rows[1:]))
+)
 CASES = {
     "exponential": Case(ExponentialParameters(1.0, Limits(-4, 4, 3)), VECTORS, None, lambda data: int(data.argmin())),
     "laplace": Case(LaplaceParameters(epsilon=1.0), st.integers(-9, 9), within(1), lambda data: data),
@@ -63,6 +68,7 @@ CASES = {
         ONE_KEY,
         lambda data: {key: count for key, count in data.items() if count >= 6},
     ),
+    "dp-sgd": Case(DpSgdParameters(multiplier=1.0), None, ONE_RECORD, lambda data: tuple(data.sum(axis=0))),
     "randomized-response": Case(RandomizedResponseParameters(1.0, 4), st.integers(0, 3), None, lambda data: data),
 }
 

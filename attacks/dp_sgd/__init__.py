@@ -1,0 +1,1 @@
+"""Attacks on DP-SGD: one canary gradient, there or not."""

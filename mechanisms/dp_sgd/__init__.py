@@ -1,0 +1,1 @@
+"""DP-SGD: noisy sums of clipped gradients, one for each step of training."""

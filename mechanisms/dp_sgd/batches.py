@@ -1,0 +1,119 @@
+"""Which records are in the batch of each step: by exact coins, or by an exact shuffle. And the laws of batch sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import permutations
+from math import factorial, floor
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.mechanism import NoLawError
+from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
+
+Sums: TypeAlias = tuple[int, ...]  # of a batch, over its records, for each column
+History: TypeAlias = tuple[Sums, ...]  # the sums of several batches
+SUMS_MAX = 1 << 12  # different sums of a batch that a law follows
+SHUFFLED_MAX = 7  # records whose orders a law counts
+
+
+def coins(rate: Fraction, bits: BitSource, n: int) -> NDArray[np.bool_]:
+    """Return n coins that are True with probability exactly `rate`, shape (n,).
+
+    A word is compared with the first digits of the rate; where they are equal, the next word decides.
+    """
+    if rate in (0, 1):
+        return np.full(n, rate == 1)
+    digits = rate * (1 << bits.word_bits)
+    first = floor(digits)
+    words = bits.words(n)
+    heads: NDArray[np.bool_] = words < np.uint64(first)
+    ties = np.flatnonzero(words == np.uint64(first))
+    if len(ties):
+        heads[ties] = coins(digits - first, bits, len(ties))
+    return heads
+
+
+def poisson(parameters: DpSgdParameters, records: int, bits: BitSource, n: int) -> NDArray[np.bool_]:
+    """Return which records are in the batch of each step, in n runs: each with the probability of the rate.
+
+    Shape (n, steps, records).
+    """
+    shape = n, parameters.steps, records
+    return coins(Fraction(parameters.rate), bits, n * parameters.steps * records).reshape(shape)
+
+
+def shuffled(parameters: DpSgdParameters, records: int, bits: BitSource, n: int) -> NDArray[np.bool_]:
+    """Return the same for batches that are pieces of a random order of the records, a new order in each epoch.
+
+    The last batch of an epoch may be smaller.
+    """
+    size = parameters.batch_size
+    each = max(1, -(-records // size))  # batches of an epoch
+    chosen = np.zeros((n, parameters.steps, records), dtype=np.bool_)
+    for first in range(0, parameters.steps, each):
+        batches = np.empty((n, records), dtype=np.int64)  # of each record
+        np.put_along_axis(batches, _orders(records, bits, n), np.arange(records)[None, :] // size, axis=1)
+        for step in range(first, min(first + each, parameters.steps)):
+            chosen[:, step] = batches == step - first
+    return chosen
+
+
+def _orders(records: int, bits: BitSource, n: int) -> NDArray[np.int64]:
+    """Return n random orders, all equally likely, shape (n, records). Source: Fisher and Yates 1938."""
+    orders = np.tile(np.arange(records), (n, 1))
+    rows = np.arange(n)
+    for last in range(records - 1, 0, -1):
+        other = _below(last + 1, bits, n)
+        orders[rows, last], orders[rows, other] = orders[rows, other], orders[rows, last]
+    return orders
+
+
+def _below(end: int, bits: BitSource, n: int) -> NDArray[np.int64]:
+    """Return n integers below `end`, all equally likely. Rejected words leak nothing: they are independent of it."""
+    width = (end - 1).bit_length()
+    drawn = bits.words(n, width).astype(np.int64)
+    while len(over := np.flatnonzero(drawn >= end)):
+        drawn[over] = bits.words(len(over), width).astype(np.int64)
+    return drawn
+
+
+def poisson_sums(columns: NDArray[np.int64], rate: Fraction) -> Mapping[Sums, Fraction]:
+    """Return the probabilities of the sums of a batch by Poisson sampling. columns: shape (records, columns).
+
+    Raises NoLawError for more than 2^12 different sums.
+    """
+    law: dict[Sums, Fraction] = {(0,) * columns.shape[1]: Fraction(1)}
+    for record in columns.tolist():
+        added: dict[Sums, Fraction] = {}
+        for sums, chance in law.items():
+            for share, moved in ((1 - rate, sums), (rate, tuple(map(sum, zip(sums, record, strict=True))))):
+                if share:
+                    added[moved] = added.get(moved, Fraction(0)) + chance * share
+        if len(added) > SUMS_MAX:
+            raise NoLawError(f"a batch of {len(columns)} records has more than {SUMS_MAX} different sums")
+        law = added
+    return law
+
+
+def shuffled_sums(columns: NDArray[np.int64], parameters: DpSgdParameters) -> Mapping[History, Fraction]:
+    """Return the probabilities of the sums of all batches of one epoch, in their order.
+
+    Raises NoLawError for more than 7 records, or more steps than an epoch has.
+    """
+    size, records = parameters.batch_size, columns.tolist()
+    if len(records) > SHUFFLED_MAX or parameters.steps * size > len(records) + size - 1:
+        raise NoLawError(f"the orders of {len(records)} records over {parameters.steps} steps are not counted")
+    counts = Counter(
+        tuple(
+            tuple(map(sum, zip(*order[step * size : (step + 1) * size], strict=True)))
+            for step in range(parameters.steps)
+        )
+        for order in permutations(records)
+    )
+    return {sums: Fraction(count, factorial(len(records))) for sums, count in counts.items()}

@@ -1,0 +1,199 @@
+"""A run of DP-SGD with discrete Gaussian noise, and its law. Members differ in a function or two: see `Step`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import ceil, lcm, prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import NoLawError, Outcomes
+from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.dp_sgd import batches
+from subnormal.mechanisms.dp_sgd.clipping import clipped
+from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients, as_gradients
+from subnormal.mechanisms.numerics.grid import from_steps
+from subnormal.mechanisms.samplers import discrete_gaussian
+
+PRECISION = 128  # bits of the enclosures of a law
+REACH = 64  # −log₂ of the noise's mass that a law leaves to its rest, about
+ATOMS_MAX = 1 << 16
+
+Integers = NDArray[np.int64]
+
+
+def ones(gradients: Gradients, parameters: DpSgdParameters) -> Integers:
+    """Return 1 for each record: their sum is the size of a batch."""
+    return np.ones(len(gradients), dtype=np.int64)
+
+
+def sums(batch: Integers, marks: Integers, parameters: DpSgdParameters) -> Integers:
+    """Return the sums unchanged."""
+    return batch
+
+
+def one_draw(marks: Integers, parameters: DpSgdParameters) -> Integers:
+    """Return one draw of noise for each step, whatever its batch."""
+    return np.ones_like(marks)
+
+
+def on_grid(noisy: Integers, marks: Integers, parameters: DpSgdParameters) -> NDArray[Any]:
+    """Return noisy sums in the units of the gradients: int64 where grid ≥ 0, else float64."""
+    return from_steps(noisy, parameters.grid)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step of training does. Arrays have a row for each batch; `marks` is the sum of `mark` over its records.
+
+    of_record: what a record adds to the sum, in steps of the grid, shape (records, coordinates). mark: an integer for
+    each record. centre: what noise is added to. draws: how many draws of noise. released: what a step releases.
+    """
+
+    batching: Literal["poisson", "shuffled"] = "poisson"
+    of_record: Callable[[Gradients, DpSgdParameters], Integers] = clipped
+    mark: Callable[[Gradients, DpSgdParameters], Integers] = ones
+    centre: Callable[[Integers, Integers, DpSgdParameters], Integers] = sums
+    draws: Callable[[Integers, DpSgdParameters], Integers] = one_draw
+    released: Callable[[Integers, Integers, DpSgdParameters], NDArray[Any]] = on_grid
+
+    def sample(self, data: Gradients, parameters: DpSgdParameters, bits: BitSource, n: int) -> Outcomes:
+        """Return n outcomes, shape (n, steps·coordinates), or (n,) where that is one number.
+
+        Raises ValueError for a negative n, and for data that are no gradients.
+        """
+        if n < 0:
+            raise ValueError(f"n must not be negative, got {n}")
+        columns = self._columns(data, parameters)
+        batch = batches.poisson if self.batching == "poisson" else batches.shuffled
+        chosen = batch(parameters, len(columns), bits, n).reshape(n * parameters.steps, len(columns))
+        states = chosen.astype(np.int64) @ columns
+        centres, marks = self.centre(states[:, :-1], states[:, -1], parameters), states[:, -1]
+        noisy = centres + self._noise(self.draws(marks, parameters), centres.shape[1], parameters, bits)
+        outcomes = self.released(noisy, marks, parameters).reshape(n, -1)
+        return outcomes[:, 0] if outcomes.shape[1] == 1 else outcomes
+
+    def law(self, data: Gradients, parameters: DpSgdParameters) -> Law[Any]:
+        """Return the distribution of `sample` as enclosures. Raises NoLawError where it has more than 2^16 atoms."""
+        columns = self._columns(data, parameters)
+        if self.batching == "shuffled":
+            return self._law(batches.shuffled_sums(columns, parameters), parameters)
+        states = batches.poisson_sums(columns, Fraction(parameters.rate))
+        one = self._law({(state,): chance for state, chance in states.items()}, parameters)
+        return repeated(one, parameters.steps)
+
+    def _columns(self, data: Gradients, parameters: DpSgdParameters) -> Integers:
+        """Return what each record adds to the sums, and its mark, shape (records, coordinates + 1)."""
+        gradients = as_gradients(data)
+        return np.column_stack([self.of_record(gradients, parameters), self.mark(gradients, parameters)])
+
+    def _noise(self, draws: Integers, coordinates: int, parameters: DpSgdParameters, bits: BitSource) -> Integers:
+        """Return the sum of so many draws for each row and coordinate, shape (rows, coordinates)."""
+        drawn = discrete_gaussian.gaussian(parameters.variance).draw(bits, int(draws.sum()) * coordinates)
+        noise = np.zeros((len(draws), coordinates), dtype=np.int64)
+        np.add.at(noise, np.repeat(np.arange(len(draws)), draws), drawn.reshape(-1, coordinates))
+        return noise
+
+    def _law(self, states: Mapping[batches.History, Fraction], parameters: DpSgdParameters) -> Law[Any]:
+        """Return the law of the outcomes, given that of the states of all batches: a mixture of products of noises.
+
+        Beyond the reach of its noise, a state may still lead to outcomes that another one names: `rest` is in each
+        upper bound.
+        """
+        shared = lcm(*(chance.denominator for chance in states.values()))
+        masses: dict[Hashable, list[Any]] = {}  # of each outcome: itself, and bounds on its probability
+        rest = Fraction(0)
+        for state, chance in states.items():
+            rows = np.array(state, dtype=np.int64)
+            marks, centres = rows[:, -1], self.centre(rows[:, :-1], rows[:, -1], parameters)
+            counts = np.repeat(self.draws(marks, parameters), centres.shape[1]).tolist()
+            noises = [noise_bounds(parameters.variance, count) for count in counts]
+            places = [range(c - z.reach, c + z.reach + 1) for c, z in zip(centres.flat, noises, strict=True)]
+            if prod(map(len, places)) > ATOMS_MAX:
+                raise NoLawError(f"{len(places)} released numbers have more than {ATOMS_MAX} outcomes together")
+            noisy = np.array(list(product(*places)), dtype=np.int64).reshape(-1, centres.shape[1])
+            outcomes = self.released(noisy, np.tile(marks, len(noisy) // len(marks)), parameters)
+            low, high = (map(prod, product(*(side(noise) for noise in noises))) for side in (_low, _high))
+            weight = int(chance * shared)
+            for outcome, least, most in zip(_flat(outcomes, len(places)), low, high, strict=True):
+                mass = masses.setdefault(identity(outcome), [outcome, 0, 0])
+                mass[1] += weight * least
+                mass[2] += weight * most
+            rest += chance * sum((noise.rest for noise in noises), Fraction(0))
+        denominator = shared << PRECISION * len(places)
+        above = ceil(rest * denominator)
+        atoms, lows, highs = zip(*masses.values(), strict=True)
+        return Law(atoms, range(1, len(atoms) + 1), lows, [most + above for most in highs], denominator, rest)
+
+
+def _flat(outcomes: NDArray[Any], length: int) -> list[Any]:
+    """Return rows of so many numbers as outcomes: tuples of numbers, or numbers."""
+    listed: list[Any] = outcomes.reshape(-1, length).tolist()
+    return [row[0] for row in listed] if length == 1 else [tuple(row) for row in listed]
+
+
+def repeated(law: Law[Any], steps: int) -> Law[Any]:
+    """Return the law of independent steps that have the same law. Raises NoLawError for more than 2^16 atoms."""
+    if steps == 1:
+        return law
+    if len(law.atoms) ** steps > ATOMS_MAX:
+        raise NoLawError(f"{steps} steps have more than {ATOMS_MAX} outcomes together")
+    parts = [one if isinstance(one, tuple) else (one,) for one in law.atoms]
+    atoms = [sum(several, ()) for several in product(parts, repeat=steps)]
+    low, high = ([prod(several) for several in product(side, repeat=steps)] for side in (law.low, law.high))
+    rest = 1 - (1 - law.rest) ** steps
+    return Law(atoms, range(1, len(atoms) + 1), low, high, law.denominator**steps, rest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseBounds:
+    """Bounds, over 2^PRECISION, on the probabilities of −reach, …, reach; and on the mass beyond, `rest`."""
+
+    reach: int
+    low: list[int]
+    high: list[int]
+    rest: Fraction
+
+
+def _low(noise: NoiseBounds) -> list[int]:
+    return noise.low
+
+
+def _high(noise: NoiseBounds) -> list[int]:
+    return noise.high
+
+
+@lru_cache(maxsize=64)
+def noise_bounds(variance: Fraction, draws: int) -> NoiseBounds:
+    """Return bounds on the distribution of the sum of so many discrete Gaussian draws."""
+    whole = 1 << PRECISION
+    if draws == 0:
+        return NoiseBounds(0, [whole], [whole], Fraction(0))
+    if draws > 1:
+        one, others = noise_bounds(variance, 1), noise_bounds(variance, draws - 1)
+        rest = one.rest + others.rest
+        low, high = (_convolution(*of) for of in ((one.low, others.low), (one.high, others.high)))
+        beyond = ceil(rest * whole)  # it may lie anywhere
+        lows, highs = [mass >> PRECISION for mass in low], [-(-mass >> PRECISION) + beyond for mass in high]
+        return NoiseBounds(one.reach + others.reach, lows, highs, rest)
+    reach = discrete_gaussian.gaussian_reach(variance, REACH)
+    half = [discrete_gaussian.bell(variance, distance, PRECISION) for distance in range(reach + 1)]
+    sides = [[*reversed(of), *of[1:]] for of in zip(*half, strict=True)]
+    tail = 2 * discrete_gaussian.bell_tail(variance, reach, half[-1][1])
+    least, most = sum(sides[0]), sum(sides[1]) + tail
+    low = [(mass << PRECISION) // most for mass in sides[0]]
+    high = [-((-mass << PRECISION) // least) for mass in sides[1]]
+    return NoiseBounds(reach, low, high, Fraction(tail, least))
+
+
+def _convolution(one: list[int], other: list[int]) -> list[int]:
+    both: list[int] = np.convolve(np.array(one, dtype=object), np.array(other, dtype=object)).tolist()
+    return both

@@ -1,0 +1,47 @@
+"""What accountants say, against certified bounds of the composition by another way."""
+
+import math
+
+import pytest
+
+from subnormal.audit.composition.closed_forms import gaussian, subsampled_gaussian
+from subnormal.mechanisms.dp_sgd.accounting import accountant_claim, sound_claim
+from subnormal.mechanisms.privacy import Zcdp
+
+CASES = [
+    (1.0, 1.0, 1, 1e-5),
+    (4.0, 1.0, 4, 1e-5),
+    (0.5, 1.0, 2, 0.3),
+    (1.0, 0.5, 2, 1e-2),
+    (0.5, 0.5, 1, 1e-6),
+    (1.0, 1 / 64, 100, 1e-5),
+    (8.0, 0.01, 1000, 1e-5),
+]
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "steps", "delta"), CASES)
+def test_the_accountant_is_nearly_tight_and_never_below(
+    multiplier: float, rate: float, steps: int, delta: float
+) -> None:
+    ones = [gaussian(multiplier)]
+    if rate < 1:
+        ones = [subsampled_gaussian(multiplier, rate, "in"), subsampled_gaussian(multiplier, rate, "out")]
+    low = max(one.compose(steps).epsilon(delta)[0] for one in ones)
+    stated, sound = (claim(multiplier, rate, steps, delta).epsilon for claim in (accountant_claim, sound_claim))
+    assert low <= stated <= low * 1.005 + 1e-4
+    assert stated <= sound <= 1.5 * stated
+
+
+def test_without_sampling_the_sound_claim_is_that_of_zcdp() -> None:
+    assert sound_claim(2.0, 1.0, 8, 1e-6) == Zcdp(1.0).claim(1e-6)
+
+
+def test_sampling_lowers_the_sound_claim() -> None:
+    claims = [sound_claim(1.0, rate, 4, 1e-6).epsilon for rate in (1.0, 0.9, 0.5, 0.1, 0.001)]
+    assert claims == sorted(claims, reverse=True)
+    assert claims[-1] < claims[0] / 4
+
+
+def test_hardly_any_noise_is_hardly_any_privacy() -> None:
+    for claim in (accountant_claim, sound_claim):
+        assert 50 < claim(1 / 16, 0.5, 2, 1e-5).epsilon < math.inf

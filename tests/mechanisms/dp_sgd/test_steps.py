@@ -1,0 +1,91 @@
+"""A step of DP-SGD: the law of each member against every string of bits, and batches by exact coins and shuffles."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.evidence import exhaustive
+from subnormal.mechanisms.bits import BitSource, seeded_bits
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.dp_sgd import batches
+from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
+from subnormal.mechanisms.dp_sgd.steps import PRECISION, noise_bounds
+from subnormal.mechanisms.families import family, member, members
+from tests.support.walks import assert_within_the_law
+
+AnyMechanism = Mechanism[Any, Any, Any]
+
+NAMES = [one.name for one in members(family("dp-sgd")) if one.law is not None]
+CASES: list[tuple[list[list[float]], dict[str, Any]]] = [
+    ([[2.0]], {}),
+    ([[-0.5, 1.0]], {}),
+    ([[1.0], [-1.0]], {"rate": 0.75}),
+    ([[1.0], [-1.0], [7.0]], {"rate": 0.25, "batch_size": 2}),
+    ([[1.0]], {"rate": 0.25, "steps": 2}),
+]
+
+
+def check_law(mechanism: AnyMechanism) -> None:
+    """On the integers, with C = 1 and σ = 1/2: draws take few bits, and 12 bits decide most of them."""
+    for gradients, options in CASES:
+        parameters = DpSgdParameters(multiplier=0.5, grid=0, **options)
+        assert_within_the_law(mechanism, np.array(gradients), parameters, rest=0.15, word_bits=1)
+
+
+def test_the_sum_of_several_draws_is_their_convolution() -> None:
+    """σ = 2, against floats to their precision."""
+    one = np.exp(-(np.arange(-60, 61) ** 2) / 8)
+    one /= one.sum()
+    expected = np.convolve(np.convolve(one, one), one)
+    bounds = noise_bounds(Fraction(4), 3)
+    for z in range(-20, 21):
+        low, high = (side[z + bounds.reach] / 2**PRECISION for side in (bounds.low, bounds.high))
+        assert low == pytest.approx(high, rel=1e-12) == pytest.approx(expected[z + 180], rel=1e-11)
+    assert 0 < bounds.rest < Fraction(1, 2**60)
+
+
+@pytest.mark.parametrize("rate", [0.0625, 0.3, 0.5, 0.99])
+def test_coins_have_their_rate_exactly(rate: float) -> None:
+    for word_bits in (1, 2, 5):
+        law = exhaustive.law(lambda bits: bool(batches.coins(Fraction(rate), bits, 1)[0]), 12, word_bits)
+        assert law.probability(True)[0] <= Fraction(rate) <= law.probability(True)[0] + law.rest
+        assert law.rest <= 2**-10
+
+
+def test_every_order_is_equally_likely() -> None:
+    def draw(bits: BitSource) -> tuple[int, ...]:
+        return tuple(batches._orders(3, bits, 1)[0].tolist())
+
+    law = exhaustive.law(draw, 13)
+    assert len(law.atoms) == math.factorial(3)
+    assert len({law.probability(atom)[0] for atom in law.atoms}) == 1
+    assert law.rest < 2**-9
+
+
+def test_shuffled_batches_are_the_pieces_of_an_order() -> None:
+    parameters = DpSgdParameters(multiplier=1.0, batch_size=2, steps=5)
+    chosen = batches.shuffled(parameters, 5, seeded_bits(1), 50)
+    assert chosen.shape == (50, 5, 5)
+    assert (chosen.sum(axis=2) == [2, 2, 1, 2, 2]).all()  # the second epoch stops before its last batch
+    assert (chosen[:, :3].sum(axis=1) == 1).all()
+    assert len({chosen[run].tobytes() for run in range(50)}) > 40
+
+
+def test_a_law_that_is_too_large_is_none() -> None:
+    exact = member("dp-sgd-exact")
+    assert exact.law is not None
+    many = np.linspace(-1, 1, 16)[:, None] * 2.0 ** -np.arange(8)
+    for data, options in ((np.zeros((1, 4)), {}), (np.zeros((1, 1)), {"steps": 4}), (many, {"rate": 0.5, "grid": -20})):
+        with pytest.raises(NoLawError):
+            exact.law(data, DpSgdParameters(multiplier=1.0, **options))
+
+
+def test_bad_input_is_named() -> None:
+    exact = member("dp-sgd-exact")
+    with pytest.raises(ValueError, match="n must not be negative, got -1"):
+        exact.sample(np.zeros((1, 1)), DpSgdParameters(multiplier=1.0), seeded_bits(1), -1)
+    with pytest.raises(ValueError, match=r"data must be a float64 array of shape \(records, coordinates\), got int64"):
+        exact.sample(np.zeros((1, 1), dtype=np.int64), DpSgdParameters(multiplier=1.0), seeded_bits(1), 1)
