@@ -23,6 +23,7 @@ from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
 from subnormal.audit.commands.explore import explore
 from subnormal.audit.commands.list import list_command
+from subnormal.audit.commands.prove import prove
 from subnormal.audit.commands.run import run
 from subnormal.audit.commands.vectors import vectors
 
@@ -55,6 +56,7 @@ def main() -> None:
 
 main.add_command(run)
 main.add_command(check)
+main.add_command(prove)
 main.add_command(list_command)
 main.add_command(vectors)
 main.add_command(compose)

@@ -32,6 +32,7 @@ class Verdict(StrEnum):
 
     VIOLATED = "VIOLATED"
     HOLDS = "HOLDS"
+    HOLDS_ON_DOMAIN = "HOLDS ON THE DOMAIN"
     UNRESOLVED = "UNRESOLVED"
     NOT_REFUTED = "NOT REFUTED"
     UNDERPOWERED = "UNDERPOWERED"
@@ -40,6 +41,7 @@ class Verdict(StrEnum):
 PROVED = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED)
 OF_RUNS = (Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
 KINDS = dict.fromkeys(("exact", "exhaustive"), PROVED) | dict.fromkeys(("sampled", "sequential", "timing"), OF_RUNS)
+OF_DOMAIN = (Verdict.VIOLATED, Verdict.HOLDS_ON_DOMAIN, Verdict.UNRESOLVED)
 DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPOWERED, Verdict.NOT_REFUTED)
 
 
@@ -260,6 +262,37 @@ class Worlds:
 
     in_: str
     out: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainEvidence:
+    """Evidence from the laws of all data of a finite domain: every pair of neighbours, none sampled.
+
+    verdict: VIOLATED, on the worst pair; HOLDS ON THE DOMAIN: on every pair; UNRESOLVED: the bounds leave some pairs.
+    data: of the domain.
+    pairs: ordered pairs of neighbours, those included for which a symmetry lets another pair stand.
+    laws: distinct ones.
+    compared: pairs that floats with proved error bounds left to integers, those with the largest loss included.
+    symmetries: of the member, that were used.
+    epsilon: [low, high] of the largest loss of a pair, in nats; high is null where it is not known.
+    delta: the largest hockey-stick divergence of a pair at the claimed ε, a certified lower bound.
+    unresolved: pairs that the bounds do not decide.
+    worst: the worlds of the pair with the largest divergence, or, where all is within a pure claim, the largest loss.
+    """
+
+    mechanism: str
+    domain: str
+    claim: Claim
+    verdict: Annotated[Verdict, OF_DOMAIN]
+    data: Annotated[int, Range(1)]
+    pairs: Annotated[int, Range(1)]
+    laws: Annotated[int, Range(1)]
+    compared: Annotated[int, Range(0)]
+    symmetries: tuple[str, ...]
+    epsilon: tuple[Nonnegative, Nonnegative | None]
+    delta: Probability
+    unresolved: Annotated[int, Range(0)]
+    worst: Worlds | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from subnormal.attacks.core.attack import AnyAttack, with_options
 from subnormal.mechanisms.families import unknown
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,17 +36,29 @@ class Constructor:
     @property
     def defaults(self) -> dict[str, Any]:
         """The options and their defaults."""
-        return {option: parameter.default for option, parameter in signature(self.build).parameters.items()}
+        return _defaults(self.build)
 
     def __call__(self, **options: object) -> AnyAttack:
         """Return the attack with these options. A value may be text, as in a name.
 
         Raises LookupError for an unknown option, and ValueError for an invalid value.
         """
-        defaults = self.defaults
-        for option in options.keys() - defaults.keys():
-            raise LookupError(unknown(f"option of {self.name}", option, list(defaults)))
-        return self.build(**{option: _read(option, value, defaults[option]) for option, value in options.items()})
+        return built(self.build, self.name, options)
+
+
+def built(build: Callable[..., T], name: str, options: Mapping[str, object]) -> T:
+    """Return build(**options), each value converted to the kind of its default.
+
+    Raises LookupError for an unknown option of that name, and ValueError for an invalid value.
+    """
+    defaults = _defaults(build)
+    for option in options.keys() - defaults.keys():
+        raise LookupError(unknown(f"option of {name}", option, list(defaults)))
+    return build(**{option: _read(option, value, defaults[option]) for option, value in options.items()})
+
+
+def _defaults(build: Callable[..., object]) -> dict[str, Any]:
+    return {option: parameter.default for option, parameter in signature(build).parameters.items()}
 
 
 def split(name: str) -> tuple[str, dict[str, str]]:

@@ -11,18 +11,23 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process, resource_tracker
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from subnormal.audit.interrupts import defer
+from subnormal.audit.interrupts import check, defer
 
 GRACE = 5.0  # seconds for a terminated worker to exit
 _MAIN_LOCK = threading.Lock()
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Executor(Protocol):
@@ -110,6 +115,19 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
         processes.shutdown(cancel=True)
         raise
     processes.shutdown()
+
+
+def each_of(executor: Executor, function: Callable[[S, T], R], subject: S, tasks: Iterable[T]) -> Iterator[R]:
+    """Yield function(subject, task) for every task, in their order, however many are computed at a time."""
+    left, running = deque(tasks), deque[Future[R]]()
+    while left or running:
+        check()
+        while left and len(running) < 4 * executor.window and sum(not one.done() for one in running) < executor.window:
+            running.append(executor.submit(function, subject, left.popleft()))
+        if running[0].done():
+            yield running.popleft().result()
+        else:
+            wait([one for one in running if not one.done()], return_when=FIRST_COMPLETED)
 
 
 @contextmanager

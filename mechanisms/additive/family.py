@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.mechanisms.core.domain import Domain, by_moves, options_text
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, reach
 from subnormal.mechanisms.numerics.mpfr import plain, rational
@@ -176,6 +177,53 @@ def _adjacent(order: int) -> Callable[[_Release, Data, Data], bool]:
     return adjacent
 
 
+P = TypeVar("P", bound=_Release)
+
+
+def _numbers(parameters: P, resolution: int, **options: float) -> Domain[Data, P]:
+    """Return the domain of all multiples of 2^resolution that lie no more than Δ beyond the bounds.
+
+    Raises ValueError for a resolution of which Δ and the bounds are no multiples.
+    """
+    unit = Fraction(2) ** resolution
+    reach, last = Fraction(parameters.sensitivity) / unit, Fraction(parameters.upper) / unit
+    if reach.denominator != 1 or last.denominator != 1:
+        raise ValueError(f"resolution must divide the bounds and the sensitivity, got {resolution}")
+    end = int(last + reach)
+    points = np.arange(-end, end + 1)[:, np.newaxis]
+    moves = np.arange(-int(reach), int(reach) + 1)
+    return Domain(
+        options_text("numbers", **options, resolution=resolution),
+        parameters,
+        points,
+        lambda point: float(point[0]) * 2.0**resolution,
+        by_moves(points, moves[moves != 0, np.newaxis]),
+    )
+
+
+def laplace_numbers(
+    most: int = 4, epsilon: float = 1.0, sensitivity: float = 1.0, grid: int = -4, resolution: int = -8
+) -> Domain[Data, LaplaceParameters]:
+    """Return the numbers around the bounds ±most, on a grid of 2^resolution, for a mechanism on one of 2^grid."""
+    parameters = LaplaceParameters(epsilon=epsilon, sensitivity=sensitivity, grid=grid, lower=-most, upper=most)
+    return _numbers(parameters, resolution, most=most, epsilon=epsilon, sensitivity=sensitivity, grid=grid)
+
+
+def gaussian_numbers(
+    most: int = 4,
+    sigma: float = 1.0,
+    delta: float = 1e-6,
+    sensitivity: float = 1.0,
+    grid: int = -4,
+    resolution: int = -8,
+) -> Domain[Data, GaussianParameters]:
+    """Return the numbers around the bounds ±most, on a grid of 2^resolution, for a mechanism on one of 2^grid."""
+    parameters = GaussianParameters(
+        sigma=sigma, delta=delta, sensitivity=sensitivity, grid=grid, lower=-most, upper=most
+    )
+    return _numbers(parameters, resolution, most=most, sigma=sigma, delta=delta, sensitivity=sensitivity, grid=grid)
+
+
 LAPLACE: Family[Data, LaplaceParameters] = Family(
     name="laplace",
     parameters=LaplaceParameters,
@@ -201,6 +249,7 @@ LAPLACE: Family[Data, LaplaceParameters] = Family(
         "subnormal.mechanisms.libraries.diffprivlib:SUM",
         "subnormal.mechanisms.libraries.pydp:LAPLACE",
     ),
+    domain=laplace_numbers,
 )
 
 GAUSSIAN: Family[Data, GaussianParameters] = Family(
@@ -227,4 +276,5 @@ GAUSSIAN: Family[Data, GaussianParameters] = Family(
         "subnormal.mechanisms.libraries.jax:FLOAT16",
         "subnormal.mechanisms.libraries.jax:FLOAT32",
     ),
+    domain=gaussian_numbers,
 )

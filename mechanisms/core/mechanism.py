@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from subnormal.mechanisms.bits import BitSource
+    from subnormal.mechanisms.core.domain import Domain, Symmetry
     from subnormal.mechanisms.core.law import Law
     from subnormal.mechanisms.privacy import Claim
 
@@ -66,6 +67,7 @@ class Mechanism(Generic[D, P, O]):
     outcome, if any of them can happen. trace_claim, where given: what it promises for these pairs.
     variant_of: the member whose outcomes it has to the last bit, so that an attack on outcomes would tell the same of
     both: it meets the attacks that name it, and no others.
+    symmetries: of its law over the family's domains, each of them proved for this code.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Mechanism(Generic[D, P, O]):
     trace_law: Callable[[D, P], Law[tuple[O | Refused, Trace]]] | None = None
     trace_claim: Callable[[P, D, D], Claim] | None = None
     variant_of: str = ""
+    symmetries: tuple[Symmetry, ...] = ()
 
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -113,6 +116,7 @@ class Family(Generic[D, P]):
     adjacent(parameters, data_in, data_out): whether the claim covers the pair. What "adjacent" means depends on a
     public parameter, the sensitivity.
     claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises.
+    domain(options by name): a finite domain over which claims are decided; every option has a default. None: none.
     """
 
     name: str
@@ -120,3 +124,4 @@ class Family(Generic[D, P]):
     adjacent: Callable[[P, D, D], bool]
     claim: Callable[[P, D, D], Claim]
     members: tuple[str, ...]
+    domain: Callable[..., Domain[D, P]] | None = None

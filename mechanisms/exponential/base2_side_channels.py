@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
 from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
@@ -131,6 +132,7 @@ def _member(name: str, sample: _Sample, law_of_traces: _TraceLaw, options: dict[
         exact=True,
         runs=_runs,
         trace_law=of_member(law_of_traces, arguments),
+        symmetries=(SHIFT, PERMUTATION),
         **fields,
     )
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities, epsilon_claim
@@ -204,6 +205,7 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
         exact=True,
         trace_law=trace_law_member,
         trace_claim=_trace_claim,
+        symmetries=(SHIFT, PERMUTATION),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from subnormal.mechanisms.core.domain import Domain, box, by_moves, moves_within, options_text
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, epsilon_claim
 from subnormal.mechanisms.privacy import require_positive
@@ -67,6 +68,20 @@ def runs_of_words(data: Utilities, parameters: ExponentialParameters) -> int:
     return runs if runs >= RUNS_MIN else 0
 
 
+def utilities(
+    most: int = 11, outcomes: int = 4, epsilon: float = 1.0, sensitivity: int = 1
+) -> Domain[Utilities, ExponentialParameters]:
+    """Return the domain of all vectors of so many integer utilities from 0 to `most`."""
+    points = box(range(most + 1), outcomes)
+    return Domain(
+        options_text("utilities", most=most, outcomes=outcomes, epsilon=epsilon, sensitivity=sensitivity),
+        ExponentialParameters(epsilon, Limits(0, most, outcomes), sensitivity),
+        points,
+        lambda point: point,
+        by_moves(points, moves_within(min(sensitivity, most), outcomes)),
+    )
+
+
 FAMILY: Family[Utilities, ExponentialParameters] = Family(
     name="exponential",
     parameters=ExponentialParameters,
@@ -91,4 +106,5 @@ FAMILY: Family[Utilities, ExponentialParameters] = Family(
         "subnormal.mechanisms.libraries.opendp:NOISY_MAX",
         "subnormal.mechanisms.libraries.diffprivlib:EXPONENTIAL",
     ),
+    domain=utilities,
 )

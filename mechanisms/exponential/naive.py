@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.domain import SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused, of_member
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
@@ -114,7 +115,13 @@ def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
 
     depth = _walk_depth if np.dtype(float_type) == np.float16 else None
     return Mechanism(
-        name, "exponential", of_member(sample, arguments), epsilon_claim, of_member(law, arguments), depth=depth
+        name,
+        "exponential",
+        of_member(sample, arguments),
+        epsilon_claim,
+        of_member(law, arguments),
+        depth=depth,
+        symmetries=(SHIFT,) if variant == "shifted" else (),  # sums depend on the order
     )
 
 

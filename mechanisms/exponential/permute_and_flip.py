@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, epsilon_claim
@@ -124,5 +125,12 @@ def _eta(parameters: ExponentialParameters) -> Eta:
 
 
 BASE2: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
-    "permute-and-flip", "exponential", _sample_member, epsilon_claim, _law_member, exact=True, runs=runs_of_words
+    "permute-and-flip",
+    "exponential",
+    _sample_member,
+    epsilon_claim,
+    _law_member,
+    exact=True,
+    runs=runs_of_words,
+    symmetries=(SHIFT, PERMUTATION),
 )

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subnormal.mechanisms.core.domain import Domain, box, by_moves, moves_within, options_text
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.privacy import require_positive
@@ -126,6 +127,22 @@ def atoms_between(lower: tuple[int, ...], upper: tuple[int, ...]) -> tuple[NDArr
     return lists, [tuple(one) for one in lists.tolist()]
 
 
+def frequency_lists(
+    most: int = 20, rows: int = 3, epsilon: float = 1.0, sensitivity: int = 12
+) -> Domain[Frequencies, PartitionParameters]:
+    """Return the lists of so many counts up to `most`, for releases between 0 and ⌊most/i⌋: some data lie outside."""
+    lists = box(range(most + 1), rows)
+    points = lists[(lists[:, 1:] <= lists[:, :-1]).all(axis=1)]
+    moves = moves_within(min(sensitivity, most), rows)
+    return Domain(
+        options_text("frequencies", most=most, rows=rows, epsilon=epsilon, sensitivity=sensitivity),
+        PartitionParameters(epsilon, (0,) * rows, tuple(most // row for row in range(1, rows + 1)), sensitivity),
+        points,
+        lambda point: point,
+        by_moves(points, moves[np.abs(moves).sum(axis=1) <= sensitivity]),
+    )
+
+
 FAMILY: Family[Frequencies, PartitionParameters] = Family(
     name="partitions",
     parameters=PartitionParameters,
@@ -137,4 +154,5 @@ FAMILY: Family[Frequencies, PartitionParameters] = Family(
         "subnormal.mechanisms.partitions.naive:FLOAT16",
         "subnormal.mechanisms.partitions.exact:EXACT",
     ),
+    domain=frequency_lists,
 )

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.domain import Domain, box, by_moves, moves_within, options_text
 from subnormal.mechanisms.core.law import Law, exact_law, integers
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.core.validation import adjacent, epsilon_claim
@@ -167,6 +168,26 @@ def _evaluated(coefficients: list[int], at: int) -> int:
     return result * at
 
 
+def score_lists(
+    most: int = 5,
+    candidates: int = 5,
+    epsilon: float = 3.0,
+    sensitivity: int = 1,
+    stop: float = 0.5,
+    reserve: float = 0.25,
+) -> Domain[Scores, PrivateSelectionParameters]:
+    """Return the lists of so many scores from 0 to `most`, which are the bounds, too."""
+    points = box(range(most + 1), candidates)
+    options: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity, "stop": stop, "reserve": reserve}
+    return Domain(
+        options_text("scores", most=most, candidates=candidates, **options),
+        PrivateSelectionParameters(lower=0, upper=most, **options),
+        points,
+        lambda point: point,
+        by_moves(points, moves_within(min(sensitivity, most), candidates)),
+    )
+
+
 FAMILY: Family[Scores, PrivateSelectionParameters] = Family(
     name="private-selection",
     parameters=PrivateSelectionParameters,
@@ -176,4 +197,5 @@ FAMILY: Family[Scores, PrivateSelectionParameters] = Family(
         "subnormal.mechanisms.private_selection.naive:FLOAT64",
         "subnormal.mechanisms.private_selection.exact:BASE2",
     ),
+    domain=score_lists,
 )

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from subnormal.mechanisms.core.domain import Domain, options_text
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.core.validation import epsilon_claim, is_integer
 from subnormal.mechanisms.privacy import require_positive
@@ -54,6 +57,19 @@ def _is_category(value: object, categories: int) -> bool:
     return is_integer(value) and 0 <= value < categories
 
 
+def all_categories(categories: int = 1001, epsilon: float = 1.0) -> Domain[int, RandomizedResponseParameters]:
+    """Return the domain of all categories, of which any two are neighbours."""
+    parameters = RandomizedResponseParameters(epsilon, categories)
+    points = np.arange(categories)[:, np.newaxis]
+    return Domain(
+        options_text("categories", categories=categories, epsilon=epsilon),
+        parameters,
+        points,
+        lambda point: int(point[0]),
+        lambda point: np.delete(points, int(point[0]), axis=0),
+    )
+
+
 FAMILY: Family[int, RandomizedResponseParameters] = Family(
     name="randomized-response",
     parameters=RandomizedResponseParameters,
@@ -66,4 +82,5 @@ FAMILY: Family[int, RandomizedResponseParameters] = Family(
         "subnormal.mechanisms.randomized_response.exact:BASE2",
         "subnormal.mechanisms.randomized_response.exact:BASE_E",
     ),
+    domain=all_categories,
 )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.additive.family import as_fractions
+from subnormal.mechanisms.core.domain import Domain, box, by_moves, moves_within, options_text
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.core.validation import adjacent, epsilon_claim
 from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, l1_steps, reach, to_steps
@@ -141,6 +142,33 @@ def outcomes(codes: NDArray[np.int64], positive: Callable[[int], Answers] = lamb
     return [kinds[run] for run in runs]
 
 
+def streams(
+    most: int = 3,
+    queries: int = 5,
+    epsilon: float = 1.0,
+    sensitivity: int = 1,
+    positives: int = 1,
+    width: int = 4,
+    resolution: int = 0,
+) -> Domain[Queries, SparseVectorParameters]:
+    """Return the streams of 1 to `queries` numbers between ±most, on a grid of 2^resolution, for a threshold of 0."""
+    steps = 1 << -resolution
+    last, reach = most * steps, sensitivity * steps
+    none = -last - reach - 1  # in place of a query that is not asked: no move leads there
+    lengths = [box(range(-last, last + 1), length) for length in range(1, queries + 1)]
+    points = np.concatenate(
+        [np.pad(one, ((0, 0), (0, queries - one.shape[1])), constant_values=none) for one in lengths]
+    )
+    options: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity, "positives": positives, "width": width}
+    return Domain(
+        options_text("streams", most=most, queries=queries, **options, resolution=resolution),
+        SparseVectorParameters(**options, lower=-most, upper=most, gaps=(1, 2)),
+        points,
+        lambda point: point[point != none] if resolution == 0 else point[point != none] / steps,
+        by_moves(points, moves_within(reach, queries)),
+    )
+
+
 FAMILY: Family[Queries, SparseVectorParameters] = Family(
     name="sparse-vector",
     parameters=SparseVectorParameters,
@@ -157,4 +185,5 @@ FAMILY: Family[Queries, SparseVectorParameters] = Family(
         "subnormal.mechanisms.sparse_vector.exact:EXACT",
         "subnormal.mechanisms.sparse_vector.exact:WITH_GAP",
     ),
+    domain=streams,
 )

@@ -18,6 +18,7 @@ from math import ceil, floor, lcm
 from typing import Any
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.domain import PERMUTATION
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
@@ -25,7 +26,7 @@ from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import lazy_digits
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
 from subnormal.mechanisms.samplers.noise_tails import SUMMED, ProbabilityBounds, gaussian_mass, laplace_mass
-from subnormal.mechanisms.threshold.family import claim, tail
+from subnormal.mechanisms.threshold.family import COMMON_KEYS, claim, tail
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters, vector
 from subnormal.mechanisms.threshold.release import Rounded, Saturated, mappings, passing
 
@@ -118,5 +119,5 @@ def _mass(parameters: ThresholdParameters, at: int) -> ProbabilityBounds:
 
 
 EXACT: Mechanism[Data, ThresholdParameters, Released] = Mechanism(
-    "threshold-exact", "threshold", sample, claim, law, exact=True
+    "threshold-exact", "threshold", sample, claim, law, exact=True, symmetries=(COMMON_KEYS, PERMUTATION)
 )

@@ -27,7 +27,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from string import ascii_lowercase
 
+import numpy as np
+
+from subnormal.mechanisms.core.domain import Domain, Points, Symmetry, box, options_text
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.numerics.mpfr import float_up, power_bounds, rational
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp, noise_claim
@@ -111,6 +115,54 @@ def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Cla
     return privacy(parameters, parameters.sensitivities)
 
 
+def mappings(
+    most: int = 20,
+    keys: int = 3,
+    scale: float = 4.0,
+    threshold: int = 12,
+    limit: int = 14,
+    changed: int = 2,
+    apart: int = 4,
+) -> Domain[Data, ThresholdParameters]:
+    """Return the mappings from at most so many keys to integers from 0 to `most`, for Laplace noise of that scale.
+
+    Neighbours differ in at most `changed` keys, by at most `apart` in each.
+    """
+    points = box(range(most + 2), keys)  # 0: the key is missing; v + 1: its value is v
+    values = np.maximum(points - 1, 0)
+
+    def neighbours(point: Points) -> Points:
+        differ = points != point
+        near = (np.abs(values - np.maximum(point - 1, 0)) <= apart).all(axis=1)
+        count = differ.sum(axis=1)
+        found: Points = points[near & (count > 0) & (count <= changed)]
+        return found
+
+    return Domain(
+        options_text(
+            "mappings",
+            most=most,
+            keys=keys,
+            scale=scale,
+            threshold=threshold,
+            limit=limit,
+            changed=changed,
+            apart=apart,
+        ),
+        ThresholdParameters("laplace", scale, threshold, "int64", (changed, changed * apart, apart), limit=limit),
+        points,
+        lambda point: {key: int(code) - 1 for key, code in zip(ascii_lowercase, point.tolist(), strict=False) if code},
+        neighbours,
+    )
+
+
+def _without_common(points_in: Points, points_out: Points) -> tuple[Points, Points]:
+    differ = points_in != points_out
+    return points_in * differ, points_out * differ
+
+
+COMMON_KEYS = Symmetry("common keys", _without_common)  # keys are independent: those with equal values cancel
+
 FAMILY: Family[Data, ThresholdParameters] = Family(
     name="threshold",
     parameters=ThresholdParameters,
@@ -124,4 +176,5 @@ FAMILY: Family[Data, ThresholdParameters] = Family(
         "subnormal.mechanisms.threshold.exact:EXACT",
         "subnormal.mechanisms.libraries.opendp:THRESHOLD",
     ),
+    domain=mappings,
 )

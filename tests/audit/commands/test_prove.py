@@ -1,0 +1,58 @@
+"""The command prove, from its options to its exit codes."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from subnormal.audit.commands.prove import prove
+from subnormal.audit.model import DomainEvidence, Verdict
+from subnormal.audit.report.form import read
+from subnormal.mechanisms.families import FAMILIES
+
+SMALL = "utilities@most=2,outcomes=3"
+BROKEN = ["--mechanism", "exponential-naive-float16", "--domain", "utilities@most=20,outcomes=2,epsilon=2"]
+
+
+def test_a_claim_that_holds() -> None:
+    shown = CliRunner().invoke(prove, ["--mechanism", "exponential-exact", "--domain", SMALL, "--jobs", "1"])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.startswith("exponential-exact: HOLDS ON THE DOMAIN\n")
+    assert "316 ordered pairs of 27 data" in shown.output  # 7^3 − 27
+    assert "shift, permutation, and the exchange of the worlds" in shown.output
+
+
+def test_a_claim_that_is_violated() -> None:
+    shown = CliRunner().invoke(prove, [*BROKEN, "--jobs", "1"])
+    assert shown.exit_code == 0
+    assert "VIOLATED" in shown.output
+    assert "ε ≥ ∞" in shown.output or "ε = ∞" in shown.output
+    assert CliRunner().invoke(prove, [*BROKEN, "--jobs", "1", "--fail-on-violation"]).exit_code == 1
+
+
+def test_json_is_the_evidence() -> None:
+    shown = CliRunner().invoke(prove, [*BROKEN, "--jobs", "1", "--format", "json"])
+    evidence = read(DomainEvidence, json.loads(shown.stdout))
+    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.epsilon[0] > evidence.claim.epsilon == 2
+    assert evidence.worst is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mechanism", "exponential-exakt"], "did you mean 'exponential-exact'"),
+        (["--mechanism", "exponential-exact", "--domain", "numbers"], "unknown domain of the family exponential"),
+        (["--mechanism", "noisy-max-naive-float64", "--domain", SMALL, "--jobs", "1"], "has no law on the domain"),
+    ],
+)
+def test_mistakes_are_one_line(arguments: list[str], message: str) -> None:
+    shown = CliRunner().invoke(prove, arguments)
+    assert shown.exit_code == 2
+    assert message in " ".join(shown.output.split())
+
+
+def test_help_names_every_domain() -> None:
+    shown = CliRunner().invoke(prove, ["--help"]).output
+    assert all(one.name in shown for one in FAMILIES if one.domain is not None)
+    assert "utilities@most=11,outcomes=4" in shown

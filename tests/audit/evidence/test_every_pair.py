@@ -1,0 +1,223 @@
+"""Claims over whole domains: neighbours, symmetries, floats and classes of laws against every pair by hand."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, permutations
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.engine.process_pool import each_of, local
+from subnormal.audit.evidence import every_pair, exact
+from subnormal.audit.evidence.every_pair import Subject, decide, domain_of
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT, Domain, Index
+from subnormal.mechanisms.core.law import Law, exact_law
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.families import FAMILIES, family, member, members
+from subnormal.mechanisms.privacy import Claim, Eta
+
+SMALL = {
+    "exponential": "utilities@most=2,outcomes=3",
+    "laplace": "numbers@most=1,grid=-1,resolution=-2",
+    "gaussian": "numbers@most=1,grid=-1,resolution=-2",
+    "sparse-vector": "streams@most=1,queries=3,positives=2,width=2",
+    "private-selection": "scores@most=2,candidates=3",
+    "partitions": "frequencies@most=4,rows=3,sensitivity=2",
+    "threshold": "mappings@most=4,keys=2,threshold=3,limit=5,apart=2",
+    "randomized-response": "categories@categories=5",
+}
+EXACT = [one.name for of in FAMILIES for one in members(of) if one.exact and one.law is not None and not one.variant_of]
+SYMMETRIC = [one.name for of in FAMILIES for one in members(of) if one.symmetries]
+NAIVE = {
+    "exponential-naive-float16": ("utilities@most=6,outcomes=2,epsilon=4", Verdict.VIOLATED),
+    "exponential-naive-shifted": ("utilities@most=2,outcomes=3", Verdict.HOLDS_ON_DOMAIN),
+    "partitions-naive-float16": ("frequencies@most=4,rows=2,sensitivity=1,epsilon=8", Verdict.VIOLATED),
+    "randomized-response-naive-float16": ("categories@categories=5", Verdict.VIOLATED),
+    "sparse-vector-unclamped": ("streams@most=1,queries=3,positives=2,width=2", Verdict.HOLDS_ON_DOMAIN),
+}
+
+
+def test_every_family_has_a_small_domain() -> None:
+    assert SMALL.keys() == {of.name for of in FAMILIES if of.domain is not None}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_neighbours_are_those_that_the_family_calls_adjacent(name: str) -> None:
+    domain, of = domain_of(name, SMALL[name]), family(name)
+    for point in domain.points:
+        found = {tuple(one) for one in domain.neighbours(point).tolist()}
+        data = domain.data_of(point)
+        adjacent = {
+            tuple(other.tolist())
+            for other in domain.points
+            if (other != point).any() and of.adjacent(domain.parameters, data, domain.data_of(other))
+        }
+        assert found == adjacent
+
+
+def of_ratios(law_in: Law[Any] | Product[Any], law_out: Law[Any] | Product[Any]) -> dict[Any, Fraction]:
+    """Return how much of the second world's mass, and of the first's where it has none, lies at each likelihood ratio.
+
+    Every divergence of the pair is a function of this. For enclosures the bounds are compared, lower and upper.
+    """
+    law_in, law_out = (law.on(law.parts) if isinstance(law, Product) else law for law in (law_in, law_out))
+    found: dict[Any, Fraction] = {}
+    for atom in dict.fromkeys([*law_in.atoms, *law_out.atoms]):
+        for p, q in zip(law_in.probability(atom), law_out.probability(atom), strict=True):
+            ratio = p / q if q else None
+            found[ratio] = found.get(ratio, Fraction(0)) + (q or p)
+    return found
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_symmetries_keep_all_that_can_be_told_of_a_pair(name: str) -> None:
+    mechanism = member(name)
+    domain = domain_of(mechanism.family, SMALL[mechanism.family])
+    if mechanism.family == "threshold":  # in base 2 its laws are exact, over all keys too
+        domain = replace(domain, parameters=replace(domain.parameters, scale=Eta(3, 2, 1)))
+    laws = list(map(Subject(mechanism, domain).law, range(len(domain.points))))
+    for symmetry in mechanism.symmetries:
+        moved = 0
+        for point in range(len(domain.points)):
+            others = domain.index.find(domain.neighbours(domain.points[point]))
+            points_in, points_out = domain.points[[point] * len(others)], domain.points[others]
+            mapped = symmetry.map(points_in, points_out)
+            numbers = [domain.index.find(points) for points in mapped]
+            for other, one_in, one_out in zip(others.tolist(), *(number.tolist() for number in numbers), strict=True):
+                moved += (one_in, one_out) != (point, other)
+                assert of_ratios(laws[one_in], laws[one_out]) == of_ratios(laws[point], laws[other])
+        assert moved
+
+
+def test_floats_that_are_summed_in_order_have_no_permutation() -> None:
+    """The check above is able to fail."""
+    law = member("exponential-naive-float16").law
+    assert law is not None
+    parameters = domain_of("exponential", SMALL["exponential"]).parameters
+    orders = {
+        frozenset(of_ratios(law(np.array(one), parameters), law(np.array(one) + 1, parameters)).items())
+        for one in permutations([0, 1, 2])
+    }
+    assert len(orders) > 1
+
+
+def by_hand(subject: Subject) -> Iterator[Any]:
+    domain = subject.domain
+    laws = [subject.law(point) for point in range(len(domain.points))]
+    for point in range(len(domain.points)):
+        for other in domain.index.find(domain.neighbours(domain.points[point])).tolist():
+            if point < other:
+                yield exact.compare(laws[point], laws[other], subject.claim(point, other))
+
+
+@pytest.mark.parametrize("name", [*EXACT, *NAIVE])
+def test_the_result_is_that_of_every_pair_by_hand(name: str) -> None:
+    mechanism = member(name)
+    text, verdict = NAIVE.get(name, (SMALL[mechanism.family], Verdict.HOLDS_ON_DOMAIN))
+    domain = domain_of(mechanism.family, text)
+    found, pairs = decide(mechanism, domain), list(by_hand(Subject(mechanism, domain)))
+    assert found.pairs == 2 * len(pairs)
+    verdicts = {one.verdict for one in pairs}
+    assert (found.verdict is Verdict.VIOLATED) == (Verdict.VIOLATED in verdicts)
+    assert (found.verdict is Verdict.HOLDS_ON_DOMAIN) == (verdicts == {Verdict.HOLDS})
+    assert found.epsilon[0] == max(one.epsilon for one in pairs)
+    assert found.delta == max(one.delta for one in pairs)
+    assert found.verdict is verdict
+
+
+def synthetic(random: Random) -> tuple[Mechanism[Any, Any, Any], Domain[Any, None], list[list[Fraction]]]:
+    """Return a mechanism with random laws on a few data, all of them neighbours, and the probabilities."""
+    data, outcomes = random.randint(2, 4), random.randint(1, 3)
+    weights = []
+    for _ in range(data):
+        drawn = [random.choice((0, 1, 2, 3, 1 << 70)) for _ in range(outcomes)]
+        weights.append(drawn if any(drawn) else [1] * outcomes)
+    claim = Claim(random.choice((0.0, 0.5, float(np.log(2)), 1.0, 40.0)), random.choice((0.0, 0.0, 0.1)))
+    points = np.arange(data)[:, np.newaxis]
+    domain: Domain[Any, None] = Domain(
+        "synthetic", None, points, lambda point: int(point[0]), lambda point: np.delete(points, int(point[0]), axis=0)
+    )
+    mechanism: Mechanism[Any, Any, Any] = Mechanism(
+        "synthetic",
+        "synthetic",
+        lambda data, parameters, bits, n: [],
+        lambda parameters, data_in, data_out: claim,
+        lambda data, parameters: exact_law(range(outcomes), range(1, outcomes + 1), weights[data], sum(weights[data])),
+    )
+    return mechanism, domain, [[Fraction(one, sum(of)) for one in of] for of in weights]
+
+
+def test_random_domains_against_rationals() -> None:
+    """The largest ratio and the largest divergence, from Fractions alone."""
+    random, seen = Random(1), Counter[Verdict]()
+    for _ in range(300):
+        mechanism, domain, probabilities = synthetic(random)
+        found = decide(mechanism, domain)
+        pairs = [(p, q) for one, other in combinations(probabilities, 2) for p, q in ((one, other), (other, one))]
+        ratios = [p[i] / q[i] if q[i] else None for p, q in pairs for i in range(len(p)) if p[i]]
+        largest = np.inf if None in ratios else float(np.log(max(float(one) for one in ratios if one is not None)))
+        assert found.epsilon[0] == pytest.approx(max(0.0, largest), abs=1e-12)
+        factor = Fraction(np.exp(found.claim.epsilon))
+        delta = max(sum(max(0.0, float(a - factor * b)) for a, b in zip(p, q, strict=True)) for p, q in pairs)
+        assert found.delta == pytest.approx(delta, abs=1e-12)
+        assert found.pairs == len(pairs)
+        if found.claim.delta == 0 and found.claim.epsilon != float(np.log(2)):  # else e^ε is next to a ratio of them
+            assert (found.verdict is Verdict.VIOLATED) == (largest > found.claim.epsilon + 1e-12)
+        seen[found.verdict] += 1
+    assert min(seen[Verdict.VIOLATED], seen[Verdict.HOLDS_ON_DOMAIN]) > 30
+
+
+def test_processes_say_the_same() -> None:
+    mechanism, domain = member("exponential-exact"), domain_of("exponential", "utilities@most=3,outcomes=3")
+    with local(2) as executor:
+        found = decide(mechanism, domain, lambda *task: each_of(executor, *task))
+    assert found == decide(mechanism, domain)
+    assert found.symmetries == (SHIFT.name, PERMUTATION.name)
+
+
+def test_the_worst_pair_is_one_of_the_domain() -> None:
+    """And not the pair that stands for it, of which the two need not be neighbours."""
+    found = decide(member("exponential-exact"), domain_of("exponential", "utilities@most=3,outcomes=3"))
+    assert found.worst is not None
+    worlds = [eval(text, {"np": np}) for text in (found.worst.in_, found.worst.out)]
+    assert max(abs(worlds[0] - worlds[1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("utility@most=2", "unknown domain of the family exponential 'utility'; did you mean 'utilities'"),
+        ("utilities@mots=2", "unknown option of utilities 'mots'; did you mean 'most'"),
+        ("utilities@most=x", "most must be an integer, got 'x'"),
+        ("utilities@most=1000,outcomes=9", "a domain has from 1 to 4194304 data"),
+        ("utilities@most=2,outcomes=2,epsilon=-1", "epsilon must be positive"),
+    ],
+)
+def test_a_domain_that_is_none_is_refused(text: str, error: str) -> None:
+    with pytest.raises((LookupError, ValueError), match=error):
+        domain_of("exponential", text)
+
+
+def test_a_member_without_a_law_is_refused() -> None:
+    with pytest.raises(NoLawError, match="noisy-max-naive-float64 has no law"):
+        decide(member("noisy-max-naive-float64"), domain_of("exponential", SMALL["exponential"]))
+
+
+def test_points_that_are_given_twice_are_refused() -> None:
+    with pytest.raises(ValueError, match="points must be distinct"):
+        Index(np.array([[0], [0]]))
+    with pytest.raises(ValueError, match="points must span fewer than"):
+        Index(np.array([[0, 0, 0, 0], [1 << 20] * 4]))
+
+
+def test_a_symmetry_that_leaves_the_domain_is_refused() -> None:
+    domain = domain_of("exponential", SMALL["exponential"])
+    part = Domain("part", None, domain.points[5:], domain.data_of, lambda point: domain.points[-1:])
+    with pytest.raises(ValueError, match="a symmetry of exponential-exact leaves the domain part"):
+        every_pair.pairs_of(Subject(member("exponential-exact"), part), np.array([0]))
