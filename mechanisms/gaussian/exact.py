@@ -4,13 +4,17 @@ The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z
 (Δ'/σ)²/2-zCDP, where Δ' = ⌈Δ/γ⌉γ is the sensitivity after rounding: the same as for the continuous Gaussian.
 
 Side channels. Bits consumed, and passes of its loop: one word and one pass a draw up to σ = 64γ, and more with a
-probability near 2^−50. At a larger σ candidates are rejected; their number is independent of the result. Time: the
-memory access of one search; of many draws at once, how many lie near a boundary.
+probability near 2^−50. At a larger σ some draws are made by rejection; how many depends on n alone, and the number of
+candidates is independent of the result (`samplers.wide_gaussian`). Time: the memory access of one search; of many draws
+at once, how many lie near a boundary.
 Source: Canonne, Kamath, Steinke 2020, Section 2 (the discrete Gaussian and its zCDP).
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -30,13 +34,16 @@ from subnormal.mechanisms.additive.clamped_noise import (
     trace_law,
 )
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, system_bits
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, l2_steps_squared
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.privacy import Zcdp, require_positive
-from subnormal.mechanisms.samplers import discrete_gaussian
+from subnormal.mechanisms.samplers import discrete_gaussian, wide_gaussian
+from subnormal.mechanisms.samplers.discrete_laplace import COARSE
+from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
+from subnormal.mechanisms.samplers.wide_gaussian import WideGaussian
 
 LAW_STEPS_MAX = 1 << 17  # weights that a law adds up
 ROOT_BITS = 64  # of the standard deviation that off-grid inputs call for
@@ -64,7 +71,54 @@ def sample(
     [-9, -13, 12, 7, -1]
     """
     center, low, high = on_grid(value, grid, lower, upper, rounding)
-    return clamped(discrete_gaussian.gaussian(variance_of(sigma, grid)), bits, n, grid, center, low, high)
+    return clamped(noise_of(variance_of(sigma, grid)), bits, n, grid, center, low, high)
+
+
+def noise_of(variance: Fraction) -> discrete_gaussian.Gaussian | WideGaussian:
+    """Return the sampler of noise of that variance, in steps: one table up to σ = 64, a mixture beyond."""
+    wide = variance > COARSE**2
+    return wide_gaussian.sampler(variance) if wide else discrete_gaussian.gaussian(variance)
+
+
+def fill(
+    out: NDArray[Any], sigma: float | Fraction, sources: Sequence[BitSource] | None = None, *, grid: int = 0
+) -> None:
+    """Fill an array with noise as `sample` adds it, unclamped: exact, and about as fast as numpy's normals.
+
+    out: C-contiguous, of any shape; int64 where grid ≥ 0, else float64, exact up to 2^53 steps. sigma: in units of the
+    data, not of the grid. sources: each fills a share of the array, in a thread of its own; None: as many `system_bits`
+    as there are processors. Memory: some MiB a thread, whatever the size of the array.
+    Raises ValueError for an array of another type or not C-contiguous, no source, and as `sample` does.
+
+    >>> from subnormal.mechanisms.bits import seeded_bits
+    >>> noise = np.empty((2, 3), dtype=np.int64)
+    >>> fill(noise, 2.0**40, [seeded_bits(1)])
+    >>> (abs(noise) < 2**43).all()
+    np.True_
+    """
+    kind = np.dtype(np.int64 if grid >= 0 else np.float64)
+    if out.dtype != kind or not out.flags.c_contiguous:
+        raise ValueError(f"out must be C-contiguous, of type {kind} for grid = {grid}, got {out.dtype}")
+    if sources is None:
+        sources = [system_bits() for _ in range(processors())]
+    if not sources:
+        raise ValueError("sources must not be empty")
+    noise = wide_gaussian.sampler(variance_of(sigma, grid))
+
+    def fill_share(bits: BitSource, share: NDArray[Any]) -> None:
+        steps = share.view(np.int64)
+        noise.fill(bits, steps)
+        for start in range(0, len(share) if grid else 0, DRAWS_AT_ONCE):
+            part = slice(start, start + DRAWS_AT_ONCE)
+            share[part] = from_steps(steps[part], grid)
+
+    with ThreadPoolExecutor(len(sources)) as threads:
+        list(threads.map(fill_share, sources, np.array_split(out.reshape(-1), len(sources))))
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=64)
@@ -152,7 +206,7 @@ def _noise(parameters: GaussianParameters, coordinates: int) -> discrete_gaussia
 
 
 def _undecided(parameters: GaussianParameters, coordinates: int) -> Fraction:
-    return _noise(parameters, coordinates).undecided()
+    return noise_of(variance_of(member_sigma(parameters, coordinates), parameters.grid)).undecided()
 
 
 EXACT: Mechanism[Data, GaussianParameters, Any] = Mechanism(

@@ -144,6 +144,18 @@ def normal_tail_bounds(deviations: Fraction, precision: int = 128) -> tuple[Frac
     return bounds[0], bounds[1]
 
 
+def root_of_two_pi_bounds(value: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:
+    """Return dyadic rationals low ≤ √(2π·value) ≤ high for value ≥ 0, about `precision` bits apart.
+
+    Sound because π, both products and the root are rounded to the same side, and increase with what they are made of.
+
+    >>> low, high = root_of_two_pi_bounds(Fraction(1))
+    >>> low < high and abs(float(low) - 2.5066282746310002) < 1e-15
+    True
+    """
+    return _directed(lambda rounded: gmpy2.sqrt(2 * gmpy2.const_pi() * rounded), value, precision)
+
+
 def _directed(function: Callable[[Real], Real], argument: Fraction, precision: int) -> tuple[Fraction, Fraction]:
     bounds = []
     for direction in (gmpy2.RoundDown, gmpy2.RoundUp):

@@ -60,7 +60,7 @@ class Gaussian:
         while filled < n:
             size = min(DRAWS_AT_ONCE, n - filled)  # a part at a time, so that it stays in the cache
             bits.tries += size
-            coarse, rest = self.coarse.draw(bits, size), _uniform(bits, size, self.split)
+            coarse, rest = self.coarse.draw(bits, size), uniform(bits, size, self.split)
             kept, beyond = self._accepted(coarse, rest, bits)
             end = filled + int(kept.sum())
             drawn[0, filled:end], drawn[1, filled:end] = coarse[kept], rest[kept]
@@ -127,7 +127,7 @@ class Gaussian:
             rest, left = rest << width | bits.take(width), left - width
 
 
-def _uniform(bits: BitSource, n: int, width: int) -> NDArray[np.int64]:
+def uniform(bits: BitSource, n: int, width: int) -> NDArray[np.int64]:
     """Return n uniform integers of `width` bits."""
     if bits.word_bits < width:
         return bits.words(n, width).astype(np.int64)
@@ -142,15 +142,20 @@ def gaussian(variance: Fraction, base: int = 0) -> Gaussian:
     e^(−s²/(2σ²)) of the first. Uniform R, kept with the rest of the weight, makes the Gaussian. Raises ValueError for a
     variance that is not positive, and for a σ of more than SCALE_MAX steps.
     """
+    require_scale(variance, base)
+    split = split_of(Fraction(isqrt(floor(variance)) + 1, 1 << base)) if variance > COARSE**2 << 2 * base else 0
+    table = Table.of(lru_cache(maxsize=8)(partial(_gaussian_bounds, variance, base + split)))
+    return Gaussian(table, split, variance, base)
+
+
+def require_scale(variance: Fraction, base: int = 0) -> None:
+    """Raise ValueError for a variance that is not positive, and for a σ of more than SCALE_MAX·2^base steps."""
     if variance <= 0:
         raise ValueError(f"variance must be positive, got {variance}")
     if variance > SCALE_MAX**2 << 2 * base:
         raise ValueError(
             f"sigma must be at most {SCALE_MAX} steps, got {isqrt(floor(variance))}: choose a coarser grid"
         )
-    split = split_of(Fraction(isqrt(floor(variance)) + 1, 1 << base)) if variance > COARSE**2 << 2 * base else 0
-    table = Table.of(lru_cache(maxsize=8)(partial(_gaussian_bounds, variance, base + split)))
-    return Gaussian(table, split, variance, base)
 
 
 def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> DistributionBounds:
@@ -160,6 +165,14 @@ def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> Distribu
     starts = [((-coarse - 1) << split) + 1 if coarse < 0 else coarse << split for coarse in range(-last, last + 1)]
     weights = [bell(variance, start, working) for start in starts]
     tail = bell_tail(variance, starts[0], weights[0][1], split)
+    return cumulative_bounds(-last, weights, tail, precision)
+
+
+def cumulative_bounds(first: int, weights: list[tuple[int, int]], tail: int, precision: int) -> DistributionBounds:
+    """Return bounds on the distribution function of first, first + 1, …, from bounds on weights of any common unit.
+
+    tail: a bound on the weight beyond either end.
+    """
     left_low = list(accumulate(low for low, _ in weights))
     left_high = list(accumulate((high for _, high in weights), initial=tail))[1:]
     low, high = [], []
@@ -167,7 +180,7 @@ def _gaussian_bounds(variance: Fraction, split: int, precision: int) -> Distribu
         above_low, above_high = left_low[-1] - below_low, left_high[-1] - below_high + tail
         low.append(share_down(below_low, below_low + above_high, precision))
         high.append(share_up(below_high, below_high + above_low, precision))
-    return DistributionBounds(-last, precision, low, high)
+    return DistributionBounds(first, precision, low, high)
 
 
 def gaussian_reach(variance: Fraction, precision: int) -> int:

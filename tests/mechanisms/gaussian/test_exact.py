@@ -1,10 +1,12 @@
 """The clamped discrete Gaussian: its law against the code, and its promise against the law."""
 
+import tracemalloc
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
@@ -42,8 +44,9 @@ def test_the_law_is_the_definition() -> None:
     assert float(law.probability(6)[0]) == pytest.approx(expected[66:].sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("sigma", [1.0, 20.0])
+@pytest.mark.parametrize("sigma", [1.0, 20.0, 30.0])
 def test_a_real_sample_fits_its_law(sigma: float) -> None:
+    """σ = 30 is 120 steps of the grid: drawn in parts."""
     options: dict[str, Any] = {"grid": -2, "lower": -100, "upper": 100}
     drawn = gaussian_exact.sample(0.3, sigma, seeded_bits(1), 200_000, **options)
     law = gaussian_exact.law(0.3, sigma, **options)
@@ -65,6 +68,55 @@ def test_the_promise_is_kept(sigma: float, sensitivity: float, delta: float) -> 
     evidence = exact.compare(law_in, law_out, claim)
     assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
     assert exact.curve(law_in, law_out, [claim.epsilon / 2])[0][0] > delta
+
+
+@pytest.mark.parametrize(("sigma", "grid"), [(1.0, 0), (2.0**40, 0), (3.0, -20), (2.0**12, 4)])
+def test_an_array_is_filled_by_all_its_sources(sigma: float, grid: int) -> None:
+    """The same shares whatever the threads do, each from its own source; on the grid; of the standard deviation."""
+    kind = np.int64 if grid >= 0 else np.float64
+    noise, again = np.zeros((3, 40_001), dtype=kind), np.zeros(3 * 40_001, dtype=kind)
+    for out in (noise, again):
+        gaussian_exact.fill(out, sigma, [seeded_bits(1, batch=batch) for batch in range(4)], grid=grid)
+    assert np.array_equal(noise.ravel(), again)
+    alone = np.zeros(len(np.array_split(again, 4)[0]), dtype=kind)
+    gaussian_exact.fill(alone, sigma, [seeded_bits(1, batch=0)], grid=grid)
+    assert np.array_equal(alone, again[: len(alone)])
+    assert np.array_equal(np.fmod(again, 2.0**grid), np.zeros(len(again)))
+    degrees = len(again) - 1
+    low, high = degrees * again.astype(np.float64).var() / stats.chi2(degrees).ppf([1 - ALPHA / 2, ALPHA / 2])
+    assert low <= sigma**2 <= high
+
+
+def test_an_array_is_filled_in_constant_memory() -> None:
+    """Beyond the array some MiB, and no more for sixteen times as many coordinates."""
+
+    def allocated(n: int) -> int:
+        out = np.empty(n, dtype=np.int64)
+        tracemalloc.start()
+        gaussian_exact.fill(out, 2.0**40, [seeded_bits(1)])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    gaussian_exact.fill(np.empty(1, dtype=np.int64), 2.0**40)  # the table is made once
+    few, many = allocated(1 << 19), allocated(1 << 23)
+    assert many < 16 << 20
+    assert many < 2 * few
+
+
+@pytest.mark.parametrize(
+    ("out", "grid", "message"),
+    [
+        (np.empty(4, dtype=np.int64), -1, "out must be C-contiguous, of type float64 for grid = -1, got int64"),
+        (np.empty(4, dtype=np.float32), 0, "of type int64 for grid = 0, got float32"),
+        (np.empty((4, 4), dtype=np.int64)[:, 0], 0, "out must be C-contiguous"),
+    ],
+)
+def test_an_array_that_cannot_be_filled(out: Any, grid: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gaussian_exact.fill(out, 1.0, grid=grid)
+    with pytest.raises(ValueError, match="sources must not be empty"):
+        gaussian_exact.fill(np.empty(1, dtype=np.int64), 1.0, [])
 
 
 def test_less_noise_than_promised_is_violated() -> None:
