@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.constructor import built, split
 from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.float_screen import LawFloats, Screen, floats_of
-from subnormal.audit.literal import literals
+from subnormal.audit.literal.expression import literals
 from subnormal.audit.model import DomainEvidence, ExactEvidence, Verdict, Worlds
 from subnormal.mechanisms.core.domain import Domain, Points
 from subnormal.mechanisms.core.law import integers
