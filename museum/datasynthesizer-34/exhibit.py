@@ -1,0 +1,23 @@
+"""The counts of pairs of values, from which PrivBayes makes its conditional distributions."""
+
+import pandas as pd
+from DataSynthesizer.lib.PrivBayes import get_noisy_distribution_of_attributes
+from hypothesis import strategies as st
+
+from subnormal import Claim, add_or_remove
+
+COLUMNS = ["a", "b"]
+claim = Claim(epsilon=1.0)
+
+
+def function(records: list[tuple[int, int]]) -> list[float]:
+    """Return the noisy count of each pair, rounded: the low bits of float noise are a flaw of their own.
+
+    The library takes the domain from the data, so one record that everybody knows holds the largest values.
+    """
+    frame = pd.DataFrame([*records, (1, 1)], columns=COLUMNS)
+    return [round(count, 2) for count in get_noisy_distribution_of_attributes(COLUMNS, frame, claim.epsilon)["count"]]
+
+
+data = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=20)
+adjacent = add_or_remove()
