@@ -8,14 +8,13 @@ from museum.checks import Record, records
 from museum.exhibits import FIXED, FLAWED, REPORTED, SOUND, Exhibit, Release
 
 VIOLATED = "VIOLATED"
-INPUT_MAX = 100  # letters of an input that are shown
+ALPHA = 1e-6  # of a check: what `check` takes where it is not told
 
 HEAD = """# The museum
 
 Public flaws of released software, each checked as a user would check it: `subnormal.check` gets a function, the domain
 of its data and its claim, and no hint. `make museum` installs each release into an environment of its own, checks it,
-and writes this page. [CONTRIBUTING.md](../CONTRIBUTING.md) says what an exhibit is. A row that is decided by exact
-evidence is the same in every run.
+and writes this page. [CONTRIBUTING.md](../CONTRIBUTING.md) says what an exhibit is.
 
 {summary}
 """
@@ -23,9 +22,13 @@ evidence is the same in every run.
 FLAWS = """
 ## Flaws
 
-A flaw that the check does not find stays here, and is called missed.
+An exhibit's name leads to what is checked, its date to the report that made the flaw public, and its verdict to the
+page of its check, with both inputs and the event. The evidence is *exact* (one pair of inputs proves it), *modelled*
+(it holds if the calls that draw noise draw what their names say) or *sequential* (an event that was fixed before it was
+counted, in as many runs of one input as of the other). A row with exact evidence is the same in every run. A flaw that
+the check does not find stays here, is called missed, and says why.
 
-| exhibit | source | flawed release | verdict | decided by | evidence | fixed release |
+| exhibit | public since | flawed release | verdict | decided by | evidence | fixed release |
 |---|---|---|---|---|---|---|
 """
 
@@ -76,35 +79,34 @@ def is_convicted(exhibit: Exhibit) -> bool:
 
 
 def _summary(exhibits: Sequence[Exhibit], flaws: Sequence[Exhibit]) -> str:
-    packages = {one.package for one in flaws if one.package}
+    convicted = [one for one in flaws if is_convicted(one)]
+    packages = {one.package for one in convicted if one.package}
     others = [(one, release) for one in exhibits for release in one.releases if release.role != FLAWED]
     checked = [pair for pair in others if records(pair[0]).get(pair[1].role, {}).get("verdict")]
     accused = [pair for pair in others if is_accused(*pair)]
     return (
-        f"**{sum(map(is_convicted, flaws))} of {len(flaws)} flaws are convicted**, of {len(packages)} packages and of "
-        f"programs that people copy. **{len(accused)} of {len(checked)} releases are accused that must not be.** Each "
-        "check accuses a sound release with probability 10^-6 at the most."
+        f"**{len(convicted)} of {len(flaws)} flaws are convicted**, of {len(packages)} packages and of programs that "
+        f"people copy. **{len(accused)} of {len(checked)} releases are accused that must not be.** A check accuses a "
+        f"sound release with probability {ALPHA:g} at the most, and one of all of them with {ALPHA * len(checked):g}."
     )
 
 
 def _flaw(exhibit: Exhibit) -> str:
     record = records(exhibit).get(FLAWED)
     fixed = [release for release in exhibit.releases if release.role == FIXED]
-    decided = record["stage"] if record and record.get("verdict") == VIOLATED else ""
     cells = [
         *_names(exhibit),
         _release(exhibit, exhibit.releases[0]),
-        _flawed_verdict(exhibit, record),
-        decided,
-        _evidence(record),
-        f"{_release(exhibit, fixed[0])}: {_verdict(exhibit, fixed[0])}" if fixed else "none yet",
+        *_found(exhibit, record),
+        f"{_release(exhibit, fixed[0])}: {_verdict(exhibit, fixed[0])}" if fixed else "none",
     ]
     return _row(cells)
 
 
 def _other(exhibit: Exhibit) -> str:
     release = exhibit.releases[0]
-    return _row([*_names(exhibit), _release(exhibit, release), _verdict(exhibit, release)])
+    verdict = _linked(exhibit, _verdict(exhibit, release))
+    return _row([*_names(exhibit), _release(exhibit, release), verdict])
 
 
 def _time(exhibit: Exhibit, release: Release) -> str:
@@ -114,33 +116,37 @@ def _time(exhibit: Exhibit, release: Release) -> str:
 
 
 def _names(exhibit: Exhibit) -> list[str]:
-    checked = "verdict" in records(exhibit).get(exhibit.kind, {})
-    page = f", [page]({exhibit.name}/check.html)" if checked else ""
     return [
-        f"[{exhibit.name}]({exhibit.name}/exhibit.py): {exhibit.title}{page}",
+        f"[{exhibit.name}]({exhibit.name}/exhibit.py): {exhibit.title}",
         f"[{exhibit.public or 'source'}]({exhibit.source})",
     ]
+
+
+def _linked(exhibit: Exhibit, said: str) -> str:
+    """Return a verdict that leads to the page of the release that the exhibit is about."""
+    return f"[{said}]({exhibit.name}/check.html)" if "verdict" in records(exhibit).get(exhibit.kind, {}) else said
 
 
 def _release(exhibit: Exhibit, release: Release) -> str:
     return f"{exhibit.package} {release.name}" if exhibit.package else f"`{release.name}`"
 
 
-def _flawed_verdict(exhibit: Exhibit, record: Record | None) -> str:
+def _found(exhibit: Exhibit, record: Record | None) -> list[str]:
+    """Return the verdict on a flawed release, the stage that decided, and the evidence, or why there is none."""
     if record is None or not record.get("verdict"):
-        return _no_verdict(record)
+        return [_no_verdict(record), "", ""]
     if record["verdict"] == VIOLATED:
-        return VIOLATED
-    return f"**missed** ({record['verdict']}): {exhibit.missed or 'nobody has said why'}"
+        return [_linked(exhibit, VIOLATED), record["stage"], _evidence(record)]
+    return [f"{_linked(exhibit, '**missed**')} ({record['verdict']})", "", exhibit.missed or "nobody has said why"]
 
 
 def _verdict(exhibit: Exhibit, release: Release) -> str:
     record = records(exhibit).get(release.role)
     if record is None or not record.get("verdict"):
         return _no_verdict(record)
-    return (
-        f"**accused**: {_evidence(record)}" if record["verdict"] == VIOLATED else f"not accused ({record['verdict']})"
-    )
+    if record["verdict"] == VIOLATED:
+        return f"**accused**: {_evidence(record)}"
+    return f"not accused ({record['verdict']})"
 
 
 def _no_verdict(record: Record | None) -> str:
@@ -151,17 +157,15 @@ def _no_verdict(record: Record | None) -> str:
     return f"**no verdict**: {record.get('failed') or record.get('error')}"
 
 
-def _evidence(record: Record | None) -> str:
-    if record is None or record.get("verdict") != VIOLATED:
-        return ""
-    said = [f"{kind}: {words}" for kind, words in record["evidence"].items()]
-    said += [f"event: {record['event']}"] if "sequential" in record["evidence"] else []
-    worlds: dict[str, str] = record["worlds"] or {}
-    return "; ".join([*said, *(f"{name.strip('_')} `{_short(shown)}`" for name, shown in worlds.items())])
+def _evidence(record: Record) -> str:
+    return "; ".join(f"{kind}: {_short(kind, words)}" for kind, words in record["evidence"].items())
 
 
-def _short(shown: str) -> str:
-    return shown if len(shown) <= INPUT_MAX else f"{shown[:INPUT_MAX]} …"
+def _short(kind: str, words: str) -> str:
+    """Return the numbers in the words of one kind of evidence; the page of the check has the rest."""
+    if kind == "sequential":
+        return words.removeprefix("the event in ").partition(": ")[0]
+    return (words.partition(": ")[2] or words).partition(", if ")[0] if kind == "modelled" else words
 
 
 def _row(cells: Sequence[str]) -> str:

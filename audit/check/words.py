@@ -124,8 +124,10 @@ def evidence_words(evidence: CheckEvidence) -> str:
 
 def _stability_words(evidence: StabilityEvidence) -> str:
     one, other = map(shown, evidence.outputs)
-    apart, most = short(rounded(evidence.distance), 6), short(rounded(evidence.bound), 6)
+    apart, most = (short(rounded(number), 6) for number in (evidence.distance, evidence.bound))
     more = "more than" if evidence.verdict is Verdict.VIOLATED else "not more than"
+    if apart == most and evidence.verdict is Verdict.VIOLATED:  # 1 apart, 2.2e-16 more than the bound 1
+        more = f"{short(rounded(Fraction(evidence.distance) - Fraction(evidence.bound)))} {more}"
     return f"the outputs {one} and {other} lie {apart} apart ({evidence.norm}), {more} the bound {most}"
 
 

@@ -96,9 +96,8 @@ def test_exact_rows_are_equal_to_the_byte(tmp_path: Path) -> None:
         checks.check_all([one], told=lambda message: None)
         rows.append(readme.text([one]).partition("## Time")[0])
     assert rows[0] == rows[1]
-    assert "| VIOLATED | stability | exact: " in rows[0]
+    assert "| [VIOLATED](a-name/check.html) | stability | exact: " in rows[0]
     assert "1 of 1 flaws are convicted" in rows[0]
-    assert "[page](a-name/check.html)" in rows[0]
     assert "VIOLATED" in (one.folder / "check.html").read_text()
 
 
@@ -111,7 +110,7 @@ def test_exhibits_of_installed_packages_are_convicted(name: str, tmp_path: Path)
 def test_a_sound_release_is_not_accused(tmp_path: Path) -> None:
     one = exhibit(made(tmp_path, TOML.replace("flawed", "sound").replace("bare", "constant").replace("30", "2")))
     checks.check_all([one], told=lambda message: None)
-    assert "| `constant` | not accused (NOT REFUTED) |" in readme.text([one])
+    assert "| `constant` | [not accused (NOT REFUTED)](a-name/check.html) |" in readme.text([one])
     assert "0 of 1 releases are accused" in readme.text([one])
 
 
@@ -134,6 +133,33 @@ def test_a_program_is_an_exhibit_too(tmp_path: Path) -> None:
     assert checked(one, one.releases[0], HERE)["verdict"] == "VIOLATED"
 
 
+@pytest.mark.parametrize(
+    ("kind", "words", "shown"),
+    [
+        (
+            "exact",
+            "the outputs 3 and 0 lie 3 apart (l1), more than the bound 2",
+            "exact: the outputs 3 and 0 lie 3 apart",
+        ),
+        (
+            "sequential",
+            "the event in 0 of 128 runs in, 9 out: e-value 2e+06, 1e+06 refutes",
+            "0 of 128 runs in, 9 out |",
+        ),
+        (
+            "modelled",
+            "a.py:1, gauss of scale 1 is added to 1: epsilon is at least 2, if …",
+            "modelled: epsilon is at least 2 |",
+        ),
+        ("modelled", "part 1 differs although all noise is the same", "modelled: part 1 differs although"),
+    ],
+)
+def test_a_row_has_the_numbers_of_the_evidence(tmp_path: Path, kind: str, words: str, shown: str) -> None:
+    one = exhibit(made(tmp_path))
+    keep(one, one.releases[0], {"verdict": "VIOLATED", "stage": "runs", "evidence": {kind: words}, "worlds": None})
+    assert shown in readme.text([one])
+
+
 def test_what_goes_wrong_is_said_in_the_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A function that is missing, a package that no longer installs, a miss with its reason, a release accused."""
     one = exhibit(made(tmp_path, TOML.replace('"bare"', '"nowhere"\nfixed = "constant"')))
@@ -152,10 +178,8 @@ def test_what_goes_wrong_is_said_in_the_row(tmp_path: Path, monkeypatch: pytest.
     assert "does not install: No matching distribution found for nothing==1.0" in readme.text([package])
 
     keep(one, flawed, {"verdict": "NOT REFUTED", "stage": "runs", "evidence": {}, "worlds": None, "spent": None})
-    assert "**missed** (NOT REFUTED): nobody has said why" in readme.text([one])
-    assert "**missed** (NOT REFUTED): no hook | for it".replace("|", "\\|") in readme.text(
-        [replace(one, missed="no hook | for it")]
-    )
+    assert "| [**missed**](a-name/check.html) (NOT REFUTED) |  | nobody has said why |" in readme.text([one])
+    assert "|  | no hook \\| for it |" in readme.text([replace(one, missed="no hook | for it")])
     assert "0 of 1 flaws are convicted" in readme.text([one])
 
     accused: dict[str, Any] = {"verdict": "VIOLATED", "stage": "runs", "evidence": {"exact": "said"}, "worlds": None}
@@ -163,6 +187,7 @@ def test_what_goes_wrong_is_said_in_the_row(tmp_path: Path, monkeypatch: pytest.
     assert readme.is_accused(one, fixed)
     assert "`constant`: **accused**: exact: said" in readme.text([one])
     assert "1 of 1 releases are accused" in readme.text([one])
+    assert "| none |" in readme.text([replace(one, releases=(flawed,))])
     assert set(records(one)) == {"flawed", "fixed"}
     assert set(records(replace(one, releases=(replace(flawed, name="2.0"), fixed)))) == {"fixed"}
 

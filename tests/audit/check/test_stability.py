@@ -41,6 +41,9 @@ def test_a_difference_of_one_part_in_a_googol_counts() -> None:
     assert stability(lambda x: Fraction(x), distance="linf", bound=1, pairs=pair).verdict is Verdict.NOT_REFUTED
     tiny = stability(lambda x: x, distance=lambda x, y: 1 + Fraction(1, 10**100), bound=1.0, pairs=pair)
     assert tiny.verdict is Verdict.VIOLATED
+    assert "1 apart (f), 1e-100 more than the bound 1" in words.evidence_words(tiny.evidence["exact"]).replace(
+        "<lambda>", "f"
+    )
 
 
 @pytest.mark.parametrize(("bound", "verdict"), [(5, Verdict.NOT_REFUTED), (math.nextafter(5, 0), Verdict.VIOLATED)])
