@@ -9,4 +9,5 @@ UNFITTED = MST(epsilon=1.0, delta=1e-5, compress=False, n_jobs=1)  # takes a sec
 def function(values):
     mechanism = copy.copy(UNFITTED)
     mechanism.fit(pandas.DataFrame({"value": values}), marginals_only=True)
-    return [[float(count) for count in counts] for _, counts, _, _ in mechanism.measures]
+    ((_, counts, _, _),) = mechanism.measures
+    return [float(count) for count in counts]
