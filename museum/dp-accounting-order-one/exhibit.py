@@ -1,6 +1,7 @@
 """The noisy sum of a Poisson sample of numbers of norm at most 1, with the ε of the Rényi accountant of orders near 1.
 
-The accountant is right: a divergence of order 1 bounds the distance of the distributions, and where that is below δ, ε is 0.
+The accountant is right: a divergence of order 1 bounds the distance of the two distributions, and where that is at most
+δ, ε is 0.
 """
 
 import random
