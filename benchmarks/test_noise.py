@@ -53,7 +53,7 @@ def test_gaussian(sigma: float, duel: Duel) -> None:
     generator = np.random.default_rng(2)
     exact = partial(gaussian_exact.sample, 0, sigma, BITS, MILLION)
     rival = partial(generator.normal, 0, sigma, MILLION)
-    duel(f"{MILLION:,} draws, Gaussian, σ = {sigma:g}", exact, rival, 10, "numpy normal")
+    duel(f"{MILLION:,} draws, Gaussian, σ = {sigma:g}", exact, rival, 1.5, "numpy normal")
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.01])

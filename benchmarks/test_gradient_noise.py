@@ -1,0 +1,103 @@
+"""Exact Gaussian noise for the coordinates of a gradient, over normals of array libraries and exact noise of OpenDP.
+
+Processor time, all threads added up: a share of the array is filled by each processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks import interleave
+from benchmarks.conftest import Record
+from benchmarks.memory import allocated
+from benchmarks.results import Row
+from subnormal.mechanisms.bits import system_bits
+from subnormal.mechanisms.families import installed
+from subnormal.mechanisms.gaussian import exact as gaussian_exact
+
+pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
+
+COORDINATES = 10**8
+OF_LIBRARIES = {"jax": 10**7, "opendp": 10**5}  # OpenDP takes about 10 µs for each
+ROUNDS = 3  # each takes seconds
+PROCESSORS = gaussian_exact.processors()
+
+
+def filled(sigma: float, n: int = COORDINATES) -> Callable[[], object]:
+    """Return what fills an array of n coordinates with exact noise."""
+    out, sources = np.zeros(n, dtype=np.int64), [system_bits() for _ in range(PROCESSORS)]
+    return partial(gaussian_exact.fill, out, sigma, sources)
+
+
+def normals(kind: Any) -> Callable[[], object]:
+    """Return what fills an array of the type with numpy's normals, in as many threads."""
+    shares = np.array_split(np.zeros(COORDINATES, dtype=kind), PROCESSORS)
+    generators = [np.random.default_rng(seed) for seed in range(PROCESSORS)]
+
+    def fill() -> object:
+        with ThreadPoolExecutor(PROCESSORS) as threads:
+            return list(threads.map(lambda one, share: one.standard_normal(out=share, dtype=kind), generators, shares))
+
+    return fill
+
+
+def seconds(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Return the median seconds of a call of each, turn by turn, after one that is not timed."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(ROUNDS + 1):
+        for name, call in calls.items():
+            started = interleave.clock()
+            call()
+            if turn:
+                taken[name].append(interleave.clock() - started)
+    return {name: median(times) for name, times in taken.items()}
+
+
+@pytest.mark.parametrize("sigma", [1.0, 1_000.0, 2.0**40])
+def test_a_gradient(sigma: float, record: Record, benchmark: BenchmarkFixture) -> None:
+    """Memory beyond the array, as Python counts it, must not grow with it."""
+    ours = filled(sigma)
+    taken = seconds({"ours": ours, "float64": normals(np.float64), "float32": normals(np.float32)})
+    name = f"10^8 coordinates, Gaussian, σ = {sigma:g}, {PROCESSORS} threads"
+    record(Row(name, "s", taken["ours"], taken["float64"], 1.5, rival="numpy float64"))
+    record(Row(name, "s", taken["ours"], taken["float32"], rival="numpy float32"))
+    record(Row(f"memory allocated: {name}", "MiB", allocated(ours), None, 16.0 * PROCESSORS))
+    interleave.into_own_table(benchmark, filled(sigma, 10**6))
+
+
+@pytest.mark.parametrize("library", OF_LIBRARIES)
+def test_beside_a_library(library: str, record: Record, benchmark: BenchmarkFixture) -> None:
+    """JAX's float32 normals, which are not exact, and OpenDP's discrete Gaussian on integers, which is."""
+    if installed(library) is None:
+        pytest.skip(f"{library} is not installed")
+    n = OF_LIBRARIES[library]
+    rival = {"jax": jax_normals, "opendp": opendp_noise}[library](n)
+    taken = seconds({"ours": filled(1_000.0, n), "rival": rival})
+    record(Row(f"{n:,} coordinates, Gaussian, σ = 1000", "s", taken["ours"], taken["rival"], rival=library))
+    interleave.into_own_table(benchmark, filled(1_000.0, n))
+
+
+def jax_normals(n: int) -> Callable[[], object]:
+    """Return what draws n float32 normals by JAX."""
+    import jax
+
+    key = jax.random.key(1)
+    return lambda: jax.random.normal(key, (n,), "float32").block_until_ready()
+
+
+def opendp_noise(n: int) -> Callable[[], object]:
+    """Return what adds OpenDP's discrete Gaussian noise to n integers."""
+    from opendp import prelude
+
+    prelude.enable_features("contrib")
+    domain, metric = prelude.vector_domain(prelude.atom_domain(T="i64")), prelude.l2_distance(T="i64")
+    measurement, zeros = prelude.m.make_gaussian(domain, metric, scale=1_000.0), [0] * n
+    return lambda: measurement(zeros)
