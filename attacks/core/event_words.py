@@ -51,6 +51,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
             return f"the key {described['key']!r} is released, with whatever value"
         case "between":
             return f"the {number} is {_range(described['low'], described['high'])}"
+        case "largest":
+            return f"the largest number of the outcome is {_range(described['low'], math.inf)}"
         case "off-grid":
             return f"the outcome is no multiple of {_power(described['grid'])}"
         case "counted":

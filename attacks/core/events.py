@@ -174,6 +174,29 @@ class Part:
         return {"kind": "part", "place": self.place, "event": inner, "portable": inner["portable"]}
 
 
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The largest number of the outcome, which is a tuple of them, is `low` at least."""
+
+    low: float
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return np.asarray(largest(outcomes) >= self.low)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        return {"kind": "largest", "low": self.low, "portable": True}
+
+
+def largest(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return the largest number of each tuple as float64, shape (outcomes,): a number itself, −∞ for a refusal."""
+    if isinstance(outcomes, range | np.ndarray):
+        found: NDArray[np.float64] = np.asarray(outcomes, dtype=np.float64).reshape(len(outcomes), -1).max(axis=1)
+        return found
+    listed = (outcome if isinstance(outcome, tuple) else (outcome,) for outcome in outcomes)
+    return np.array([-np.inf if isinstance(one[0], Refused) else max(one) for one in listed], dtype=np.float64)
+
+
 def numbers(outcomes: Outcomes) -> NDArray[np.float64]:
     """Return outcomes that are numbers as float64, shape (outcomes,): NaN for a refusal, a tuple's first number."""
     if isinstance(outcomes, range):

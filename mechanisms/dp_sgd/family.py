@@ -115,6 +115,11 @@ FAMILY: Family[Gradients, DpSgdParameters] = Family(
     claim=claim,
     members=(
         "subnormal.mechanisms.dp_sgd.flawed_steps:BATCH_SIZE",
+        "subnormal.mechanisms.dp_sgd.flawed_steps:EMPTY_BATCH",
+        "subnormal.mechanisms.dp_sgd.flawed_steps:MICROBATCH_NOISE",
+        "subnormal.mechanisms.dp_sgd.flawed_steps:SHUFFLED",
+        "subnormal.mechanisms.dp_sgd.flawed_steps:BATCH_CLIPPING",
+        "subnormal.mechanisms.dp_sgd.flawed_steps:NORM_FLOAT16",
         "subnormal.mechanisms.dp_sgd.exact:EXACT",
     ),
 )

@@ -98,6 +98,8 @@ class Step:
     def _noise(self, draws: Integers, coordinates: int, parameters: DpSgdParameters, bits: BitSource) -> Integers:
         """Return the sum of so many draws for each row and coordinate, shape (rows, coordinates)."""
         drawn = discrete_gaussian.gaussian(parameters.variance).draw(bits, int(draws.sum()) * coordinates)
+        if (draws == 1).all():
+            return drawn.reshape(len(draws), coordinates)
         noise = np.zeros((len(draws), coordinates), dtype=np.int64)
         np.add.at(noise, np.repeat(np.arange(len(draws)), draws), drawn.reshape(-1, coordinates))
         return noise

@@ -34,7 +34,8 @@ FINITE = {
     "gumbel-ties",
     "finite-threshold",
     "uneven-choice",
-    "batch-size",  # no outcome of unbounded noise is impossible; nor is the first step of a law's rest of 2^−64
+    # The laws of unbounded noise end at a rest of 2^−64, which may be anywhere.
+    *("batch-size", "empty-batch", "norm-overflow", "batch-clipping", "microbatch-noise", "shuffling"),
     "rejection-tries-two-outcomes",  # no count is impossible, and a law ends at a rest of 2^−64
     *(f"sparse-vector-{name}" for name in ("noisy-value", "unscaled-noise", "no-cutoff")),
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -13,8 +14,9 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.model import ExactEvidence
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.mechanism import Mechanism, Trace
+from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.privacy import Eta
@@ -72,10 +74,19 @@ def assert_within_the_law(
         law = law.on(law.parts)
     walked = exhaustive.law(partial(one_draw, mechanism, data, parameters), depth=12, word_bits=word_bits)
     assert walked.rest <= rest
-    for atom in law.atoms.tolist() if isinstance(law.atoms, np.ndarray) else law.atoms:
-        (low, high), decided = law.probability(atom), walked.probability(atom)[0]
-        assert decided <= high
-        assert low <= decided + walked.rest
+    decided = {identity(atom): Fraction(low, walked.denominator) for atom, low, _ in _each_atom(walked)}
+    assert decided.keys() <= {identity(atom) for atom, _, _ in _each_atom(law)} or law.rest > 0
+    for atom, low, high in _each_atom(law):
+        mass = decided.get(identity(atom), Fraction(0))
+        assert mass <= Fraction(high, law.denominator)
+        assert Fraction(low, law.denominator) <= mass + walked.rest
+
+
+def _each_atom(law: Law[Any]) -> Iterator[tuple[Any, int, int]]:
+    """Yield each atom with its bounds over the denominator."""
+    atoms = law.atoms.tolist() if isinstance(law.atoms, np.ndarray) else law.atoms
+    low, high = (np.repeat(integers(side), law.counts()).tolist() for side in (law.low, law.high))
+    return zip(atoms, low, high, strict=True)
 
 
 def evidence(attack: Attack[Any, Any, Any], mechanism: Mechanism[Any, Any, Any]) -> ExactEvidence:

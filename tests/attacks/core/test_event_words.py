@@ -11,6 +11,7 @@ from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import (
     Between,
     CountedDistance,
+    Largest,
     Learned,
     OffGrid,
     OneOf,
@@ -48,6 +49,7 @@ def test_every_event_of_the_catalogue_has_words(attack: Any) -> None:
         (Between(0.5, INF), "the outcome is at least 0.5"),
         (Between(-INF, 3), "the outcome is at most 3"),
         (Between(-1, 3), "the outcome is from -1 to 3"),
+        (Largest(2.5), "the largest number of the outcome is at least 2.5"),
         (OffGrid(-10), "the outcome is no multiple of 2^−10"),
         (CountedDistance(0.0, 0.5), "the outcome lies exactly (count − 1)·0.5 from 0"),
         (Part(1, Between(2, INF)), "the count is at least 2"),

@@ -1,0 +1,95 @@
+"""Flawed steps of DP-SGD: what each flaw does to the law, by its derivation, and shuffling against Poisson sampling."""
+
+import math
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.dp_sgd.scaled_noise import batch_clipping, microbatch_noise
+from subnormal.attacks.dp_sgd.shuffling import shuffling
+from subnormal.audit.evidence import exact
+from subnormal.audit.model import Verdict
+from subnormal.mechanisms.curves import Gdp
+from subnormal.mechanisms.dp_sgd.accounting import accountant_claim
+from subnormal.mechanisms.dp_sgd.exact import EXACT
+from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, adjacent
+from subnormal.mechanisms.dp_sgd.flawed_steps import BATCH_CLIPPING, SHUFFLED, clipped_in_float16
+from subnormal.mechanisms.families import member
+from tests.support.walks import evidence
+
+
+def law(mechanism: Any, records: tuple[float, ...], parameters: DpSgdParameters) -> Any:
+    return mechanism.law(np.array(records, dtype=np.float64).reshape(-1, 1), parameters)
+
+
+@pytest.mark.parametrize(("multiplier", "delta"), [(1.5, 1e-3), (2.0, 1e-5), (1.0, 7.5e-3)])
+def test_shuffled_batches_lose_more_than_poisson_accounting_claims(multiplier: float, delta: float) -> None:
+    """Two records, batches of one, two steps: certified bounds, from the exact mixture over both orders.
+
+    Poisson sampling keeps the same claim on every adjacent pair of at most two gradients from {−1, 0, 1}.
+    """
+    attack = shuffling(multiplier, delta)
+    parameters, (data_in, data_out) = attack.parameters, attack.worlds()
+    told = SHUFFLED.claim(parameters, data_in, data_out)
+    assert (told.epsilon, told.delta) == (accountant_claim(multiplier, 0.5, 2, delta, 1).epsilon, delta)
+    shuffled = evidence(attack, SHUFFLED)
+    assert shuffled.verdict is Verdict.VIOLATED
+    assert shuffled.delta > 1.6 * told.delta
+    laws = {
+        records: law(EXACT, records, parameters)
+        for size in range(3)
+        for records in combinations_with_replacement((-1.0, 0.0, 1.0), size)
+    }
+    tried = 0
+    for one, other in combinations_with_replacement(laws, 2):
+        worlds = [np.array(records).reshape(-1, 1) for records in (one, other)]
+        if adjacent(parameters, worlds[0], worlds[1]):
+            assert exact.compare(laws[one], laws[other], told).verdict is Verdict.HOLDS, (one, other)
+            tried += 1
+    assert tried > 20
+
+
+def test_the_shuffled_pair_is_worse_than_the_worst_of_poisson_sampling() -> None:
+    """δ(ε) at σ = 1.5 over ε: below it where ε is small, above where it is large."""
+    attack = shuffling()
+    epsilons = [0.0, 1.0, 1.7]
+    assert SHUFFLED.law is not None
+    law_in, law_out = (SHUFFLED.law(data, attack.parameters) for data in attack.worlds())
+    low = exact.curve(law_in, law_out, epsilons)[0]
+    worst = [law(EXACT, records, attack.parameters) for records in ((1.0,), ())]
+    high = exact.curve(worst[0], worst[1], epsilons)[1]
+    assert (low > 1.5 * high).tolist() == [False, True, True]
+
+
+def test_a_clipped_batch_has_the_sensitivity_of_all_its_records() -> None:
+    """Of 4 records: discrete noise of σ = 1 is as private as the Gaussian whose records move the sum by 4."""
+    attack = batch_clipping()
+    found = evidence(attack, BATCH_CLIPPING)
+    assert found.delta == pytest.approx(Gdp(4.0).delta(accountant_claim(1.0, 1.0, 1, 1e-5).epsilon), abs=2e-3)
+
+
+def test_the_events_have_the_probabilities_of_their_derivation() -> None:
+    found = evidence(microbatch_noise(), member("dp-sgd-microbatch-noise"))
+    assert found.event_in is not None
+    assert found.event_out is not None
+    for bounds, deviations in ((found.event_in, 3 / math.sqrt(2)), (found.event_out, 3.0)):
+        assert bounds[0] == pytest.approx(math.erfc(deviations / math.sqrt(2)) / 2, rel=0.12)  # a step in 16
+
+
+def test_what_overflows_in_float16() -> None:
+    """A norm that overflows alone loses the gradient, an infinite coordinate makes NaN."""
+    parameters = DpSgdParameters(multiplier=1.0)
+    made = clipped_in_float16(np.array([[0.5, 0.0], [300.0, 300.0], [65_504.0, 0.0], [70_000.0, 0.0]]), parameters)
+    assert made[0].tolist() == [0.5, 0.0]
+    assert made[1].tolist() == made[2].tolist() == [0.0, 0.0]
+    assert math.isnan(made[3, 0])
+
+
+def test_shuffling_leaks_less_where_noise_is_small() -> None:
+    """Poisson sampling may draw Alice twice: at σ = 0.7 that is worse, so this attack proves nothing there."""
+    attack = shuffling()
+    attack = replace(attack, parameters=replace(attack.parameters, multiplier=0.7))
+    assert evidence(attack, SHUFFLED).verdict is Verdict.HOLDS
