@@ -62,7 +62,7 @@ class DpSgdParameters:
         if not 0 < self.rate <= 1:
             raise ValueError(f"rate must be positive and at most 1, got {self.rate}")
         if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie between 0 and 1, got {self.delta}")
+            raise ValueError(f"delta must be between 0 and 1, got {self.delta}")
         for name, most in (("batch_size", 1 << 31), ("steps", STEPS_MAX)):
             value = getattr(self, name)
             if not is_integer(value) or not 1 <= value <= most:

@@ -81,7 +81,7 @@ def test_gradients_of_another_length_are_not_adjacent() -> None:
         ({"multiplier": 0.0}, "multiplier must be positive and finite, got 0.0"),
         ({"clip": -1.0}, "clip must be positive and finite, got -1.0"),
         ({"rate": 1.5}, "rate must be positive and at most 1, got 1.5"),
-        ({"delta": 0.0}, "delta must lie between 0 and 1, got 0.0"),
+        ({"delta": 0.0}, "delta must be between 0 and 1, got 0.0"),
         ({"steps": 0}, "steps must be an integer from 1 to 65536, got 0"),
         ({"batch_size": 2.0}, "batch_size must be an integer from 1 to 2147483648, got 2.0"),
         ({"grid": 1}, r"clip must be from 1 to 2\^24 steps of 2\^1, got 1.0"),
