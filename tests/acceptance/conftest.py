@@ -1,0 +1,17 @@
+"""The explorer in a browser, for the tests of a file that call its functions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.browser import Opened
+from tests.support.paths import ROOT
+
+
+@pytest.fixture(scope="module")
+def explorer(browser: Any) -> Iterator[Any]:
+    """The page docs/explorer.html, with its functions in the object `explorer`. Its console stays empty."""
+    opened = Opened(browser, (ROOT / "docs" / "explorer.html").as_uri())
+    yield opened.page
+    assert opened.complaints == []
