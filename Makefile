@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table schema notebooks museum bench figures calibrate clean
+.PHONY: report test lint wheel table schema prove notebooks museum bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -51,6 +51,10 @@ table: $(VENV)/.installed
 # The schemas of report.json and check.json, docs/*.schema.json, from their dataclasses.
 schema: $(VENV)/.installed
 	$(BIN)/python docs/schema.py
+
+# Claims decided over whole domains, docs/proved.md and what reports quote of it; minutes. One alone: python docs/proved.py NAME
+prove: $(VENV)/.installed
+	$(BIN)/python docs/proved.py
 
 # Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME
 museum: $(VENV)/.installed-test

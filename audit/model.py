@@ -278,6 +278,7 @@ class DomainEvidence:
     delta: the largest hockey-stick divergence of a pair at the claimed ε, a certified lower bound.
     unresolved: pairs that the bounds do not decide.
     worst: the worlds of the pair with the largest divergence, or, where all is within a pure claim, the largest loss.
+    pair: the numbers of these two data in the domain.
     """
 
     mechanism: str
@@ -293,6 +294,7 @@ class DomainEvidence:
     delta: Probability
     unresolved: Annotated[int, Range(0)]
     worst: Worlds | None
+    pair: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

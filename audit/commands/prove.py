@@ -6,18 +6,21 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, known, progress
+from subnormal.audit.commands.common import Failure, file_mistakes, known, progress
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 
 if TYPE_CHECKING:
     from subnormal.audit.engine.process_pool import Executor
+    from subnormal.audit.model import DomainEvidence
     from subnormal.mechanisms.core.domain import Domain
     from subnormal.mechanisms.core.mechanism import AnyMechanism
 
+CHECKER = Path(__file__).parents[1] / "certificate_checker.py"
 STAGES = {"pairs_of": "listing pairs", "laws_of": "building laws", "compared": "comparing exactly"}
 
 
@@ -51,8 +54,16 @@ class _Prove(click.Command):
     show_default=True,
     help="Format of standard output.",
 )
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where the claim is violated, write what proves it on the worst pair, for certificate_checker.py.",
+)
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when the claim is violated.")
-def prove(name: str, text: str | None, jobs: int | None, form: str, fail_on_violation: bool) -> None:
+def prove(
+    name: str, text: str | None, jobs: int | None, form: str, certificate: Path | None, fail_on_violation: bool
+) -> None:
     """Decide a claim over all pairs of neighbours of a finite domain, from the laws of the code.
 
     HOLDS ON THE DOMAIN: on every pair, with the largest loss. VIOLATED: on the worst pair. UNRESOLVED: the bounds on
@@ -79,6 +90,8 @@ def prove(name: str, text: str | None, jobs: int | None, form: str, fail_on_viol
     except NoLawError as error:
         raise Failure(f"--mechanism: {name} has no law on the domain {domain.text}: {error}") from None
     click.echo(json.dumps(plain(evidence), indent=1, ensure_ascii=False) if form == "json" else proofs.text(evidence))
+    if certificate is not None:
+        _write_certificate(certificate, mechanism, domain, evidence)
     if fail_on_violation and evidence.verdict == "VIOLATED":
         sys.exit(1)
 
@@ -90,6 +103,22 @@ def _domain(mechanism: AnyMechanism, text: str | None) -> Domain[Any, Any]:
         return domain_of(mechanism.family, text)
     except (LookupError, ValueError) as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--domain") from None
+
+
+def _write_certificate(file: Path, mechanism: AnyMechanism, domain: Domain[Any, Any], evidence: DomainEvidence) -> None:
+    from subnormal.audit.evidence.certificate import certificate
+    from subnormal.mechanisms.core.mechanism import NoLawError
+
+    if evidence.verdict != "VIOLATED":
+        click.echo(f"certificate: none, the claim is not violated on {domain.text}", err=True)
+        return
+    try:
+        form = certificate(mechanism, domain.parameters, *map(domain.data_of, domain.points[list(evidence.pair)]))
+    except (NoLawError, ValueError) as error:
+        raise Failure(f"--certificate: {error}") from None
+    with file_mistakes("--certificate"):
+        file.write_text(json.dumps(form, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    click.echo(f"certificate: {file}; check it with python {CHECKER} {file}", err=True)
 
 
 def _each(executor: Executor, function: Callable[..., Any], subject: Any, tasks: Sequence[Any]) -> Iterator[Any]:

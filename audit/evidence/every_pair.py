@@ -143,6 +143,7 @@ def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here)
         delta=max(one.delta for one in evidence),
         unresolved=sum(one.verdict is Verdict.UNRESOLVED for one in evidence),
         worst=None if worlds is None else Worlds(*worlds),
+        pair=(int(pairs[worst, 0]), int(pairs[worst, 1])),
     )
 
 

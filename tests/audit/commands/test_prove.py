@@ -1,10 +1,12 @@
 """The command prove, from its options to its exit codes."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from subnormal.audit import certificate_checker
 from subnormal.audit.commands.prove import prove
 from subnormal.audit.model import DomainEvidence, Verdict
 from subnormal.audit.report.form import read
@@ -50,6 +52,18 @@ def test_mistakes_are_one_line(arguments: list[str], message: str) -> None:
     shown = CliRunner().invoke(prove, arguments)
     assert shown.exit_code == 2
     assert message in " ".join(shown.output.split())
+
+
+def test_a_certificate_is_written_where_the_claim_is_violated(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    written = ["--jobs", "1", "--certificate", str(file)]
+    CliRunner().invoke(prove, ["--mechanism", "exponential-exact", "--domain", SMALL, *written])
+    assert not file.exists()
+    CliRunner().invoke(prove, [*BROKEN, *written])
+    assert certificate_checker.check(json.loads(file.read_text())).startswith("VIOLATED: exponential-naive-float16")
+    shown = CliRunner().invoke(prove, [*BROKEN, *written[:-1], str(tmp_path / "none" / "certificate.json")])
+    assert shown.exit_code == 2
+    assert "--certificate: No such file or directory" in shown.output
 
 
 def test_help_names_every_domain() -> None:
