@@ -73,10 +73,9 @@ def check(form: Any) -> str:
         raise NotProvedError("no claim has this ε or δ")
     if not any(p > exp_up(epsilon, precision) * q + delta for precision in PRECISIONS):
         raise NotProvedError("P(S) does not exceed e^ε·Q(S) + δ")
-    return (
-        f"VIOLATED: {form['mechanism']} with {form['worlds']['first']} and {form['worlds']['second']}: "
-        f"P(S) > e^ε·Q(S) + δ with P(S) ≥ {float(p):.6g}, Q(S) ≤ {float(q):.6g}, ε = {float(epsilon):.6g}, δ = {float(delta):.6g}"
-    )
+    worlds = f"{form['worlds']['first']} and {form['worlds']['second']}"
+    numbers = f"P(S) ≥ {float(p):.6g}, Q(S) ≤ {float(q):.6g}, ε = {float(epsilon):.6g}, δ = {float(delta):.6g}"
+    return f"VIOLATED: {form['mechanism']} with {worlds}: P(S) > e^ε·Q(S) + δ with {numbers}"
 
 
 def main(arguments: list[str]) -> int:

@@ -68,21 +68,25 @@ def _first(form: Any) -> Any:
     return form["first"]["outcomes"][form["event"][0]]
 
 
-FORGED: dict[str, Callable[[Any], object]] = {
-    "a larger ε": lambda form: form["claim"].update(epsilon="1001/1000"),
-    "a larger δ": lambda form: form["claim"].update(delta="1/100"),
-    "a negative ε": lambda form: form["claim"].update(epsilon="-1"),
-    "another probability": lambda form: form["numerators"].reverse(),
-    "an outcome twice": lambda form: form["event"].append(form["event"][0]),
-    "an unknown outcome": lambda form: form["event"].append("'nothing'"),
-    "a lower bound above the upper one": lambda form: _first(form).reverse() or _first(form).__setitem__(1, "0x0"),
-    "more than a whole": lambda form: _first(form).__setitem__(slice(None), ["0xffff", "0xffff"]),
-    "less than a whole": lambda form: form["second"].update(denominator="0xfffff"),
-    "mass that may lie anywhere": lambda form: form["second"].update(
-        outcomes={name: ["0x0", high] for name, (_, high) in form["second"]["outcomes"].items()}, rest=["0x1", "0x1"]
+FORGED: dict[str, tuple[Callable[[Any], object], str]] = {
+    "a larger ε": (lambda form: form["claim"].update(epsilon="1001/1000"), "does not exceed"),
+    "a larger δ": (lambda form: form["claim"].update(delta="1/100"), "does not exceed"),
+    "a negative ε": (lambda form: form["claim"].update(epsilon="-1"), "no claim has"),
+    "another probability": (lambda form: form["numerators"].reverse(), "stated probabilities"),
+    "an outcome twice": (lambda form: form["event"].append(form["event"][0]), "twice"),
+    "an unknown outcome": (lambda form: form["event"].append("'nothing'"), "neither world"),
+    "a lower bound above the upper one": (lambda form: _first(form).__setitem__(1, "0x0"), "above its upper bound"),
+    "more than a whole": (lambda form: _first(form).__setitem__(slice(None), ["0xffff", "0xffff"]), "no distribution"),
+    "less than a whole": (lambda form: form["second"].update(denominator="0xfffff"), "no distribution"),
+    "a negative rest": (lambda form: form["second"].update(rest=["-0x1", "0x1"]), "negative"),
+    "mass that may lie anywhere": (
+        lambda form: form["second"].update(
+            outcomes={name: ["0x0", high] for name, (_, high) in form["second"]["outcomes"].items()},
+            rest=["0x1", "0x1"],
+        ),
+        "stated probabilities",
     ),
-    "a negative rest": lambda form: form["second"].update(rest=["-0x1", "0x1"]),
-    "no event": lambda form: form.update(event=[], numerators=["0x0", "0x0"]),
+    "no event": (lambda form: form.update(event=[], numerators=["0x0", "0x0"]), "does not exceed"),
 }
 
 
@@ -90,8 +94,9 @@ FORGED: dict[str, Callable[[Any], object]] = {
 def test_forgeries_are_refused(forgery: str) -> None:
     form = json.loads(written())
     check(copy.deepcopy(form))
-    FORGED[forgery](form)
-    with pytest.raises(NotProvedError):
+    forge, message = FORGED[forgery]
+    forge(form)
+    with pytest.raises(NotProvedError, match=message):
         check(form)
 
 
