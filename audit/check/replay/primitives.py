@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,7 @@ Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of 
 Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 SEEDED = ("random", "random:Random", "numpy.random")  # holders of primitives that a global seed determines
+GENERATORS = (np.random.Generator, np.random.RandomState)
 OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators are left as they are
 
 
@@ -69,9 +70,16 @@ def _of_diffprivlib(self: Any, value: Any) -> tuple[Any, Any]:
     return value, self.sensitivity / (self.epsilon - np.log1p(-getattr(self, "delta", 0.0)))
 
 
-_OTHERS = "random uniform exponential integers choice permutation gumbel geometric poisson binomial gamma beta logistic"
-_LEGACY = "random random_sample rand uniform exponential standard_exponential randint choice permutation gumbel"
-_PYTHON = "random uniform expovariate randint randrange choice choices sample getrandbits betavariate gammavariate"
+# All that draw: one that is not known here might decide, unseen, what is released.
+_NUMPY = """beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric logistic
+    lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f pareto
+    permutation poisson power random rayleigh shuffle standard_cauchy standard_exponential standard_gamma standard_t
+    triangular uniform vonmises wald weibull zipf"""
+_GENERATOR = f"{_NUMPY} integers multivariate_hypergeometric permuted"
+_LEGACY = f"{_NUMPY} rand randint random_integers random_sample ranf sample tomaxint"
+_PYTHON = """betavariate binomialvariate choice choices expovariate gammavariate getrandbits lognormvariate
+    paretovariate randbytes randint random randrange sample shuffle triangular uniform vonmisesvariate weibullvariate"""
+_SECRETS = "choice randbelow randbits token_bytes token_hex token_urlsafe"
 _DIFFPRIVLIB_LAPLACE = "Laplace Geometric"
 _DIFFPRIVLIB_BOUNDED = "LaplaceTruncated LaplaceFolded GeometricTruncated GeometricFolded"  # a fold has a smaller loss
 _DIFFPRIVLIB_OTHERS = "LaplaceBoundedDomain LaplaceBoundedNoise Exponential PermuteAndFlip Binary Uniform Vector"
@@ -79,19 +87,19 @@ _DIFFPRIVLIB_OTHERS = "LaplaceBoundedDomain LaplaceBoundedNoise Exponential Perm
 FUNCTIONS = (  # of modules
     Primitive("random", "gauss", "Gaussian", _mu_sigma),
     Primitive("random", "normalvariate", "Gaussian", _mu_sigma),
-    *(Primitive("random", name) for name in f"{_PYTHON} shuffle randbytes".split()),
+    *(Primitive("random", name) for name in _PYTHON.split()),
     Primitive("numpy.random", "normal", "Gaussian", _loc_scale),
     Primitive("numpy.random", "laplace", "Laplace", _loc_scale),
     Primitive("numpy.random", "randn", "Gaussian", _standard),
     Primitive("numpy.random", "standard_normal", "Gaussian", _standard),
     *(Primitive("numpy.random", name) for name in _LEGACY.split()),
-    *(Primitive("secrets", name) for name in ("randbelow", "randbits", "choice", "token_bytes")),
+    *(Primitive("secrets", name) for name in _SECRETS.split()),
     Primitive("os", "urandom"),
 )
 METHODS = (  # of classes written in Python
     Primitive("random:Random", "gauss", "Gaussian", _of_method(_mu_sigma)),
     Primitive("random:Random", "normalvariate", "Gaussian", _of_method(_mu_sigma)),
-    *(Primitive("random:Random", name) for name in f"{_PYTHON} shuffle randbytes".split()),
+    *(Primitive("random:Random", name) for name in _PYTHON.split()),
     *(Primitive("random:SystemRandom", name) for name in ("random", "getrandbits", "randbytes")),
     *(
         Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Laplace", _of_diffprivlib)
@@ -115,7 +123,14 @@ GENERATOR = (  # of numpy's generators, whose class cannot be changed
     Primitive("numpy.random:Generator", "normal", "Gaussian", _loc_scale),
     Primitive("numpy.random:Generator", "laplace", "Laplace", _loc_scale),
     Primitive("numpy.random:Generator", "standard_normal", "Gaussian", _standard),
-    *(Primitive("numpy.random:Generator", name) for name in f"{_OTHERS} shuffle permuted".split()),
+    *(Primitive("numpy.random:Generator", name) for name in _GENERATOR.split()),
+)
+RANDOM_STATE = (  # of numpy's older generators, likewise
+    Primitive("numpy.random:RandomState", "normal", "Gaussian", _loc_scale),
+    Primitive("numpy.random:RandomState", "laplace", "Laplace", _loc_scale),
+    Primitive("numpy.random:RandomState", "randn", "Gaussian", _standard),
+    Primitive("numpy.random:RandomState", "standard_normal", "Gaussian", _standard),
+    *(Primitive("numpy.random:RandomState", name) for name in _LEGACY.split() if hasattr(np.random.RandomState, name)),
 )
 
 
@@ -157,14 +172,18 @@ class _StandIns:
     """What stands in for functions and generators while they are intercepted. Both are kept alive: an id is theirs."""
 
     def __init__(self, intercept: Intercept) -> None:
-        self._generator = _generator_class(intercept)
+        self._kinds = {
+            np.random.Generator: _subclass(np.random.Generator, GENERATOR, intercept),
+            np.random.RandomState: _subclass(np.random.RandomState, RANDOM_STATE, intercept),
+        }
         self._replacements: dict[int, tuple[Any, Any]] = {}
         self._originals: dict[int, tuple[Any, Any]] = {}
         make = np.random.default_rng
 
         def default_rng(seed: Any = None) -> Any:
             made = make(seed)
-            return self._generator(made.bit_generator) if type(made) is np.random.Generator else made
+            kind = self._kinds.get(type(made))
+            return made if kind is None else kind(made.bit_generator)
 
         self._add(make, default_rng)
         for primitive in FUNCTIONS:
@@ -181,13 +200,17 @@ class _StandIns:
         """Return what stands in for a value, or the value."""
         if id(value) in self._replacements:
             return self._replacements[id(value)][1]
-        return self._add(value, self._generator(value.bit_generator)) if type(value) is np.random.Generator else value
+        kind = self._kinds.get(type(value))
+        return value if kind is None else self._add(value, kind(_bits(value)))
 
     def original(self, value: Any) -> Any:
         """Return what a value stands in for, or the value."""
         if id(value) in self._originals:
             return self._originals[id(value)][1]
-        return np.random.Generator(value.bit_generator) if type(value) is self._generator else value
+        for base, kind in self._kinds.items():
+            if type(value) is kind:
+                return base(_bits(value))
+        return value
 
 
 def _exchange(function: Any, other: Callable[[Any], Any]) -> None:
@@ -195,7 +218,8 @@ def _exchange(function: Any, other: Callable[[Any], Any]) -> None:
     with interrupts.defer():
         for names in _namespaces(function):
             for name, value in list(names.items()):
-                if (new := other(value)) is not value and not (_is_own(names) and isinstance(new, np.random.Generator)):
+                new = other(value)
+                if new is not value and not (_is_own(names) and isinstance(new, GENERATORS)):
                     names[name] = new
         for cell in _cells(function):
             if (new := other(cell.cell_contents)) is not cell.cell_contents:
@@ -210,21 +234,27 @@ def _wrapped(primitive: Primitive, original: Callable[..., Any], intercept: Inte
     return called
 
 
-def _generator_class(intercept: Intercept) -> Any:
-    """Return numpy's Generator with `intercept` in front of its methods."""
+def _subclass(base: type, primitives: Sequence[Primitive], intercept: Intercept) -> Any:
+    """Return a class of numpy's generators with `intercept` in front of its methods."""
 
     def method(primitive: Primitive) -> Callable[..., Any]:
         def called(self: Any, *arguments: Any, **options: Any) -> Any:
-            original = functools.partial(getattr(np.random.Generator, primitive.name), self)
+            original = functools.partial(getattr(base, primitive.name), self)
             return intercept(primitive, original, arguments, options)
 
         return called
 
-    return type("Generator", (np.random.Generator,), {primitive.name: method(primitive) for primitive in GENERATOR})
+    return type(base.__name__, (base,), {primitive.name: method(primitive) for primitive in primitives})
+
+
+def _bits(generator: Any) -> Any:
+    """Return what a generator draws from, which its stand-in shares."""
+    return generator._bit_generator
 
 
 def _is_own(names: dict[str, Any]) -> bool:
-    return str(names.get("__name__", "")).partition(".")[0] in OWN
+    """Return whether the generators of a module are its own: all but the one that stands behind `numpy.random`."""
+    return names is not vars(np.random.mtrand) and str(names.get("__name__", "")).partition(".")[0] in OWN
 
 
 def _namespaces(function: Any) -> Iterator[dict[str, Any]]:

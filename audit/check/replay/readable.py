@@ -2,7 +2,8 @@
 
 A release counts only where it changes a part of the outcome that no other noise changes. That part has to be a number
 that never falls, or never rises, as the release grows: then a threshold on the one is a threshold on the other. An
-absolute value or a remainder hides the sign, and a clamp the tails.
+absolute value or a remainder hides the sign, and a clamp the tails. Where the outcome hides some noise, no loss counts:
+what it decides in rare cases cannot be seen on a few runs.
 """
 
 from __future__ import annotations
@@ -62,10 +63,12 @@ def readable(recorder: Recorder, data: Any, runs: tuple[Run, Run], moved: Losses
     for one, release in every.items():
         touched[one], *parts = _shown(recorder, data, runs[0], one, _probes(release, again[one], moved.get(one), claim))
         shown[one] = parts[0], parts[1], parts[2]
+    alone = {one: _alone(one, touched, shown[one]) for one in every}
     found = Readable([], [], [])
+    if not all(map(any, alone.values())):  # noise that is hidden may decide in a few cases what is released
+        return found
     for one in moved:
-        others = set[Path]().union(*(touched[other] for other in every if other != one))
-        low, high, fine = (bool(parts - others) for parts in shown[one])
+        low, high, fine = alone[one]
         toward_low, toward_high = found.toward_out, found.toward_in
         if every[one].location < again[one].location:
             toward_low, toward_high = toward_high, toward_low
@@ -73,6 +76,14 @@ def readable(recorder: Recorder, data: Any, runs: tuple[Run, Run], moved: Losses
         toward_high += [one] if high else []
         found.fine.extend([one] if fine and every[one].scale == again[one].scale else [])
     return found
+
+
+def _alone(
+    one: Number, touched: Mapping[Number, set[Path]], shown: tuple[set[Path], set[Path], set[Path]]
+) -> tuple[bool, ...]:
+    """Return whether parts of the outcome that change with no other noise show a release: low, high, and finely."""
+    others = set[Path]().union(*(paths for other, paths in touched.items() if other != one))
+    return tuple(bool(parts - others) for parts in shown)
 
 
 def _shown(

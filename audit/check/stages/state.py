@@ -115,7 +115,7 @@ class Check:
         more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
         self.notes.append(
             f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
-            f"give it more than {given(self.seconds)} s, {more:,} s or more"
+            f"give it more than {given(self.seconds)} second{'' if self.seconds == 1 else 's'}, {more:,} or more"
         )
         return self.made(stage, pair, verdict=Verdict.UNDERPOWERED)
 

@@ -18,6 +18,7 @@ from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
 
 RNG = np.random.default_rng(5)
+OLDER = np.random.RandomState(6)
 SEEDS = range(25)
 PAIR = [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
 TINY = Claim(0.05)
@@ -159,10 +160,30 @@ def bit_of_the_release(x: list[float]) -> float:
     return math.floor(noisy) % 2
 
 
+def sampled_by_an_older_generator(x: list[float]) -> float:
+    return sum(one for one in x if OLDER.uniform() < 0.99) + laplace()
+
+
+def sampled_by_a_rare_tail(x: list[float]) -> float:
+    return sum(one for one in x if RNG.standard_t(3) < 5) + laplace()
+
+
+def replaced_in_a_window(x: list[float]) -> float:
+    return laplace(50.0) if 0.3 < random.gauss(0.0, 1.0) < 0.6 else sum(x) + laplace()
+
+
+def replaced_in_a_window_of_a_release(x: list[float]) -> float:
+    return laplace(50.0) if 0.3 < 0.1 + laplace() < 0.6 else sum(x) + laplace()
+
+
 @pytest.mark.parametrize(
     "function",
     [
         sampled_sum,
+        sampled_by_an_older_generator,
+        sampled_by_a_rare_tail,
+        replaced_in_a_window,
+        replaced_in_a_window_of_a_release,
         sampled_by_noise,
         sampled_by_a_release,
         shuffled_first,
