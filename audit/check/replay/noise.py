@@ -20,6 +20,13 @@ def _is_number(one: Any) -> bool:
     return isinstance(one, _NUMBERS)
 
 
+def _plain(one: Any) -> Any:
+    """Return a number or an array that remembers nothing: noise that is added to noise is no release."""
+    if isinstance(one, NoiseNumber):
+        return float(one)
+    return one.view(np.ndarray) if isinstance(one, NoiseArray) else one
+
+
 class Call(Protocol):
     """One call of a primitive."""
 
@@ -41,36 +48,36 @@ class NoiseNumber(float):
         noise.call, noise.place, noise.factor = call, place, factor
         return noise
 
-    def _released(self, location: Any, released: Any) -> Any:
-        return type(released)(self.call.release(self.place, float(location), self.factor, float(released)))
+    def _released(self, location: Any, released: Any, sign: float = 1.0) -> Any:
+        return type(released)(self.call.release(self.place, float(location), sign * self.factor, float(released)))
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) + other
+            return float(self) + _plain(other)
         return self._released(other, float(self) + other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) - other
+            return float(self) - _plain(other)
         return self._released(-other, float(self) - other)
 
     def __rsub__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return other - float(self)
-        return self._released(other, other - float(self))
+            return _plain(other) - float(self)
+        return self._released(other, other - float(self), -1.0)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) * other
+            return float(self) * _plain(other)
         return NoiseNumber.of(float(self) * float(other), self.call, self.place, self.factor * float(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) / other
+            return float(self) / _plain(other)
         return NoiseNumber.of(float(self) / float(other), self.call, self.place, self.factor / float(other))
 
     def __neg__(self) -> NoiseNumber:
@@ -87,7 +94,9 @@ class NoiseNumber(float):
         if isinstance(other, NoiseNumber):
             return result
         if ufunc in (np.add, np.subtract):
-            return self._released(-other if ufunc is np.subtract and place == 0 else other, result)
+            is_difference = ufunc is np.subtract
+            sign = -1.0 if is_difference and place == 1 else 1.0
+            return self._released(-other if is_difference and place == 0 else other, result, sign)
         if ufunc is np.multiply or (ufunc is np.divide and place == 0):
             factor = float(other) if ufunc is np.multiply else 1 / float(other)
             return NoiseNumber.of(float(result), self.call, self.place, self.factor * factor)
@@ -130,7 +139,8 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
         if np.shape(result) != self.shape or not hasattr(self, "call"):
             return result
         if before is not None:
-            released = self._released(before, np.asarray(result))
+            sign = -1.0 if ufunc is np.subtract and inputs[1] is self else 1.0
+            released = self._released(before, np.asarray(result), sign)
             if outputs:
                 options["out"][0][...] = released
                 return outputs[0]
@@ -156,8 +166,8 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
             return 1 / np.asarray(inputs[1], dtype=np.float64)
         return None
 
-    def _released(self, location: NDArray[np.float64], result: NDArray[Any]) -> NDArray[np.float64]:
-        entries = zip(self.places.flat, location.flat, self.factors.flat, result.flat, strict=True)
+    def _released(self, location: NDArray[np.float64], result: NDArray[Any], sign: float) -> NDArray[np.float64]:
+        entries = zip(self.places.flat, location.flat, (sign * self.factors).flat, result.flat, strict=True)
         released = [
             self.call.release(int(place), float(at), float(factor), float(one)) for place, at, factor, one in entries
         ]

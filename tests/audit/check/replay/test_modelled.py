@@ -145,6 +145,14 @@ def data_taken_away_again(x: list[float]) -> float:
     return sum(x) + laplace() - sum(x)
 
 
+def data_taken_away_from_their_noise(x: list[float]) -> float:
+    return sum(x) - np.random.laplace(sum(x), 1.0)
+
+
+def arrays_taken_away_from_their_noise(x: list[float]) -> list[float]:
+    return [float(one) for one in np.array(x) - RNG.laplace(x, 1.0)]
+
+
 def scaled_and_back(x: list[float]) -> float:
     size = 1 + sum(x)
     return (5 * size + size * laplace()) / size
@@ -202,6 +210,8 @@ def replaced_in_a_window_of_a_release(x: list[float]) -> float:
         rounded,
         released_if_large,
         data_taken_away_again,
+        data_taken_away_from_their_noise,
+        arrays_taken_away_from_their_noise,
         scaled_and_back,
         prefix_sums,
         bit_of_the_release,
