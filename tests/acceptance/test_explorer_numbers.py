@@ -5,6 +5,7 @@ What a browser computes is compared given the same weights: the last bit of an e
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -32,19 +33,24 @@ ATTACKS = {
     "Rounded addition, float32": "rounded-addition-float32",
 }
 
-# The page's results for a list of settings, from weights that are given to it.
-RESULTS = """settings => settings.map(({ type, epsilon, weightsIn, weightsOut, worldIn, worldOut, all }) => {
-  const [lawIn, lawOut] = [explorer.law(weightsIn, type), explorer.law(weightsOut, type)];
-  const { pairs } = explorer.pairsOfCounts(lawIn.counts, lawOut.counts);
-  const { violated, loss, advantage } = explorer.compare(pairs, 2n ** BigInt(lawIn.bits), epsilon);
-  const exact = [worldIn, worldOut].map(world => explorer.exactLaw(world, explorer.selectionRate(epsilon)));
+# The results of the page for settings with weights that are given to it. Both are one text, which is quick to pass.
+RESULTS = """text => JSON.stringify(JSON.parse(text).map(({ type, epsilon, weights, worlds, all }) => {
+  const laws = weights.map(own => explorer.law(own.map(([outcomes, weight]) => [outcomes, Number(weight)]), type));
+  const { pairs } = explorer.pairsOfCounts(laws[0].counts, laws[1].counts);
+  const { violated, loss, advantage } = explorer.compare(pairs, 2n ** BigInt(laws[0].bits), epsilon);
+  const exact = worlds.map(world => explorer.exactLaw(world, explorer.selectionRate(epsilon)));
   return {
-    violated, loss, advantage,
-    counts: all ? [lawIn, lawOut].map(law => Array.from(law.counts)) : [],
+    violated, loss: String(loss), advantage,
+    counts: laws.map(law => (all ? Array.from(law.counts) : [])),
     exact: exact.map(({ masses, total }) => [masses.map(mass => mass.toString(16)), total.toString(16)]),
-    weights: [worldIn, worldOut].map(world => explorer.weights(world, epsilon, type).map(([, weight]) => weight)),
+    weights: worlds.map(world => explorer.weights(world, epsilon, type).map(([, weight]) => String(weight))),
   };
-})"""
+}))"""
+
+
+def results(explorer: Any, settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(explorer.evaluate(RESULTS, json.dumps(settings)))
+    return found
 
 
 def blocks(world: list[tuple[int, int]]) -> Any:
@@ -53,22 +59,13 @@ def blocks(world: list[tuple[int, int]]) -> Any:
 
 
 def setting(kind: str, epsilon: float, worlds: list[list[tuple[int, int]]], counts: bool = True) -> dict[str, Any]:
-    weights = [
-        naive.weights([utility for _, utility in world], epsilon, float_type=kind).astype(float).tolist()
-        for world in worlds
-    ]
-    shared = [
-        [[n, w] for (n, _), w in zip(world, own, strict=True)] for world, own in zip(worlds, weights, strict=True)
-    ]
-    return {
-        "type": kind,
-        "epsilon": epsilon,
-        "weightsIn": shared[0],
-        "weightsOut": shared[1],
-        "worldIn": worlds[0],
-        "worldOut": worlds[1],
-        "all": counts,
-    }
+    """Return a setting with numpy's weights, in the words of JavaScript."""
+    weights = []
+    for world in worlds:
+        own = naive.weights([utility for _, utility in world], epsilon, float_type=kind).tolist()
+        words = ["Infinity" if weight == np.inf else repr(weight) for weight in own]
+        weights.append([(outcomes, word) for (outcomes, _), word in zip(world, words, strict=True)])
+    return {"type": kind, "epsilon": epsilon, "weights": weights, "worlds": worlds, "all": counts}
 
 
 def random_setting(rng: np.random.Generator) -> dict[str, Any]:
@@ -101,14 +98,12 @@ def test_its_numbers_are_those_of_python_on_a_thousand_random_settings(explorer:
     rng = np.random.default_rng(1)
     settings = [random_setting(rng) for _ in range(SETTINGS)]
     verdicts, refusing = [], 0
-    for given, found in zip(settings, explorer.evaluate(RESULTS, settings), strict=True):
+    for given, found in zip(settings, results(explorer, settings), strict=True):
         kind, epsilon = given["type"], given["epsilon"]
         eta = selection_eta(epsilon)
         laws = []
-        for side, counts, (masses, total), own in zip(
-            ("In", "Out"), found["counts"], found["exact"], found["weights"], strict=True
-        ):
-            world = given[f"world{side}"]
+        for side, world in enumerate(given["worlds"]):
+            counts, (masses, total) = found["counts"][side], found["exact"][side]
             utilities = blocks(world)
             laws.append(naive.law(utilities, epsilon, float_type=kind))
             assert counts == counts_of(laws[-1], len(utilities))
@@ -118,9 +113,10 @@ def test_its_numbers_are_those_of_python_on_a_thousand_random_settings(explorer:
                 np.repeat(integers(twin.low), twin.counts()).tolist()
                 == blocks([(n, int(mass, 16)) for (n, _), mass in zip(world, masses, strict=True)]).tolist()
             )
-            numpys = np.array([weight for _, weight in given[f"weights{side}"]], TYPES[kind])
+            numpys = np.array([weight for _, weight in given["weights"][side]], TYPES[kind])
+            own = np.array(found["weights"][side], float)
             with np.errstate(invalid="ignore"):
-                near = np.abs(np.array(own) - numpys) <= 2 * np.spacing(numpys).astype(float)
+                near = np.abs(own - numpys) <= 2 * np.spacing(numpys).astype(float)
             assert (near | (own == numpys)).all()
         if all(counts[-1] == 1 << uniform_bits(kind) for counts in found["counts"]):
             refusing += 1  # both worlds fail in every run, so there is nothing to compare
@@ -128,7 +124,7 @@ def test_its_numbers_are_those_of_python_on_a_thousand_random_settings(explorer:
         evidence = exact.compare(laws[0], laws[1], Claim(epsilon))
         verdicts.append(evidence.verdict)
         assert found["violated"] == (evidence.verdict is Verdict.VIOLATED)
-        assert found["loss"] == pytest.approx(evidence.epsilon, rel=1e-12, abs=0)
+        assert float(found["loss"]) == pytest.approx(evidence.epsilon, rel=1e-12, abs=0)
         assert found["advantage"] == evidence.total_variation
     assert refusing > 10
     assert min(verdicts.count(verdict) for verdict in (Verdict.VIOLATED, Verdict.HOLDS)) > 100
@@ -158,8 +154,9 @@ def test_its_law_is_that_of_its_code(explorer: Any) -> None:
     settings = [one for one in (random_setting(rng) for _ in range(200)) if one["type"] == "float16"]
     assert len(settings) > 40
     assert explorer.evaluate(
-        """settings => settings.every(({ weightsIn }) => {
-          const { sums, counts } = explorer.law(weightsIn, "float16"), tally = counts.map(() => 0);
+        """settings => settings.every(({ weights }) => {
+          const own = weights[0].map(([outcomes, weight]) => [outcomes, Number(weight)]);
+          const { sums, counts } = explorer.law(own, "float16"), tally = counts.map(() => 0);
           for (let k = 0; k < 2048; k++) tally[explorer.choose(sums, k / 2048)]++;
           return tally.every((count, i) => count === counts[i]);
         })""",
@@ -177,9 +174,9 @@ def test_a_published_attack_has_the_worlds_and_the_numbers_of_the_catalogue(expl
         assert np.array_equal(blocks(world), vector)
     assert state["epsilon"] == one.parameters.epsilon
     assert any(state["type"] in member for member in one.breaks)
-    (found,) = explorer.evaluate(RESULTS, [setting(state["type"], state["epsilon"], worlds, counts=False)])
+    (found,) = results(explorer, [setting(state["type"], state["epsilon"], worlds, counts=False)])
     laws = [naive.law(vector, one.parameters.epsilon, float_type=state["type"]) for vector in data]
     evidence = exact.compare(laws[0], laws[1], Claim(one.parameters.epsilon))
     assert found["violated"]
-    assert found["loss"] == evidence.epsilon
+    assert float(found["loss"]) == evidence.epsilon
     assert found["advantage"] == evidence.total_variation
