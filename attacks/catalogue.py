@@ -36,6 +36,7 @@ FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its att
     "threshold.boundary",
     "randomized_response.certain_response",
     "randomized_response.uneven_choice",
+    "dp_sgd.float_noise",
     "dp_sgd.batch_size",
     "dp_sgd.no_number",
     "dp_sgd.scaled_noise",

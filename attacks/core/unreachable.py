@@ -46,4 +46,5 @@ class Unreachable:
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object: it depends on the member's arithmetic to the last bit."""
-        return {"kind": "unreachable", "mechanism": self.mechanism, "data": self.data, "portable": False}
+        data = np.asarray(self.data).tolist()
+        return {"kind": "unreachable", "mechanism": self.mechanism, "data": data, "portable": False}

@@ -114,6 +114,9 @@ FAMILY: Family[Gradients, DpSgdParameters] = Family(
     adjacent=adjacent,
     claim=claim,
     members=(
+        "subnormal.mechanisms.dp_sgd.naive:FLOAT32",
+        "subnormal.mechanisms.dp_sgd.naive:FLOAT16",
+        "subnormal.mechanisms.dp_sgd.naive:BFLOAT16",
         "subnormal.mechanisms.dp_sgd.flawed_steps:BATCH_SIZE",
         "subnormal.mechanisms.dp_sgd.flawed_steps:EMPTY_BATCH",
         "subnormal.mechanisms.dp_sgd.flawed_steps:MICROBATCH_NOISE",

@@ -133,7 +133,8 @@ class Step:
         denominator = shared << PRECISION * len(places)
         above = ceil(rest * denominator)
         atoms, lows, highs = zip(*masses.values(), strict=True)
-        return Law(atoms, range(1, len(atoms) + 1), lows, [most + above for most in highs], denominator, rest)
+        named: Any = np.array(atoms) if len(places) == 1 else atoms
+        return Law(named, range(1, len(atoms) + 1), lows, [most + above for most in highs], denominator, rest)
 
 
 def _flat(outcomes: NDArray[Any], length: int) -> list[Any]:
@@ -148,7 +149,8 @@ def repeated(law: Law[Any], steps: int) -> Law[Any]:
         return law
     if len(law.atoms) ** steps > ATOMS_MAX:
         raise NoLawError(f"{steps} steps have more than {ATOMS_MAX} outcomes together")
-    parts = [one if isinstance(one, tuple) else (one,) for one in law.atoms]
+    listed = law.atoms.tolist() if isinstance(law.atoms, np.ndarray) else law.atoms
+    parts = [one if isinstance(one, tuple) else (one,) for one in listed]
     atoms = [sum(several, ()) for several in product(parts, repeat=steps)]
     low, high = ([prod(several) for several in product(side, repeat=steps)] for side in (law.low, law.high))
     rest = 1 - (1 - law.rest) ** steps

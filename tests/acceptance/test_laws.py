@@ -19,6 +19,7 @@ from subnormal.mechanisms.exponential.family import ExponentialParameters, Limit
 from subnormal.mechanisms.families import FAMILIES, absent, member, members
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import float_uniforms
+from tests.mechanisms.dp_sgd import test_naive as test_dp_sgd_naive
 from tests.mechanisms.dp_sgd import test_steps as test_dp_sgd_steps
 from tests.mechanisms.exponential import test_gumbel_max_naive, test_permute_and_flip
 from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_bernoulli_trials
@@ -201,6 +202,7 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "randomized-response-exact": test_randomized_response_family.check_exact,
     "randomized-response-exact-base-e": test_randomized_response_family.check_exact,
     **dict.fromkeys(test_dp_sgd_steps.NAMES, test_dp_sgd_steps.check_law),
+    **dict.fromkeys(test_dp_sgd_naive.NAMES, test_dp_sgd_naive.check_law),
 }
 
 

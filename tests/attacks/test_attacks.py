@@ -78,7 +78,7 @@ BOUNDS: dict[str, Callable[[Any, Any], dict[str, bool]]] = {  # by family: what 
     "partitions": partition_bounds,
     "threshold": threshold_bounds,
     "randomized-response": lambda parameters, data: {"the category is an int": type(data) is int},
-    "dp-sgd": lambda parameters, data: {"few gradients": data.size <= 64, "all finite": bool(np.isfinite(data).all())},
+    "dp-sgd": lambda parameters, data: {"few gradients": data.size <= 256, "all finite": bool(np.isfinite(data).all())},
 }
 
 
