@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from subnormal.audit.commands.check import check
+from subnormal.audit.commands.claims import claims
 from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
@@ -62,6 +63,7 @@ main.add_command(vectors)
 main.add_command(compose)
 main.add_command(compare)
 main.add_command(explore)
+main.add_command(claims)
 
 
 def entry() -> None:

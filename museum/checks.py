@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from museum.environments import ROOT, Environment, NotInstalledError, environment, install
+from museum.environments import ROOT, environment
 from museum.exhibits import Exhibit, Release
+from subnormal.audit.targets.environments import Environment, NotInstalledError, install
 
 PROCESSOR_SECONDS = 300  # of one check
 WALL_SECONDS = 900  # of one check

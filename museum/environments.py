@@ -1,115 +1,17 @@
-"""An environment of its own for each pinned release, kept between runs in museum/.environments/."""
+"""The environment that a release of an exhibit needs, kept between runs in museum/.environments/."""
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import subprocess
-import sys
-import tomllib
-from dataclasses import dataclass
-from pathlib import Path
-
 from museum.exhibits import MUSEUM, Exhibit, Release
+from subnormal.audit.targets.environments import Environment
 
 ROOT = MUSEUM.parent
 ENVIRONMENTS = MUSEUM / ".environments"
-INSTALL_SECONDS = 1800  # of one installation
-
-
-class NotInstalledError(Exception):
-    """A release cannot be installed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """What is installed: requirements as pip reads them; alone: without Subnormal, on an interpreter such as "3.9".
-
-    bare: of the requirements, those that are installed without what they require.
-    """
-
-    requirements: tuple[str, ...]
-    bare: tuple[str, ...]
-    is_alone: bool
-    python: str
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the environment, named by what is in it."""
-        words = (
-            *self.requirements,
-            *(("bare",) if self.bare else ()),
-            *(("alone", self.python) if self.is_alone else ()),
-        )
-        return ENVIRONMENTS / re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(words)).strip("-")
-
-    @property
-    def interpreter(self) -> Path:
-        """The interpreter of the environment; this one where nothing is to be installed."""
-        return self.folder / "bin" / "python" if self.requirements else Path(sys.executable)
 
 
 def environment(exhibit: Exhibit, release: Release) -> Environment:
     """Return the environment that a release of an exhibit needs."""
     pinned = (f"{exhibit.package}=={release.name}",) if exhibit.package else ()
     bare = () if exhibit.dependencies else pinned
-    return Environment((*pinned, *exhibit.requires), bare, exhibit.is_alone, exhibit.python)
-
-
-def install(wanted: Environment) -> None:
-    """Install what an environment lacks. Raises NotInstalledError with pip's reason."""
-    ours = [] if wanted.is_alone else _dependencies()
-    stamp, content = wanted.folder / "installed.txt", "\n".join([*wanted.requirements, *ours])
-    if not wanted.requirements or (stamp.is_file() and stamp.read_text() == content):
-        return
-    shutil.rmtree(wanted.folder, ignore_errors=True)
-    _run([_base(wanted.python), "-m", "venv", *([] if wanted.is_alone else ["--without-pip"]), str(wanted.folder)])
-    options = ["install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    whole = [one for one in wanted.requirements if one not in wanted.bare]
-    if wanted.is_alone:
-        pip = [str(wanted.interpreter), "-m", "pip"]  # its interpreter may be too old for our pip
-    else:
-        pip, whole = (
-            [sys.executable, "-m", "pip", "--python", str(wanted.interpreter)],
-            ["--editable", str(ROOT), *whole],
-        )
-    if whole:
-        _run([*pip, *options, *whole])
-    if wanted.bare:
-        _run([*pip, *options, "--no-deps", *wanted.bare])
-    stamp.write_text(content)
-
-
-def _dependencies() -> list[str]:
-    """Return what Subnormal requires: after a change there an environment is made again."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return list(project["dependencies"])
-
-
-def _base(python: str) -> str:
-    """Return the interpreter of a version, as python3.9. Raises NotInstalledError where it is not on the path."""
-    if not python:
-        return sys.executable
-    name = f"python{python}"
-    if shutil.which(name) is None or subprocess.run([name, "-c", ""], capture_output=True).returncode != 0:
-        raise NotInstalledError(f"{name} is not on the path")
-    return name
-
-
-def _run(command: list[str]) -> None:
-    try:
-        ended = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=INSTALL_SECONDS,
-            stdin=subprocess.DEVNULL,
-            env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
-        )
-    except subprocess.TimeoutExpired:
-        raise NotInstalledError(f"not installed within {INSTALL_SECONDS} s") from None
-    if ended.returncode != 0:
-        lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
-        errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-        raise NotInstalledError((errors or lines or ["no message"])[-1])
+    editable = None if exhibit.is_alone else ROOT
+    return Environment((*pinned, *exhibit.requires), bare, ENVIRONMENTS, editable, exhibit.python)

@@ -20,12 +20,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from museum.exhibits import MUSEUM, Exhibit, ExhibitError, Release, exhibit
+from museum.exhibits import Exhibit, ExhibitError, Release, exhibit
 from subnormal.audit.check import document, page
 from subnormal.audit.check.check import check
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.words import evidence_words
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.targets import serve
 from subnormal.audit.targets.program import program
 
 COMMAND = "cmd:"
@@ -61,7 +62,7 @@ def _function(
 ) -> Iterator[tuple[Callable[..., Any], bool]]:
     """Yield the function under audit, and whether it takes (data, runs)."""
     if one.is_alone:
-        command = shlex.join([interpreter, str(MUSEUM / "serve.py"), str(one.folder)])
+        command = shlex.join([interpreter, serve.__file__, str(one.folder / "release.py")])
     elif release.name.startswith(COMMAND):
         os.chdir(one.folder)
         command = release.name.removeprefix(COMMAND)

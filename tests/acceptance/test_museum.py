@@ -16,8 +16,10 @@ import pytest
 
 from museum import checks, environments, readme
 from museum.checks import checked, keep, records
-from museum.environments import Environment, NotInstalledError, environment
+from museum.environments import environment
 from museum.exhibits import MUSEUM, Exhibit, ExhibitError, Release, exhibit, exhibits
+from subnormal.audit.targets import serve
+from subnormal.audit.targets.environments import Environment, NotInstalledError, install
 
 EXHIBITS = exhibits()
 HERE = Path(sys.executable)
@@ -125,7 +127,7 @@ def test_a_release_that_is_alone_speaks_through_the_protocol(tmp_path: Path) -> 
 
 
 def test_a_program_is_an_exhibit_too(tmp_path: Path) -> None:
-    program = f"{HERE} {MUSEUM / 'serve.py'} ."
+    program = f"{HERE} {serve.__file__} release.py"
     toml = TOML.replace('"bare"', json.dumps(f"cmd: {program}"))
     folder = made(tmp_path, toml, CODE)
     (folder / "release.py").write_text("function = lambda value: value\n")
@@ -207,4 +209,4 @@ def test_an_environment_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     assert wanted.interpreter == wanted.folder / "bin" / "python"
     assert environment(replace(pinned, dependencies=False), Release("flawed", "0.16.0")).bare == ("opendp==0.16.0",)
     with pytest.raises(NotInstalledError, match=r"python0\.1 is not on the path"):
-        environments.install(replace(wanted, is_alone=True, python="0.1"))
+        install(replace(wanted, editable=None, python="0.1"))

@@ -1,9 +1,11 @@
-"""Serve release.py's `function` through the protocol of docs/protocol.md: python serve.py FOLDER.
+"""Serve the `function` of a file through the protocol of docs/protocol.md: python serve.py FILE [SECONDS BYTES …].
 
 Runs in the environment of a release, without Subnormal: Python 3.6 and the standard library.
+With SECONDS and BYTES, a call that takes more time or memory raises an error, which is its outcome. Further arguments
+are the file's own.
 """
 
-import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -31,12 +33,42 @@ def outcome(function: Any, data: Any) -> Any:
         return f"error: {type(error).__name__}: {error}"
 
 
+def limited(function: Any, seconds: float, size: int) -> Any:
+    """Return the function with limits on the processor time of a call and on the memory of this process.
+
+    A call that takes longer raises TimeoutError.
+    """
+    import resource
+    import signal
+
+    def over_time(number: Any, frame: Any) -> None:
+        raise TimeoutError(f"no answer within {seconds:g} s of processor time")
+
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    signal.signal(signal.SIGPROF, over_time)
+
+    def called(data: Any) -> Any:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        try:
+            return function(data)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    return called
+
+
 def main() -> None:
     """Answer the requests on standard input. What the function prints goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    sys.path.insert(0, sys.argv[1])
-    function = importlib.import_module("release").function
+    path, *limits = sys.argv[1:]
+    del sys.path[0]  # files beside this one, and beside the release's, have the names of packages
+    spec: Any = importlib.util.spec_from_file_location("release", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function: Any = module.function
+    if limits:
+        function = limited(function, float(limits[0]), int(limits[1]))
 
     for line in sys.stdin:
         request = json.loads(line)

@@ -1,0 +1,1 @@
+"""Claims of libraries: numbers that they compute, held against certified bounds on the true value."""

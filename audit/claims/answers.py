@@ -1,0 +1,161 @@
+"""Who answers: a function in Python, or a package, installed here or at a version in an environment of its own."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from subnormal.audit.claims.holding import Answer, RefusedError
+from subnormal.audit.targets import serve
+from subnormal.audit.targets.environments import Environment, install
+from subnormal.audit.targets.json_lines import TargetError
+from subnormal.audit.targets.program import program
+from subnormal.audit.text import error_text
+from subnormal.mechanisms.core.mechanism import Refused
+
+FOLDER = Path(__file__).parent / "packages"
+SECONDS = 2.0  # of processor time, for one answer
+BYTES = 6 << 30  # of memory of an answering process
+WALL_SECONDS = 120.0  # after which a process that does not answer is ended
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package with a file in `packages`. bare: installed without its dependencies, but with `requires`."""
+
+    name: str
+    bare: bool = False
+    requires: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> Path:
+        """The file of its answers."""
+        return FOLDER / f"{self.name.replace('-', '_')}.py"
+
+
+PACKAGES = (
+    Package("subnormal"),
+    Package("dp-accounting"),
+    Package("opendp"),
+    Package("diffprivlib", requires=("scikit-learn<1.8",)),
+    Package("prv-accountant"),
+    Package("autodp"),
+    Package("opacus", bare=True, requires=("numpy", "scipy")),  # its accountants do without torch
+)
+
+
+def package(name: str) -> Package:
+    """Return a package. Raises LookupError, with the names, for one that is not there."""
+    for one in PACKAGES:
+        if one.name == name.lower().replace("_", "-"):
+            return one
+    raise LookupError(f"{name!r} is none of {', '.join(one.name for one in PACKAGES)}")
+
+
+def interpreter(one: Package, version: str, below: Path) -> Path:
+    """Return the interpreter that has the package: this one, or that of an environment, which is installed.
+
+    version: empty for the package that is installed here. below: the folder of the environments.
+    Raises LookupError where nothing is installed here, NotInstalledError where pip fails.
+    """
+    if not version:
+        try:
+            metadata.version(one.name)
+        except metadata.PackageNotFoundError:
+            raise LookupError(f"{one.name} is not installed here; name a version, as {one.name}==1.0") from None
+        return Path(sys.executable)
+    pinned = f"{one.name}=={version}"
+    wanted = Environment((pinned, *one.requires), (pinned,) if one.bare else (), below)
+    install(wanted)
+    return wanted.interpreter
+
+
+class Answering:
+    """A process that answers for a package; it is started again after it failed."""
+
+    def __init__(self, one: Package, python: Path) -> None:
+        path = os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else ""
+        threads = ("OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+        served = (serve.__file__, str(FOLDER / "answering.py"), f"{SECONDS:g}", str(BYTES), str(one.file))
+        self._command = shlex.join(["env", f"PYTHONPATH={path}", *threads, str(python), *served])
+        self._stack = ExitStack()
+        self._ask: Callable[[Any, int], list[Any]] | None = None
+
+    def ask(self, data: Any) -> Any:
+        """Return the outcome of one question. Raises TargetError where the process fails."""
+        if self._ask is None:
+            self._ask = self._stack.enter_context(program(self._command, {}, WALL_SECONDS))
+        try:
+            (outcome,) = self._ask(data, 1)
+        except TargetError:
+            self.close()
+            raise
+        return outcome
+
+    def close(self) -> None:
+        """End the process."""
+        self._ask = None
+        self._stack.close()
+
+
+@contextmanager
+def of_package(one: Package, python: Path) -> Iterator[Mapping[tuple[str, str], Answer]]:
+    """Yield the answers of a package, by the name of its accountant and that of the kind.
+
+    Raises TargetError where its file cannot be loaded there.
+    """
+    process = Answering(one, python)
+    try:
+        names = process.ask(None)
+        if isinstance(names, Refused):
+            raise TargetError(f"{one.name}: {names.error}")
+        yield {(who, kind): partial(_asked, process, who, kind) for who, kind in names}
+    finally:
+        process.close()
+
+
+def _asked(process: Answering, accountant: str, kind: str, **parameters: Any) -> float:
+    try:
+        outcome = process.ask([accountant, kind, parameters])
+    except TargetError as error:
+        raise RefusedError(str(error)) from None
+    if isinstance(outcome, Refused):
+        raise RefusedError(outcome.error)
+    return _number(outcome)
+
+
+def of_function(function: Callable[..., Any]) -> Answer:
+    """Return the answer of a function in Python, which takes a kind's parameters by their names.
+
+    The answer raises RefusedError where the function raises anything, or returns no number.
+    """
+
+    def answer(**parameters: Any) -> float:
+        try:
+            return _number(function(**parameters))
+        except RefusedError:
+            raise
+        except Exception as error:
+            raise RefusedError(error_text(error)) from None
+
+    return answer
+
+
+def _number(value: Any) -> float:
+    """Return a number. Raises RefusedError for what is none, and for NaN."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise RefusedError(f"no number: {value!r}") from None
+    if math.isnan(number):
+        raise RefusedError("not a number (NaN)")
+    return number

@@ -1,0 +1,145 @@
+"""Claims about conversions: what one form of privacy implies in another, for every mechanism that has the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from subnormal.audit.claims.composed import response_epsilon
+from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, steps_count
+from subnormal.audit.claims.noise_kinds import gaussian_delta_at, gaussian_epsilon
+from subnormal.mechanisms.numerics.interval import Interval, exp, interval, largest, log, log1p, sqrt
+from subnormal.mechanisms.privacy import Zcdp
+
+HALVINGS = 50  # of the logarithm of a probability
+
+
+def _zcdp(rho: float, delta: float) -> Bounds:
+    """From below by Gaussian noise with this ρ; from above by the conversion of Canonne, Kamath, Steinke."""
+    low = gaussian_epsilon(sqrt(2 * interval(rho)), delta)[0]
+    return low, Zcdp(rho).epsilon(delta)
+
+
+def _zcdp_delta(rho: float, epsilon: float) -> Bounds:
+    low = clipped(gaussian_delta_at(sqrt(2 * interval(rho)), epsilon))[0]
+    return low, Zcdp(rho).delta(epsilon)
+
+
+def _renyi(alpha: float, tau: float, delta: float) -> Bounds:
+    """From below by two coins whose divergence is at most τ in both directions; from above by the same conversion.
+
+    An event of probability p in one world and q in the other has ε(δ) ≥ ln((p − δ)/q).
+    """
+    order = interval(alpha)
+    cost = (order - 1) * log(1 - 1 / order) - log(order) - log(delta)
+    up = max(0.0, (interval(tau) + cost / (order - 1)).floats()[1])
+    return max((_coin_epsilon(alpha, tau, delta, p) for p in _shares(alpha, delta)), default=0.0), up
+
+
+def _shares(alpha: float, delta: float) -> list[float]:
+    """Return probabilities p to try: near α·δ, the best where both are small."""
+    tried = (alpha * delta, 0.5 * (delta + min(1.0, alpha * delta)), 0.5, 0.9)
+    return [p for p in tried if delta < p < 1]
+
+
+def _coin_epsilon(alpha: float, tau: float, delta: float, p: float) -> float:
+    """Return ln((p − δ)/q) for a q that is nearly the least allowed one; 0 where it is negative."""
+    own = interval(p)
+    near, far = interval(0.0), -2 * interval(tau) - 50  # ln(q/p)
+    for _ in range(HALVINGS):
+        middle = interval((near.floats()[0] + far.floats()[0]) / 2)
+        near, far = (middle, far) if _allowed(alpha, own, own * exp(middle), tau) else (near, middle)
+    if not _allowed(alpha, own, own * exp(near), tau):
+        return 0.0
+    return max(0.0, (log((own - delta) / own) - near).floats()[0])
+
+
+def _allowed(alpha: float, p: Interval, q: Interval, tau: float) -> bool:
+    """Return whether the coins' divergence is at most τ for certain, in both directions."""
+    return bool(largest(_divergence(alpha, p, q), _divergence(alpha, q, p)).high <= tau)
+
+
+def _divergence(alpha: float, p: Interval, q: Interval) -> Interval:
+    """Return ln(p^α·q^(1−α) + (1 − p)^α·(1 − q)^(1−α))/(α − 1); 0 for p = q."""
+    if p == q:
+        return interval(0)
+    excess = interval(alpha) - 1
+    heads = exp(excess * (log(p) - log(q))) * p
+    tails = exp(excess * (log1p(-p) - log1p(-q))) * (1 - p)
+    return log(heads + tails) / excess
+
+
+def _pure_to_zcdp(epsilon: float) -> Bounds:
+    """From below by the divergence of order 1 of randomized response, ε·tanh(ε/2); from above by ε²/2, and by ε."""
+    shrunk = exp(-interval(epsilon))
+    low = (interval(epsilon) * (1 - shrunk) / (1 + shrunk)).floats()[0]
+    return max(0.0, low), min(epsilon, (interval(epsilon) * epsilon / 2).floats()[1])
+
+
+def _composition(epsilon: float, failure: float, steps: int, delta: float) -> Bounds:
+    return response_epsilon(interval(epsilon), steps, delta, failure)
+
+
+def _rho() -> Any:
+    return decades(-10, 4, 0.5, 1.0, 1e-6)
+
+
+def _each() -> Mapping[str, Any]:
+    from hypothesis import strategies as st
+
+    failure = st.one_of(st.just(0.0), decades(-12, -2, 1e-6))
+    return {
+        "epsilon": decades(-6, 2, 1.0, 0.1, 100.0, 500.0),
+        "failure": failure,
+        "steps": steps_count(),
+        "delta": deltas(0.0),
+    }
+
+
+CONVERSION_KINDS = (
+    Kind(
+        "zcdp",
+        "ε at δ",
+        "any mechanism with rho-zCDP",
+        lambda: {"rho": _rho(), "delta": deltas()},
+        _zcdp,
+        False,
+        "Gaussian noise; Canonne, Kamath, Steinke 2020, Proposition 12",
+    ),
+    Kind(
+        "zcdp-delta",
+        "δ at ε",
+        "any mechanism with rho-zCDP",
+        lambda: {"rho": _rho(), "epsilon": decades(-6, 4, 0.0, 1.0, 100.0, 700.0)},
+        _zcdp_delta,
+        False,
+        "Gaussian noise; Canonne, Kamath, Steinke 2020, Corollary 13",
+    ),
+    Kind(
+        "renyi",
+        "ε at δ",
+        "any mechanism whose Rényi divergence of order alpha is at most tau",
+        lambda: {"alpha": decades(0.01, 3, 1.5, 2.0, 256.0), "tau": decades(-8, 3, 1.0), "delta": deltas()},
+        _renyi,
+        False,
+        "Asoodeh et al. 2021; Canonne, Kamath, Steinke 2020, Proposition 12",
+    ),
+    Kind(
+        "pure-to-zcdp",
+        "ρ",
+        "any mechanism with epsilon-DP",
+        lambda: {"epsilon": decades(-6, 3, 1.0, 100.0)},
+        _pure_to_zcdp,
+        False,
+        "Bun, Steinke 2016, Proposition 3.3",
+    ),
+    Kind(
+        "composition",
+        "ε at δ",
+        "steps mechanisms together, each (epsilon, failure)-DP",
+        _each,
+        _composition,
+        False,
+        "Kairouz, Oh, Viswanath 2015, Theorem 3.3; counted in buckets",
+    ),
+)

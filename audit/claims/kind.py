@@ -1,0 +1,109 @@
+"""What a kind of claim is: a question that libraries answer with a number, and certified bounds on the true answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from subnormal.mechanisms.numerics.interval import Interval, interval
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Bounds = tuple[float, float]  # low ≤ the true answer ≤ up
+Parameters = Mapping[str, Any]
+
+HALVINGS = 64
+SMALLEST = 2.0**-40  # nats: a first step of the search for ε
+GALLOP = 16.0  # factor between its steps
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of claim.
+
+    asks: the quantity, as "ε at δ". about: the mechanism, in one line, with units.
+    parameters: the strategy of each parameter, built when asked. bounds(**parameters): certified bounds on the least
+    number that is true. exact: whether the two bounds agree to about 12 digits, so that the factor of LOOSE means
+    something; where not, a factor compares with a bound that may itself be loose.
+    """
+
+    name: str
+    asks: str
+    about: str
+    parameters: Callable[[], Mapping[str, SearchStrategy[Any]]]
+    bounds: Callable[..., Bounds]
+    exact: bool
+    source: str
+
+    def strategy(self) -> SearchStrategy[dict[str, Any]]:
+        """Return the strategy of all parameters together."""
+        from hypothesis import strategies as st
+
+        return st.fixed_dictionaries(dict(self.parameters()))
+
+
+def least_epsilon(delta_at: Callable[[float], Interval], delta: float) -> Bounds:
+    """Return (low, up) around the least ε ≥ 0 with δ(ε) ≤ delta. delta_at falls with ε, and encloses δ(ε)."""
+    if not delta_at(0.0).low > delta:
+        return 0.0, _up(delta_at, delta, 0.0)
+    low, high = 0.0, SMALLEST
+    while delta_at(high).low > delta:
+        low, high = high, high * GALLOP
+        if math.isinf(high):
+            return low, math.inf
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_at(middle).low > delta else (low, middle)
+    return low, _up(delta_at, delta, high)
+
+
+def _up(delta_at: Callable[[float], Interval], delta: float, start: float) -> float:
+    """Return an ε ≥ start, as near as may be, at which δ(ε) ≤ delta for certain; ∞ where none is found."""
+    step = max(start, SMALLEST) * 2.0**-50
+    for _ in range(60):
+        if delta_at(start).high <= delta:
+            return start
+        start, step = start + step, step * 4
+    return math.inf
+
+
+def clipped(value: Interval) -> Bounds:
+    """Return the bounds of an interval as floats, not below 0."""
+    low, up = value.floats()
+    return max(0.0, low), max(0.0, up)
+
+
+def decades(low: float, high: float, *edges: float, whole: bool = False) -> SearchStrategy[Any]:
+    """Return a strategy of numbers from 10^low to 10^high, as likely in each decade, and the edge values.
+
+    Three significant digits, so that counterexamples can be read. whole: integers.
+    """
+    from hypothesis import strategies as st
+
+    drawn = st.floats(low, high).map(lambda power: float(f"{10**power:.3g}"))
+    every = st.one_of(st.sampled_from(edges), drawn) if edges else drawn
+    return every.map(round) if whole else every
+
+
+def deltas(*edges: float) -> SearchStrategy[Any]:
+    """Return a strategy of δ between 0 and 1, most of them from 10^-15 to 10^-1, some down to 10^-300."""
+    from hypothesis import strategies as st
+
+    usual = st.floats(1, 15).map(lambda power: float(f"{10**-power:.3g}"))
+    tiny = st.floats(15, 300).map(lambda power: float(f"{10**-power:.3g}"))
+    return st.one_of(st.sampled_from([1e-5, 1e-6, 1e-9, 0.5, *edges]), usual, usual, usual, tiny)
+
+
+def steps_count() -> SearchStrategy[Any]:
+    """Return a strategy of numbers of steps, from 1 to 10^9."""
+    from hypothesis import strategies as st
+
+    return st.one_of(st.just(1), st.integers(1, 100), decades(0, 9, 1e9, whole=True))
+
+
+def of(value: Any) -> Interval:
+    """Return a parameter as the exact number that it is."""
+    return interval(value)

@@ -1,0 +1,19 @@
+"""All kinds of claims, by name."""
+
+from __future__ import annotations
+
+from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
+from subnormal.audit.claims.kind import Kind
+from subnormal.audit.claims.noise_kinds import NOISE_KINDS
+from subnormal.audit.claims.sampling_kinds import SAMPLING_KINDS
+from subnormal.audit.claims.selection_kinds import SELECTION_KINDS
+
+KINDS = (*NOISE_KINDS, *SAMPLING_KINDS, *CONVERSION_KINDS, *SELECTION_KINDS)
+
+
+def kind(name: str) -> Kind:
+    """Return a kind. Raises LookupError, with the names, for one that is not there."""
+    for one in KINDS:
+        if one.name == name:
+            return one
+    raise LookupError(f"{name!r} is none of {', '.join(one.name for one in KINDS)}")

@@ -1,0 +1,85 @@
+"""Answers below the truth are violations, shrunk; above it they are loose; rounding is neither."""
+
+import math
+from typing import Any
+
+import pytest
+
+from subnormal.audit.claims.holding import ROUNDING, RefusedError, hold
+from subnormal.audit.claims.kind import Kind
+from subnormal.audit.claims.kinds import kind
+
+ACCURACY = kind("laplace-accuracy")
+
+
+def truth(one: Kind, factor: float = 1.0) -> Any:
+    return lambda **parameters: factor * one.bounds(**parameters)[1]
+
+
+def test_the_truth_is_not_accused() -> None:
+    held = hold("own", truth(ACCURACY), ACCURACY, examples=50)
+    assert held.violated is None
+    assert held.examples >= 40
+    assert held.factor == 1.0
+    assert held.rounded == 0
+
+
+def test_what_says_more_is_loose_by_a_factor() -> None:
+    held = hold("own", truth(ACCURACY, 1.5), ACCURACY, examples=50)
+    assert held.violated is None
+    assert held.factor == 1.5
+    assert held.loosest is not None
+    assert held.loosest.factor == pytest.approx(1.5)
+
+
+def test_rounding_is_counted_and_no_more_is_forgiven() -> None:
+    held = hold("own", truth(ACCURACY, 1 - ROUNDING / 2), ACCURACY, examples=50)
+    assert held.violated is None
+    assert held.rounded >= 40
+    assert hold("own", truth(ACCURACY, 1 - 2 * ROUNDING), ACCURACY, examples=50).violated is not None
+
+
+def test_a_violation_is_shrunk() -> None:
+    """Wrong at large scales alone; the simplest of them that are drawn is shown."""
+
+    def said(scale: float, alpha: float) -> float:
+        return ACCURACY.bounds(scale=scale, alpha=alpha)[1] * (0.5 if scale >= 100 else 1)
+
+    found = hold("own", said, ACCURACY, examples=100).violated
+    assert found is not None
+    assert found.parameters["scale"] == 100
+    assert found.said == found.up / 2 < found.low
+
+
+def test_what_is_refused_says_nothing() -> None:
+    def refuses(**parameters: float) -> float:
+        raise RefusedError("not today")
+
+    held = hold("own", refuses, ACCURACY, examples=20)
+    assert (held.examples, held.violated, held.why) == (0, None, "not today")
+    assert held.refused > 5
+
+
+def test_below_zero_is_judged_as_zero() -> None:
+    """(−0.1, 0.5)-privacy is true of what ignores its data."""
+    gaussian = kind("sampled-gaussian")
+
+    def said(sampling: float, **rest: Any) -> float:
+        return -0.1 if sampling == 0 else math.inf
+
+    assert hold("own", said, gaussian, examples=20).violated is None
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    drawn: list[list[Any]] = []
+    for _ in range(2):
+        seen: list[Any] = []
+
+        def said(seen: list[Any] = seen, **parameters: Any) -> float:
+            seen.append(parameters)
+            return math.inf
+
+        hold("own", said, ACCURACY, examples=20, seed=7)
+        drawn.append(seen)
+    assert drawn[0] == drawn[1]
+    assert hold("own", truth(ACCURACY), ACCURACY, seconds=0.0).examples == 0

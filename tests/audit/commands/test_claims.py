@@ -1,0 +1,123 @@
+"""audit claims: functions, installed packages, and mistakes that are named."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from subnormal.audit.__main__ import main
+from subnormal.audit.claims import answers
+from subnormal.audit.claims.holding import Answer
+from subnormal.audit.claims.packages import subnormal as packages_subnormal
+
+MODULE = """
+import math
+
+def classic(sigma, steps, delta):  # proved for epsilon below 1 alone
+    return math.sqrt(2 * steps * math.log(1.25 / delta)) / sigma
+
+def nothing(**parameters):
+    raise ArithmeticError("no idea")
+
+def generous(sigma, steps, delta):
+    return float("inf")
+"""
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["claims", *arguments])
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "claimed_numbers.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "claimed_numbers"
+
+
+def test_the_classic_bound_of_gaussian_noise_is_violated_where_it_was_never_proved(module: str) -> None:
+    arguments = (f"{module}:classic", "--kind", "gaussian", "--examples", "40")
+    result = call(*arguments, "--fail-on-violation")
+    assert result.exit_code == 1, result.output
+    line = next(line for line in result.stdout.splitlines() if line.startswith("VIOLATED"))
+    assert "gaussian(delta=" in line
+    said, least = (float(part) for part in line.split("says ")[1].split(", at least "))
+    assert said < least
+    assert call(*arguments).exit_code == 0
+
+
+def test_json_has_both_numbers(module: str) -> None:
+    result = call(f"{module}:classic", "--kind", "gaussian", "--examples", "40", "--format", "json")
+    (row,) = json.loads(result.stdout)
+    assert row["verdict"] == "VIOLATED"
+    assert row["violated"]["said"] < row["violated"]["low"] <= row["violated"]["up"]
+    (row,) = json.loads(call(f"{module}:generous", "--kind", "gaussian", "--examples", "5", "--format", "json").stdout)
+    assert (row["verdict"], row["loose"], row["violated"]) == ("NOT REFUTED", "inf", None)
+
+
+def test_what_answers_nothing_is_an_error(module: str) -> None:
+    result = call(f"{module}:nothing", "--kind", "gaussian", "--examples", "5")
+    assert result.exit_code == 3
+    assert "nothing was answered; the last reason: ArithmeticError: no idea" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name a FUNCTION, or a package with --against"),
+        (("a:b", "--against", "opendp"), "name a FUNCTION, or a package with --against"),
+        (("a:b",), "a FUNCTION answers one --kind"),
+        (("nowhere_at_all:b", "--kind", "gaussian"), "cannot be imported"),
+        (("--against", "numpy"), "'numpy' is none of subnormal, dp-accounting, "),
+        (("--against", "opacus"), "opacus is not installed here; name a version, as opacus==1.0"),
+        (("--against", "opendp", "--kind", "gauss"), "'gauss' is none of gaussian, "),
+        (("--against", "opendp", "--kind", "noisy-max-laplace"), "opendp is not asked about noisy-max-laplace"),
+        (("--against", "opendp", "--seconds", "nan"), "is not a finite number"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...], message: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_threshold_that_leaves_itself_out_is_found_by_package_and_kind() -> None:
+    """opendp 0.16.0: https://github.com/opendp/opendp/issues/2922; its thresholds on real sums are right."""
+    result = call("--against", "opendp", "--kind", "threshold", "--kind", "threshold-real", "--format", "json")
+    integers, reals = json.loads(result.stdout)
+    assert integers["verdict"] == "VIOLATED"
+    assert integers["violated"]["parameters"] == {"scale": 1.0, "threshold": 1}
+    assert integers["violated"]["low"] == pytest.approx(1 / (1 + math.exp(-1)))
+    assert reals["verdict"] == "NOT REFUTED"
+    assert reals["answered"] > 50
+
+
+def test_an_accountant_of_loss_distributions_is_not_accused() -> None:
+    kinds = [part for name in ("laplace", "sampled-gaussian") for part in ("--kind", name)]
+    result = call("--against", "dp-accounting", *kinds, "--examples", "4", "--format", "json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)
+    assert {row["accountant"] for row in rows} == {"pld", "rdp"}
+    assert [row["verdict"] for row in rows] == ["NOT REFUTED"] * 4
+    assert sum(row["answered"] for row in rows) >= 8
+
+
+def test_our_own_are_not_accused_nor_a_mistake_of_theirs_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    from subnormal.audit.claims.holding import hold
+    from subnormal.audit.claims.kinds import kind
+
+    for (who, name), said in packages_subnormal.ANSWERS.items():
+        if name in ("sampled-gaussian", "renyi"):  # by the long version alone: subnormal claims --against subnormal
+            continue
+        answer = answers.of_function(said)
+        held = hold(who, answer, kind(name), examples=6)
+        assert held.violated is None, held.violated
+        assert held.examples > 1
+
+        def less(answer: Answer = answer, **parameters: float) -> float:
+            return 0.9 * answer(**parameters)
+
+        if name != "zcdp-delta":  # its bounds are far apart
+            assert hold(who, less, kind(name), examples=30).violated is not None, name
