@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from subnormal.audit.check.crossing import WayOf, of_numbers, of_records, of_sizes
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
+from subnormal.audit.check.repetition import with_repetition
 from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.privacy import require_positive
 
@@ -63,9 +64,11 @@ def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
     def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
         from hypothesis import assume
 
+        datasets = with_repetition(data)
+
         def changed(draw: Draw) -> Pair:
             record = _record(draw, data, element)  # first, so that it stays when Hypothesis tries a smaller dataset
-            dataset = draw(data)
+            dataset = draw(datasets)
             assume(_records(dataset) > 0)
             place = draw(_places(_records(dataset)))
             return dataset, _spliced(dataset, place, place + 1, [record])
@@ -93,10 +96,12 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
         from hypothesis import assume
         from hypothesis import strategies as st
 
+        datasets = with_repetition(data)
+
         def changed(draw: Draw) -> Pair:
             removed = int(draw(st.booleans()))
             records = [] if removed else [_record(draw, data, element)]  # first, as in `change_one`
-            dataset = draw(data)
+            dataset = draw(datasets)
             size = _records(dataset)
             assume(size >= removed)
             place = draw(_places(size + len(records)))
@@ -130,8 +135,10 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
     def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
         from hypothesis import assume
 
+        vectors = with_repetition(data)
+
         def near(draw: Draw) -> Pair:
-            one = draw(data)
+            one = draw(vectors)
             keys = draw(data) if isinstance(one, dict) else {}
             other = moved(draw, one, distance, norm, keys)
             assume(apart(one, other, norm) <= Fraction(distance) ** (2 if norm == "l2" else 1))
@@ -162,7 +169,7 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
             f"data must be a Hypothesis strategy, as st.lists(st.floats(0, 1)), got {quoted(repr(data))}{hint}"
         )
     if isinstance(adjacent, st.SearchStrategy):
-        return adjacent
+        return cast("SearchStrategy[Pair]", with_repetition(adjacent))
     if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):
         return _of_sequence(adjacent)
     if data is None:
@@ -199,8 +206,10 @@ def _of_predicate(data: SearchStrategy[Any], adjacent: Callable[[Any, Any], bool
     """Return pairs that a predicate accepts: an input and a small change of it, or two inputs."""
     from hypothesis import strategies as st
 
+    inputs = with_repetition(data)
+
     def changed(draw: Draw) -> Pair:
-        one, other = draw(data), draw(data)
+        one, other = draw(inputs), draw(inputs)
         size = _size(one)
         if size is not None and (step := draw(st.integers(0, 3))) and size + (step == 3):
             place = draw(_places(size + (step == 3)))

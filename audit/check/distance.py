@@ -50,29 +50,42 @@ def _entries(data: Any) -> list[Any]:
 
 
 def moved(draw: Draw, data: Any, distance: float, norm: Norm, keys: Any) -> Any:
-    """Return an input about the distance away: all of it in one entry, or some of it in each.
+    """Return an input about the distance away: one entry moves, or all move by the largest step, the last ones against
+    the others, or each by a step of its own.
 
     keys: a dictionary whose keys another one may get, too. Where it has 0 for a key, it has none.
     """
-    from hypothesis import strategies as st
-
     data = _with_keys(data, keys)
     entries = _entries(data)
-    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in entries)
-    size = len(entries) or 1
-    share = {"linf": 1.0, "l1": 1 / size, "l2": 1 / math.sqrt(size)}[norm]
-    every = draw(st.booleans()) and not (whole and distance * share < 1)
-    steps: list[Any] = []
-    chosen = draw(st.integers(0, len(entries) - 1)) if entries else 0
-    for place in range(len(entries)):
-        most = distance * share if every else distance if place == chosen else 0.0
-        steps.append(_step(draw, most, whole))
-    values = [_toward(one, step, most=distance) for one, step in zip(entries, steps, strict=True)]
+    values = [
+        _toward(one, step, most=distance)
+        for one, step in zip(entries, _steps(draw, entries, distance, norm), strict=True)
+    ]
     if isinstance(data, np.ndarray):
         return np.array(values, dtype=data.dtype)
     if isinstance(data, dict):
         return {key: value for key, value in zip(data, values, strict=True) if value}
     return type(data)(values) if isinstance(data, list | tuple) else values[0]
+
+
+def _steps(draw: Draw, entries: list[Any], distance: float, norm: Norm) -> list[Any]:
+    """Return how far each entry moves: together at most the distance."""
+    from hypothesis import strategies as st
+
+    if not entries:
+        return []
+    whole, size = all(isinstance(one, int) and not isinstance(one, bool) for one in entries), len(entries)
+    share = distance * {"linf": 1.0, "l1": 1 / size, "l2": 1 / math.sqrt(size)}[norm]
+    moves = st.sampled_from(("one", "opposite", "own"))
+    match draw(moves) if size > 1 and not (whole and share < 1) else "one":
+        case "own":
+            return [_step(draw, share, whole) for _ in entries]
+        case "opposite":
+            step = draw(st.sampled_from((1, -1))) * (math.floor(share) if whole else share)
+            first = draw(st.sampled_from((size, size - 1, size // 2)) | st.integers(1, size))
+            return [step if place < first else -step for place in range(size)]
+    chosen, step = draw(st.integers(0, size - 1)), _step(draw, distance, whole)
+    return [step if place == chosen else type(step)() for place in range(size)]
 
 
 def _step(draw: Draw, most: float, whole: bool) -> Any:

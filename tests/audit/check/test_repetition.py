@@ -1,0 +1,160 @@
+"""What is drawn besides what Hypothesis draws: ties, long lists, and vectors whose entries move together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from subnormal.audit.check import repetition
+from subnormal.audit.check.adjacency import add_or_remove, change_one, pairs, within
+from subnormal.audit.check.domain import belongs
+from subnormal.audit.check.repetition import with_repetition
+from subnormal.audit.check.search import search
+
+EXAMPLES = 150
+NUMBERS = st.lists(st.integers(-100, 100), max_size=12)
+
+
+@st.composite
+def bounds_and_records(draw: Any) -> tuple[int, list[int]]:
+    high = draw(st.integers(1, 9))
+    return high, draw(st.lists(st.integers(0, high), min_size=1, max_size=50))
+
+
+def records(drawn: Any) -> Any:
+    """Return the list inside."""
+    return drawn[1] if isinstance(drawn, tuple) and len(drawn) == 2 and isinstance(drawn[1], list) else drawn
+
+
+def drawn(strategy: st.SearchStrategy[Any], examples: int = EXAMPLES) -> list[Any]:
+    """Return what a strategy draws."""
+    seen: list[Any] = []
+
+    @seed(1)
+    @settings(max_examples=examples, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(strategy)
+    def look(one: Any) -> None:
+        seen.append(one)
+
+    look()
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("strategy", "longest"),
+    [
+        (NUMBERS, 12),
+        (st.lists(st.floats(0, 1), max_size=200), 200),
+        (st.lists(st.text(max_size=3), min_size=9, max_size=9), 9),
+        (NUMBERS.map(tuple), 12),
+        (NUMBERS.filter(bool), 12),
+        (st.tuples(st.integers(0, 9), st.lists(st.booleans(), max_size=300)), 300),
+        (st.integers(3, 5).flatmap(lambda size: st.lists(st.integers(), min_size=size, max_size=40)), 40),
+        (st.none() | NUMBERS, 12),
+        (bounds_and_records(), 50),
+    ],
+    ids=repr,
+)
+def test_lists_of_equal_entries_are_drawn_up_to_the_longest(
+    strategy: st.SearchStrategy[Any], longest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repetition, "OFTEN", 1)
+    seen = drawn(with_repetition(strategy))
+    assert all(belongs(strategy, one) is not False for one in seen)
+    lists = [records(one) for one in seen if one is not None]
+    assert any(len(set(one)) == 1 and len(one) == longest for one in lists)
+    assert any(len(set(one)) == 2 and one.count(one[-1]) == 1 and len(one) > 4 for one in lists)
+    assert any(len(set(one)) == 2 and one.count(one[-1]) == len(one) // 2 > 2 for one in lists)
+    assert all(len(set(one)) <= 2 for one in lists)
+
+
+def test_most_lists_are_drawn_entry_by_entry() -> None:
+    lists = drawn(with_repetition(NUMBERS))
+    assert len(lists) / 2 < sum(len(set(one)) == len(one) or len(set(one)) > 2 for one in lists) < len(lists)
+
+
+def test_the_lists_of_a_composed_strategy_keep_to_its_bounds() -> None:
+    for high, numbers in drawn(with_repetition(bounds_and_records())):
+        assert 1 <= len(numbers) <= 50
+        assert 0 <= min(numbers) <= max(numbers) <= high
+
+
+@pytest.mark.parametrize(
+    "strategy", [st.integers(), st.lists(st.integers(), unique=True), st.dictionaries(st.text(), st.integers())]
+)
+def test_other_strategies_stay_as_they_are(strategy: st.SearchStrategy[Any]) -> None:
+    assert with_repetition(strategy) is strategy
+
+
+def test_equal_entries_are_no_shared_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetition, "OFTEN", 1)
+    long = [
+        one
+        for one in drawn(with_repetition(st.lists(st.lists(st.integers()), min_size=9, max_size=9)))
+        if len(one) == 9
+    ]
+    assert long
+    assert all(len(set(map(id, one))) == 9 for one in long)
+
+
+def test_ties_that_convict_are_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetition, "OFTEN", 1)
+
+    def score(pair: Any) -> float:
+        return math.inf if pair[0].count(7) > 200 else -math.inf
+
+    found = search(pairs(st.lists(st.integers(0, 9)), change_one()), score, seed=1, seconds=600, examples=500)
+    assert found.convicting is not None
+    assert len(found.convicting[0]) <= 256
+    assert {7} <= set(found.convicting[0]) <= {0, 7}
+
+
+MOVES: dict[str, Callable[[list[int]], bool]] = {
+    "one entry": lambda steps: steps.count(0) == len(steps) - 1,
+    "all alike": lambda steps: len(set(steps)) == 1,
+    "one against the others": lambda steps: steps[-1] == -steps[0] and steps.count(steps[0]) == len(steps) - 1,
+    "halves": lambda steps: steps == [steps[0]] * (len(steps) // 2) + [-steps[0]] * (len(steps) - len(steps) // 2),
+    "each its own": lambda steps: len(set(steps)) == 3,
+}
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_neighbours_within_a_distance_move_in_every_way_by_all_of_it(
+    ties: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repetition, "OFTEN", 1 if ties else 1 << 30)
+    moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 400)]
+    assert all(max(map(abs, steps)) <= 7 for steps in moved if steps)
+    for name, is_so in MOVES.items():
+        assert any(is_so(steps) and max(map(abs, steps)) == 7 for steps in moved if len(steps) > 3), name
+
+
+@pytest.mark.parametrize(("norm", "share"), [("l1", 2.0), ("l2", 4.0)])
+def test_what_moves_together_keeps_the_distance_of_another_norm(norm: Any, share: float) -> None:
+    vectors = st.lists(st.floats(-100, 100), min_size=4, max_size=4)
+    steps = [
+        [abs(other - one) for one, other in zip(*pair, strict=True)]
+        for pair in drawn(pairs(vectors, within(8.0, norm)))
+    ]
+    assert any(all(share / 2 < step <= share for step in one) for one in steps)
+
+
+@pytest.mark.parametrize(
+    "adjacent",
+    [
+        change_one(),
+        add_or_remove(),
+        within(1),
+        lambda one, other: one != other,
+        st.tuples(NUMBERS, NUMBERS),
+    ],
+    ids=repr,
+)
+def test_every_relation_has_neighbours_with_ties(adjacent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetition, "OFTEN", 1)
+    assert all(min(len(set(one)) for one in pair) <= 3 for pair in drawn(pairs(NUMBERS, adjacent), 50))
