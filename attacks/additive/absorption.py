@@ -1,7 +1,8 @@
-"""Absorption: a large integer is rounded to a float before the noise, and neighbours become floats 256 apart."""
+"""Absorption: a large integer is rounded to a float before the noise, and neighbours become floats far apart."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Attack, named, number_statistic
 from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import Between
-from subnormal.mechanisms.additive.family import LaplaceParameters
+from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
 from subnormal.mechanisms.core.mechanism import Outcomes
 
 SOURCE = "IEEE 754: binary64 holds every integer up to 2^53, and beyond 2^60 every 256th"
 COUNT = (1 << 60) + 128  # halfway between two float64, 256 apart; a tie goes to the even one, 2^60
-MARGIN = 384  # on both sides of the count without Alice: what exact members clamp to, between floats
+SOURCE_FLOAT32 = "IEEE 754: binary32 holds every integer up to 2^24, and beyond 2^30 every 128th"
+COUNT_FLOAT32 = (1 << 30) + 64  # the same in float32: a tie that goes to 2^30
+MARGIN = 384  # on both sides of the count without Alice: what exact members clamp to
 
 
 def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
@@ -34,7 +37,7 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
         worlds=lambda: (COUNT + 1, COUNT),
         parameters=parameters,
         event=Between(COUNT + 1, np.inf),
-        statistic=_beyond,
+        statistic=partial(_beyond, 1 << 60),
         breaks=("laplace-naive-float64",),
         source=SOURCE,
         description=(
@@ -44,12 +47,38 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     )
 
 
-def _beyond(outcomes: Outcomes) -> NDArray[np.float64]:
-    """Return how far outcomes lie beyond 2^60: exactly for the integers and floats around it, −∞ for a refusal."""
+def absorption_gaussian(sigma: float = 1.0) -> Attack[Any, Any, float]:
+    """Return the attack on float32: with Alice the count is 2^30 + 65, rounded up; without her 2^30 + 64, rounded down.
+
+    The counts become the floats 2^30 + 128 and 2^30. Near 2^30 floats lie 64 apart below and 128 apart above, so noise
+    below 32 is absorbed. Float32 noise is at most 8.3σ: for σ ≤ 3 each world has a single outcome.
+
+    sigma: the standard deviation. Raises ValueError unless it is positive and finite.
+    """
+    lower, upper = float(COUNT_FLOAT32 - MARGIN), float(COUNT_FLOAT32 + MARGIN)
+    return Attack(
+        name=named("absorption-gaussian", sigma=(sigma, 1.0)),
+        family="gaussian",
+        worlds=lambda: (COUNT_FLOAT32 + 1, COUNT_FLOAT32),
+        parameters=GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=lower, upper=upper),
+        event=Between(COUNT_FLOAT32 + 1, np.inf),
+        statistic=partial(_beyond, 1 << 30),
+        breaks=("gaussian-ziggurat-float32", "gaussian-inverse-float32", "gaussian-naive-float32"),
+        source=SOURCE_FLOAT32,
+        description=(
+            "the count is 2^30 + 65 with Alice, 2^30 + 64 without: as float32 they are 128 apart and absorb the noise"
+        ),
+        axis="outcome − 2^30",
+        slow=True,  # the ziggurat's law takes seconds
+    )
+
+
+def _beyond(origin: int, outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return how far outcomes lie beyond a power of two: exactly for numbers around it, −∞ for a refusal."""
     if isinstance(outcomes, np.ndarray):
-        wide = outcomes.astype(np.float64) if outcomes.dtype.kind == "f" else outcomes  # a float16 has no 2^60
-        return np.asarray(wide - wide.dtype.type(1 << 60), dtype=np.float64)
-    return number_statistic(outcomes) - 2.0**60
+        wide = outcomes.astype(np.float64) if outcomes.dtype.kind == "f" else outcomes  # a float16 has none so large
+        return np.asarray(wide - wide.dtype.type(origin), dtype=np.float64)
+    return number_statistic(outcomes) - float(origin)
 
 
-CONSTRUCTORS = (Constructor("absorption", absorption),)
+CONSTRUCTORS = (Constructor("absorption", absorption), Constructor("absorption-gaussian", absorption_gaussian))

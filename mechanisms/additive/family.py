@@ -266,6 +266,7 @@ GAUSSIAN: Family[Data, GaussianParameters] = Family(
         "subnormal.mechanisms.gaussian.low_precision:INVERSE_FLOAT32",
         "subnormal.mechanisms.gaussian.low_precision:BOX_MULLER_BFLOAT16",
         "subnormal.mechanisms.gaussian.low_precision:BOX_MULLER_FLOAT16",
+        "subnormal.mechanisms.gaussian.ziggurat:FLOAT32",
         "subnormal.mechanisms.gaussian.exact:EXACT",
         "subnormal.mechanisms.gaussian.bernoulli_trials:TEXTBOOK",
         "subnormal.mechanisms.libraries.opendp:GAUSSIAN",

@@ -24,7 +24,7 @@ from tests.mechanisms.dp_sgd import test_steps as test_dp_sgd_steps
 from tests.mechanisms.exponential import test_gumbel_max_naive, test_permute_and_flip
 from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_bernoulli_trials
 from tests.mechanisms.gaussian import test_exact as test_gaussian_exact
-from tests.mechanisms.gaussian import test_low_precision
+from tests.mechanisms.gaussian import test_low_precision, test_ziggurat
 from tests.mechanisms.laplace import test_as_selection as test_laplace_as_selection
 from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_bernoulli_trials
 from tests.mechanisms.laplace import test_correctly_rounded, test_fixed_work, test_snapping
@@ -182,6 +182,7 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "gaussian-exact": test_gaussian_exact.check_law,
     "gaussian-textbook": test_gaussian_bernoulli_trials.check_law,
     **dict.fromkeys(test_low_precision.NAMES, test_low_precision.check_law),
+    "gaussian-ziggurat-float32": test_ziggurat.check_law,
     **dict.fromkeys(test_jax.NAMES, test_jax.check_law),
     "sparse-vector-naive": test_sparse_vector_naive.check_law,
     "sparse-vector-exact": test_sparse_vector_exact.check_law,

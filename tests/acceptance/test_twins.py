@@ -25,6 +25,7 @@ SAMPLED_ONLY = {
     "laplace-naive-float64",
     "laplace-rounded",
     "gaussian-naive-float64",
+    "gaussian-naive-float32",
     "diffprivlib-sum",
     "gaussian-textbook",
     "opendp-threshold",

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from subnormal.attacks.additive.absorption import absorption
+from subnormal.attacks.additive.absorption import absorption, absorption_gaussian
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LAPLACE
 from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace.exact import BASE2
 from subnormal.mechanisms.laplace.naive import FLOAT64
 
@@ -52,3 +53,20 @@ def test_a_smaller_epsilon_moves_outputs_but_not_into_the_other_world() -> None:
     assert FLOAT64.law is not None
     supports = [list(FLOAT64.law(data, attack.parameters).atoms) for data in attack.worlds()]
     assert supports == [[2.0**60 + 256], [2.0**60 - 128, 2.0**60]]
+
+
+def test_gaussian_noise_in_float32_is_absorbed_too() -> None:
+    attack = absorption_gaussian()
+    assert attack.event is not None
+    for name in ("gaussian-inverse-float32", "gaussian-ziggurat-float32"):
+        mechanism = member(name)
+        assert mechanism.law is not None
+        supports = [np.asarray(mechanism.law(data, attack.parameters).atoms).tolist() for data in attack.worlds()]
+        assert supports == [[2.0**30 + 128], [2.0**30]]
+    naive = member("gaussian-naive-float32")
+    drawn = [
+        np.unique(np.asarray(naive.sample(data, attack.parameters, seeded_bits(1), 1000))) for data in attack.worlds()
+    ]
+    assert [one.tolist() for one in drawn] == [[2.0**30 + 128], [2.0**30]]
+    assert attack.statistic(drawn[0]).tolist() == [128]
+    assert attack.statistic(np.array([2**30 + 65, 2**30])).tolist() == [65, 0]
