@@ -15,7 +15,7 @@ from subnormal.attacks.core.events import Event, Releases
 from subnormal.audit.evidence import hockey_stick_bounds
 from subnormal.audit.evidence.hockey_stick_bounds import Ratio, at_least, at_most, directions
 from subnormal.audit.model import ExactEvidence, Interval, Verdict
-from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
 from subnormal.mechanisms.core.outcome_identity import are_same
 from subnormal.mechanisms.core.product_law import Product
@@ -64,8 +64,9 @@ def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | 
     Raises ValueError if both worlds refuse in every run, because code that always fails would satisfy any claim.
     """
     law_in, law_out = multiply_out(law_in, law_out, event)
-    if _refuses(law_in) and _refuses(law_out):
-        raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {law_in.atoms[0].error}")
+    refusal = _only_refusals(law_in)
+    if refusal is not None and _only_refusals(law_out) is not None:
+        raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {refusal.error}")
     both = directions(law_in, law_out)
     proved, within = _bounds_at_epsilon(claim, partial(at_least, both), partial(at_most, both))
     verdict, largest = _verdict(proved, within, claim), _largest_loss(law_in, law_out)
@@ -105,8 +106,13 @@ def multiply_out(law_in: Described, law_out: Described, event: Event | None = No
     return law_in.on(keys), law_out.on(keys)
 
 
-def _refuses(law: Law[Any]) -> bool:
-    return all(isinstance(atom, Refused) for atom in law.atoms) and len(law.atoms) > 0
+def _only_refusals(law: Law[Any]) -> Refused | None:
+    """Return a refusal where every atom of positive probability is one, else None."""
+    ends, counts = np.asarray(law.ends, dtype=np.int64), law.counts()
+    possible = np.flatnonzero(integers(law.high) > 0)
+    atoms = (law.atoms[at] for block in possible for at in range(ends[block] - counts[block], ends[block]))
+    first = next(atoms, None)
+    return first if isinstance(first, Refused) and all(isinstance(atom, Refused) for atom in atoms) else None
 
 
 def _bounds_at_epsilon(

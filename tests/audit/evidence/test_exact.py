@@ -14,6 +14,7 @@ from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.law import Law, Powers, exact_law
 from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.exponential import naive
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_ratio
 from subnormal.mechanisms.privacy import Claim
 
@@ -139,6 +140,16 @@ def test_the_event_is_measured_in_both_worlds() -> None:
     evidence = exact.compare(weights(1, 3), weights(3, 1), Claim(2.0), OneOf((0,)))
     assert (evidence.event_in, evidence.event_out, evidence.advantage) == ((0.25, 0.25), (0.75, 0.75), 0.5)
     assert exact.compare(weights(1, 3), weights(3, 1), Claim(2.0)).advantage is None
+
+
+def test_worlds_that_refuse_in_every_run_hold_nothing_though_other_atoms_are_named() -> None:
+    """All weights are 0 in both worlds; the law still lists the outcomes, each with probability 0."""
+    failing = [naive.law(np.full(3, utility), 1.0) for utility in (5_000, 5_001)]
+    assert len(failing[0].atoms) == 4
+    with pytest.raises(ValueError, match=r"both worlds refuse in every run.*IndexError: the uniform"):
+        exact.compare(failing[0], failing[1], Claim(1.0))
+    working = naive.law(np.full(3, 0), 1.0)
+    assert exact.compare(failing[0], working, Claim(1.0)).verdict is Verdict.VIOLATED
 
 
 def test_the_curve_falls_from_the_total_variation_to_zero_at_the_loss() -> None:
