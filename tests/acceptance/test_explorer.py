@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -185,6 +186,21 @@ def test_a_comb_is_read_and_moved_with_the_keyboard(browser: Any) -> None:
     assert shown.complaints == again.complaints == []
     for one in (shown, again):
         one.page.context.close()
+
+
+def test_the_links_of_the_course_show_what_it_says(browser: Any) -> None:
+    text = (ROOT / "docs" / "course.md").read_text()
+    files = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text)]
+    assert [file for file in files if not (ROOT / "docs" / file).is_file()] == []
+    said = re.findall(r"\(explorer\.html#([^)]+)\)[ |]*(VIOLATED|HOLDS|UNRESOLVED)", text)
+    assert len(said) == text.count("(explorer.html#") > 10
+    shown = Opened(browser, PAGE)
+    for link, verdict in said:
+        shown.page.goto(f"{PAGE}#{link}")
+        shown.page.wait_for_function("link => document.getElementById('link').hash === link", arg=f"#{link}")
+        assert texts(shown.page)[1] == [verdict, "HOLDS"], link
+    assert shown.complaints == []
+    shown.page.context.close()
 
 
 def test_a_bar_says_its_exact_probability_and_a_draw_follows_the_law(browser: Any) -> None:
