@@ -65,6 +65,13 @@ POSITIVE = click.FloatRange(0, min_open=True)
     help="The δ at which ε is computed.",
 )
 @click.option(
+    "--budget",
+    type=click.FloatRange(0, 100_000),
+    callback=finite,
+    metavar="ε",
+    help="Also the number of runs that is proved to exceed (ε, δ), at most r of them.",
+)
+@click.option(
     "--buckets",
     "count",
     type=click.IntRange(8, 1 << 24),
@@ -73,7 +80,15 @@ POSITIVE = click.FloatRange(0, min_open=True)
     help="More buckets give tighter bounds; bounds are sound with any number.",
 )
 @out_option(f"Folder for {PAGE}, the charts; an earlier one is replaced.")
-def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: float, out: Path, **options: Any) -> None:
+def compose(
+    attacks: Sequence[str],
+    mechanism: str | None,
+    runs: int,
+    delta: float,
+    budget: float | None,
+    out: Path,
+    **options: Any,
+) -> None:
     """Bound the privacy loss of an r-fold composition from below and above, and compare other accountants.
 
     \b
@@ -81,6 +96,7 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
       subnormal compose --laplace 200 --truncation 2500
       subnormal compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
       subnormal compose --attack grid-precision --mechanism laplace-exact
+      subnormal compose --attack batch-clipping --mechanism dp-sgd-batch-clipping --budget 9
     Without a mechanism: the growth of leaks. For every member whose exact law violates its claim, and for its exact
     twin, it shows δ(r·ε) for r = 1 to 2^18 runs. Attacks that take seconds need --attack.
 
@@ -91,13 +107,15 @@ def compose(attacks: Sequence[str], mechanism: str | None, runs: int, delta: flo
 
     subject = composed(attacks, mechanism, **options)
     source = click.get_current_context().get_parameter_source
-    for name in ("runs", "delta"):
+    for name in ("runs", "delta", "budget"):
         if subject is None and source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
     with file_mistakes():
         atomic_write.prepare(out)
     title = "Growth of leaks" if subject is None else subject.name
     charts = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
+    if subject is not None and budget is not None:
+        click.echo(_beyond(subject, runs, budget, delta))
     with file_mistakes():
         atomic_write.write(out, {PAGE: to_html.charts(title, charts).encode()})
     click.echo(f"charts: {out / PAGE}", err=True)
@@ -121,6 +139,19 @@ def _compared(subject: Subject, runs: int, delta: float) -> list[Panel]:
         chart(curve, title, Axis("ε (nats)", 0.0, curve[-1].at or 1.0), f"δ of {runs:,} runs"),
         chart(growth, subject.name, Axis("runs r", 1, max(2, runs), logarithmic=True), f"ε at δ = {given(delta)}"),
     ]
+
+
+def _beyond(subject: Subject, runs: int, budget: float, delta: float) -> str:
+    """Return in words how many runs are proved to exceed a claim."""
+    from subnormal.mechanisms.privacy import Claim
+
+    with progress("searching", 1) as done:
+        found = subject.runs_beyond(Claim(budget, delta), runs)
+        done()
+    claim = f"(ε, δ) = ({given(budget)}, {given(delta)})"
+    if found is None:
+        return f"{subject.name}: {runs:,} runs are not proved to exceed {claim}"
+    return f"{subject.name}: {found:,} run{'s are' if found > 1 else ' is'} proved to exceed {claim}"
 
 
 def _leaks(names: Sequence[str], count: int) -> list[Panel]:

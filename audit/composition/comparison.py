@@ -13,9 +13,10 @@ from subnormal.audit.composition import other_accountants
 from subnormal.audit.composition.composition import Composition
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
-from subnormal.mechanisms.privacy import Zcdp
+from subnormal.mechanisms.privacy import Claim, Zcdp
 
 POINTS = 33  # of a curve
+BEYOND_MAX = 1 << 16  # runs
 LEAST_DRAWN = 1e-12  # of δ: the least δ of a curve
 DELTAS = tuple(10.0**-place for place in range(2, 17, 2))  # of one run, for the claims given to Kairouz-Oh-Viswanath
 STYLES = {  # classes of the page's style sheet, and how its reader sees them
@@ -42,6 +43,29 @@ class Subject:
         """Return (low, up) for ε(δ) of so many runs, the larger of the directions."""
         bounds = [one.compose(runs).epsilon(delta) for one in self.directions]
         return max(low for low, _ in bounds), max(up for _, up in bounds)
+
+    def runs_beyond(self, claim: Claim, most: int = BEYOND_MAX) -> int | None:
+        """Return the number of runs from which on δ(ε) above the claimed δ is proved; None where it is not up to most.
+
+        By bisection: more runs never have a smaller δ(ε). Raises ValueError where most is below 1.
+
+        >>> from subnormal.audit.composition.closed_forms import gaussian
+        >>> Subject("σ = 10", (gaussian(10.0),)).runs_beyond(Claim(2.0, 1e-5))
+        26
+        """
+        if most < 1:
+            raise ValueError(f"most must be at least 1, got {most}")
+        proved = 1
+        while self.delta(proved, claim.epsilon)[0] <= claim.delta:
+            if proved >= most:
+                return None
+            proved = min(2 * proved, most)
+        kept = proved // 2
+        while proved - kept > 1:
+            middle = (kept + proved) // 2
+            beyond = self.delta(middle, claim.epsilon)[0] > claim.delta
+            kept, proved = (kept, middle) if beyond else (middle, proved)
+        return proved
 
     def largest_loss(self) -> float:
         """Return the largest finite loss of a run in the buckets, in nats."""

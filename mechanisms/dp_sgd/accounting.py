@@ -94,11 +94,17 @@ def accountant_claim(multiplier: float, rate: float, steps: int, delta: float, l
     4.0
     """
     curves = [_Loss.of_step(multiplier, rate, lattice, removed).compose(steps) for removed in (False, True)]
-    low, high = 0.0, sound_claim(multiplier, rate, steps, delta).epsilon
-    for _ in range(60):
-        middle = (low + high) / 2
-        below = max(curve.delta(middle) for curve in curves) <= delta
-        low, high = (low, middle) if below else (middle, high)
+    if max(curve.infinite for curve in curves) >= delta:  # losses beyond those that are kept
+        return sound_claim(multiplier, rate, steps, delta)
+
+    def exceeded(epsilon: float) -> bool:
+        return any(curve.delta(epsilon) > delta for curve in curves)
+
+    low, high = 0.0, 1.0
+    while exceeded(high):
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if exceeded(middle) else (low, middle)
     return Claim(high, delta)
 
 
@@ -153,9 +159,10 @@ class _Loss:
         return result
 
     def _plus(self, other: _Loss) -> _Loss:
-        from scipy.signal import fftconvolve
-
-        masses = np.maximum(fftconvolve(self.masses, other.masses), 0)
+        length = len(self.masses) + len(other.masses) - 1
+        size = 1 << length.bit_length()
+        transformed = np.fft.rfft(self.masses, size) * np.fft.rfft(other.masses, size)
+        masses = np.maximum(np.fft.irfft(transformed, size)[:length], 0)
         infinite = self.infinite + other.infinite
         below = int(np.searchsorted(np.cumsum(masses), TAIL))
         above = len(masses) - int(np.searchsorted(np.cumsum(masses[::-1]), TAIL))

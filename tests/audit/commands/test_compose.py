@@ -20,6 +20,7 @@ from subnormal.audit.composition import leak_growth
 from subnormal.audit.composition.composition import count_bounds
 from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
 from subnormal.audit.report.svg import RIGHT, TOP, Axis, Frame
+from subnormal.mechanisms.curves import Gdp
 
 LINES = ("t i", "l i", "l o", "t c", "t k")  # of both bounds and the other accountants
 
@@ -87,6 +88,18 @@ def test_a_chart_has_the_numbers_of_its_table(tmp_path: Path) -> None:
     for css, value in zip(LINES, (low, up, *others), strict=True):
         ((x,), (y,)) = frame.pixels([12], [value])
         assert points(chart, css)[-1] == (x, y)
+
+
+@pytest.mark.parametrize(
+    ("runs", "told"),
+    [("64", "26 runs are proved to exceed (ε, δ) = (2, 1e-05)"), ("25", "25 runs are not proved to exceed")],
+)
+def test_the_number_of_runs_beyond_a_budget(runs: str, told: str, tmp_path: Path) -> None:
+    """σ = 10: r runs are Gaussian with μ = √r/10, and δ(2) is above 10^-5 from 26 on."""
+    assert Gdp(math.sqrt(25) / 10).delta(2.0) < 1e-5 < Gdp(math.sqrt(26) / 10).delta(2.0) - 1e-11
+    asked = ("--gaussian", "10", "--runs", runs, "--budget", "2", "--delta", "1e-5")
+    result = call(*asked, "--out", str(tmp_path))
+    assert told in result.stdout
 
 
 def test_no_line_goes_through_infinity(tmp_path: Path) -> None:
@@ -238,6 +251,8 @@ def test_more_runs_make_no_less_certain() -> None:
         (("--runs", "0"), "0 is not in the range 1<=x<="),
         (("--buckets", "7"), "7 is not in the range 8<=x<="),
         (("--runs", "5"), "--runs needs a mechanism"),
+        (("--budget", "5"), "--budget needs a mechanism"),
+        (("--gaussian", "1", "--budget", "-1"), "Invalid value for '--budget'"),
         (("--attack", "absorption", "--delta", "0.1"), "--delta needs a mechanism"),
     ],
 )

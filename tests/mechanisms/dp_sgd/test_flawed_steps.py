@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal.attacks.catalogue import attack
 from subnormal.attacks.dp_sgd.scaled_noise import batch_clipping, microbatch_noise
 from subnormal.attacks.dp_sgd.shuffling import shuffling
+from subnormal.audit.composition.leak_growth import both_directions
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.curves import Gdp
@@ -31,11 +33,11 @@ def test_shuffled_batches_lose_more_than_poisson_accounting_claims(multiplier: f
 
     Poisson sampling keeps the same claim on every adjacent pair of at most two gradients from {−1, 0, 1}.
     """
-    attack = shuffling(multiplier, delta)
-    parameters, (data_in, data_out) = attack.parameters, attack.worlds()
+    of = shuffling(multiplier, delta)
+    parameters, (data_in, data_out) = of.parameters, of.worlds()
     told = SHUFFLED.claim(parameters, data_in, data_out)
     assert (told.epsilon, told.delta) == (accountant_claim(multiplier, 0.5, 2, delta, 1).epsilon, delta)
-    shuffled = evidence(attack, SHUFFLED)
+    shuffled = evidence(of, SHUFFLED)
     assert shuffled.verdict is Verdict.VIOLATED
     assert shuffled.delta > 1.6 * told.delta
     laws = {
@@ -54,20 +56,19 @@ def test_shuffled_batches_lose_more_than_poisson_accounting_claims(multiplier: f
 
 def test_the_shuffled_pair_is_worse_than_the_worst_of_poisson_sampling() -> None:
     """δ(ε) at σ = 1.5 over ε: below it where ε is small, above where it is large."""
-    attack = shuffling()
+    of = shuffling()
     epsilons = [0.0, 1.0, 1.7]
     assert SHUFFLED.law is not None
-    law_in, law_out = (SHUFFLED.law(data, attack.parameters) for data in attack.worlds())
+    law_in, law_out = (SHUFFLED.law(data, of.parameters) for data in of.worlds())
     low = exact.curve(law_in, law_out, epsilons)[0]
-    worst = [law(EXACT, records, attack.parameters) for records in ((1.0,), ())]
+    worst = [law(EXACT, records, of.parameters) for records in ((1.0,), ())]
     high = exact.curve(worst[0], worst[1], epsilons)[1]
     assert (low > 1.5 * high).tolist() == [False, True, True]
 
 
 def test_a_clipped_batch_has_the_sensitivity_of_all_its_records() -> None:
     """Of 4 records: discrete noise of σ = 1 is as private as the Gaussian whose records move the sum by 4."""
-    attack = batch_clipping()
-    found = evidence(attack, BATCH_CLIPPING)
+    found = evidence(batch_clipping(), BATCH_CLIPPING)
     assert found.delta == pytest.approx(Gdp(4.0).delta(accountant_claim(1.0, 1.0, 1, 1e-5).epsilon), abs=2e-3)
 
 
@@ -90,6 +91,19 @@ def test_what_overflows_in_float16() -> None:
 
 def test_shuffling_leaks_less_where_noise_is_small() -> None:
     """Poisson sampling may draw Alice twice: at σ = 0.7 that is worse, so this attack proves nothing there."""
-    attack = shuffling()
-    attack = replace(attack, parameters=replace(attack.parameters, multiplier=0.7))
-    assert evidence(attack, SHUFFLED).verdict is Verdict.HOLDS
+    of = shuffling()
+    of = replace(of, parameters=replace(of.parameters, multiplier=0.7))
+    assert evidence(of, SHUFFLED).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"), [("batch-clipping", 63), ("microbatch-noise", 2), ("empty-batch", 7), ("unreachable-sums", 1)]
+)
+def test_how_many_of_a_thousand_steps_prove_it(name: str, needed: int) -> None:
+    """σ = 16: the budget is that of all steps. The steps of the exact member do not exceed it."""
+    of = attack(name, multiplier=16.0)
+    told = accountant_claim(16.0, of.parameters.rate, 1_000, 1e-5)
+    for mechanism, expected in ((member(of.breaks[0]), needed), (EXACT, None)):
+        subject = both_directions(name, mechanism, of, 2_000)
+        assert subject is not None
+        assert subject.runs_beyond(told, 1_000) == expected
