@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
+from subnormal.audit.check.declared_law import conform
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
 from subnormal.audit.check.result import Result
@@ -36,6 +37,7 @@ def check(
     claim: AnyClaim | Callable[[Any, Any], AnyClaim] | None = None,
     *,
     pairs: Sequence[Pair] | None = None,
+    law: Callable[[Any], Any] | None = None,
     batch: bool = False,
     seconds: float = 60.0,
     runs: int | None = None,
@@ -63,6 +65,8 @@ def check(
             inputs.
         claim: `Claim`, `Zcdp`, `Gdp`, `Renyi` or `Profile`, or a function of two neighbouring inputs that returns one.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
+        law: instead of adjacent and claim, the law that a sampler declares: law(data) is a mapping of outcomes to
+            probabilities or a `Law`. Runs judge whether the outcomes follow it.
         batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
         seconds: for the whole check; one call of the function is never interrupted.
         runs: of each input that judge the claim, at the most; None: as many as the time allows.
@@ -81,6 +85,12 @@ def check(
     require_positive("seconds", seconds)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    if law is not None:
+        if data is None or any(other is not None for other in (adjacent, claim, pairs)):
+            raise TypeError("law goes with data, and with none of adjacent, claim and pairs")
+        with isolated(seed):
+            audited = audited_function(function, batch=batch)
+            return conform(audited, data, law, seconds=seconds, runs=runs, alpha=alpha, seed=seed, told=told)
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)

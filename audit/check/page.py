@@ -19,6 +19,7 @@ SURE = {
     "any probability of error.",
     "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
     "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
+    "law": "From runs, by events that the law alone has fixed before them.",
 }
 NOT_PRIVATE = (
     "No verdict says that a function is private: only the pairs that were tried say anything, and only of themselves."

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from subnormal.audit.model import ExactEvidence, Nonnegative, Probability, SequentialEvidence, Verdict
 from subnormal.audit.report.form import AnyNumber
+from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim
-from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.privacy import Claim, Range
 
 if TYPE_CHECKING:
     import pandas
@@ -74,25 +75,45 @@ class StabilityEvidence:
     norm: str
 
 
-CheckEvidence = ExactEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence
+@dataclass(frozen=True, slots=True)
+class LawEvidence:
+    """From runs of a sampler, against the law that it declares.
+
+    data: the input, as a Python expression. inputs: that share alpha. log_e_value: the natural logarithm of the wealth.
+    event: the one that speaks loudest, in words. low, high: its probability by the law. seen: the runs with it.
+    """
+
+    verdict: Verdict
+    data: str
+    runs: Annotated[int, Range(1)]
+    inputs: Annotated[int, Range(1)]
+    alpha: Probability
+    log_e_value: Number
+    event: str
+    low: Probability
+    high: Probability
+    seen: Annotated[int, Range(0)]
+
+
+CheckEvidence = ExactEvidence | LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The verdict of a check, the two inputs that it is about, and the evidence.
 
-    verdict: VIOLATED, NOT REFUTED or UNDERPOWERED; None where there is an error. None of them says that a function is
-    private. function: its name. claim: as it was made; None of a transformation. point: the (ε, δ) that it implies and
-    that was judged. stage: the one that decided. worlds: the two inputs (in, out);
-    None where no pair was judged. event: what the attacker looks for, as JSON. evidence: by its kind. error: why there
-    is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of the
-    function, in all. seed: of the search and of the global generators. place: "module:name", under which the function
-    can be imported; None where it cannot. batch: the function takes (data, runs).
+    verdict: VIOLATED, NOT REFUTED or UNDERPOWERED; None where there is an error. None of them says that a function
+    is private. function: its name. claim: as it was made, or the law of a sampler; None of a transformation. point:
+    the (ε, δ) that it implies and that was judged. stage: the one that decided. worlds: the two inputs (in, out);
+    None where no pair was judged. event: what the attacker looks for, as JSON. evidence: by its kind. error: why
+    there is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of
+    the function, in all. seed: of the search and of the global generators. place: "module:name", under which the
+    function can be imported; None where it cannot. batch: the function takes (data, runs).
     """
 
     verdict: Verdict | None
     function: str
-    claim: AnyClaim | None
+    claim: AnyClaim | Law[Any] | None
     point: Claim | None
     stage: Stage
     worlds: tuple[Any, Any] | None

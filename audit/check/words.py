@@ -10,10 +10,19 @@ from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check.distance import rounded
-from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, ModelledLoss, Result, StabilityEvidence, Stage
+from subnormal.audit.check.result import (
+    CheckEvidence,
+    LawEvidence,
+    ModelledEvidence,
+    ModelledLoss,
+    Result,
+    StabilityEvidence,
+    Stage,
+)
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.text import counted, given, quoted, short
+from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
@@ -46,6 +55,8 @@ def claim_words(claim: AnyClaim | object) -> str:
             return f"a Rényi divergence of order {given(alpha)} of at most {given(epsilon)}"
         case Profile(delta):
             return f"the profile {getattr(delta, '__name__', 'delta')}(epsilon)"
+        case Law():
+            return "the declared law"
     return "a bound on the distance of outputs" if claim is None else "a claim that depends on the inputs"
 
 
@@ -116,6 +127,8 @@ def evidence_words(evidence: CheckEvidence) -> str:
         return "the outcomes of the two inputs differ, each of them certain: the loss is infinite"
     if isinstance(evidence, StabilityEvidence):
         return _stability_words(evidence)
+    if isinstance(evidence, LawEvidence):
+        return _law_words(evidence)
     if isinstance(evidence, SequentialEvidence):
         counts = f"the event in {evidence.event_in:,} of {counted(evidence.runs, 'run')} in, {evidence.event_out:,} out"
         e_value = f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}, {short(1 / evidence.alpha)} refutes"
@@ -130,6 +143,15 @@ def _stability_words(evidence: StabilityEvidence) -> str:
     if apart == most and evidence.verdict is Verdict.VIOLATED:  # 1 apart, 2.2e-16 more than the bound 1
         more = f"{short(rounded(Fraction(evidence.distance) - Fraction(evidence.bound)))} {more}"
     return f"the outputs {one} and {other} lie {apart} apart ({evidence.norm}), {more} the bound {most}"
+
+
+def _law_words(evidence: LawEvidence) -> str:
+    ends = [f"{end:.6g}" for end in (evidence.low, evidence.high)]
+    chance = ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    e_value, needed = short(math.exp(min(700.0, evidence.log_e_value)), 3), short(evidence.inputs / evidence.alpha, 3)
+    share = f"a share of {evidence.seen / evidence.runs:.6g} where the law has {chance}"
+    seen = f"{evidence.event} in {evidence.seen:,} of {counted(evidence.runs, 'run')} at {evidence.data}"
+    return f"{seen}, {share}: e-value {e_value}, {needed} refutes"
 
 
 def _modelled_words(evidence: ModelledEvidence) -> str:

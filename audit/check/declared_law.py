@@ -1,0 +1,207 @@
+"""Does a sampler follow the law that it declares? Runs judge events that are fixed before them; see `conformance`."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subnormal.audit.check.function import Function, OverTimeError, all_refused
+from subnormal.audit.check.result import LawEvidence, Result
+from subnormal.audit.check.search import search
+from subnormal.audit.check.words import shown
+from subnormal.audit.evidence.sequential import FIRST, SLACK
+from subnormal.audit.model import Verdict
+from subnormal.audit.statistics.conformance import Chances, log_e_values, log_mean
+from subnormal.audit.text import short
+from subnormal.mechanisms.core.law import Law, integers
+from subnormal.mechanisms.core.outcome_identity import identity
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+INPUTS = 4  # that are judged, each at its share of α
+ATOMS = 48  # events of one outcome each: the likeliest ones
+QUANTILES = 15  # events of all numbers up to one, where all outcomes are numbers
+BATCH = 1 << 14  # runs of one look, at the most
+DIGITS = 1e-9  # relative error of the floats of a mapping
+LARGEST = 1 << 20  # atoms of a law
+
+Laws = Callable[[Any], "Law[Any] | Mapping[Any, float | Fraction]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A set of outcomes, with bounds on its probability by the law. atoms: None is every outcome that it leaves out."""
+
+    words: str
+    atoms: frozenset[Hashable] | None
+    chances: Chances
+
+
+@dataclass(slots=True)
+class _Judged:
+    """One input: its law, its events, and what was seen."""
+
+    data: Any
+    law: Law[Any]
+    events: list[Event]
+    known: frozenset[Hashable]
+    seen: Counter[Hashable]
+    runs: int = 0
+    log_e_value: float = 0.0
+    loudest: int = 0
+
+
+def conform(
+    function: Function,
+    data: SearchStrategy[Any],
+    law: Laws,
+    *,
+    seconds: float,
+    runs: int | None,
+    alpha: float,
+    seed: int,
+    told: Callable[[str], None],
+) -> Result:
+    """Judge a few inputs in turn, in larger and larger batches, until one is refuted or the time is over.
+
+    law(data): a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the rest of the
+    mass lies on other outcomes. Raises TypeError and ValueError where it is neither.
+    """
+    from hypothesis import strategies as st
+
+    started, found = time.monotonic(), None
+    drawn = search(st.tuples(data, st.just("")), lambda pair: 0.0, seed=seed, seconds=seconds, examples=INPUTS)
+    judged = [_judged(pair[0], law) for _, pair in drawn.ranked[:INPUTS]]
+    needed = math.log(len(judged) / alpha) + SLACK if judged else math.inf
+    size, most = FIRST, runs or math.inf
+    try:
+        with function.within(seconds):
+            while found is None and judged and min(one.runs for one in judged) < most:
+                for one in judged:
+                    _look(function, one, int(min(size, most - one.runs)))
+                    told(f"{short(one.log_e_value, 3)} of {short(needed, 3)} nats against the law, {one.runs:,} runs")
+                    if one.log_e_value >= needed:
+                        found = one
+                        break
+                size = min(2 * size, BATCH)
+    except OverTimeError:
+        pass
+    shown_one = found or max(judged, key=lambda one: one.log_e_value, default=None)
+    return _result(function, shown_one, found is not None, len(judged), alpha, seed, time.monotonic() - started)
+
+
+def _look(function: Function, one: _Judged, runs: int) -> None:
+    outcomes = function.outcomes(one.data, runs)
+    if one.runs == 0 and all_refused(outcomes) and identity(outcomes[0]) not in one.known:
+        raise ValueError(f"every run at {shown(one.data)} raised; the last: {outcomes[-1]}")
+    one.seen.update(map(identity, outcomes))
+    one.runs += runs
+    outside = sum(count for key, count in one.seen.items() if key not in one.known)
+    counts = [
+        outside if event.atoms is None else sum(one.seen[atom] for atom in event.atoms if atom in one.seen)
+        for event in one.events
+    ]
+    logs = log_e_values([event.chances for event in one.events], counts, one.runs)
+    one.log_e_value, one.loudest = log_mean(logs), int(np.argmax(logs))
+
+
+def _result(
+    function: Function, one: _Judged | None, refuted: bool, inputs: int, alpha: float, seed: int, seconds: float
+) -> Result:
+    if one is None or not one.runs:
+        verdict, evidence = Verdict.UNDERPOWERED, {}
+    else:
+        verdict = Verdict.VIOLATED if refuted else Verdict.NOT_REFUTED
+        event = one.events[one.loudest]
+        count = sum(
+            number
+            for key, number in one.seen.items()
+            if (key not in one.known if event.atoms is None else key in event.atoms)
+        )
+        evidence = {
+            "law": LawEvidence(
+                verdict, shown(one.data), one.runs, inputs, alpha, one.log_e_value, event.words, *event.chances, count
+            )
+        }
+    return Result(
+        verdict=verdict,
+        function=function.name,
+        claim=None if one is None else one.law,
+        point=None,
+        stage="runs",
+        worlds=None,
+        event=None,
+        evidence=evidence,
+        error=None,
+        notes=(),
+        examples=inputs,
+        runs=function.runs,
+        seconds=seconds,
+        seed=seed,
+        place=function.place,
+        batch=function.batch,
+    )
+
+
+def _judged(data: Any, law: Laws) -> _Judged:
+    made = law(data)
+    declared = _of_mapping(made) if isinstance(made, Mapping) else made
+    if not isinstance(declared, Law):
+        raise TypeError(f"law(data) must return a Law or a mapping of outcomes to probabilities, got {made!r}")
+    if len(declared.atoms) > LARGEST:
+        raise ValueError(f"law(data) has {len(declared.atoms):,} atoms, more than {LARGEST:,}")
+    known = frozenset(identity(atom) for atom in declared.atoms)
+    return _Judged(data, declared, events(declared), known, Counter())
+
+
+def _of_mapping(chances: Mapping[Any, float | Fraction]) -> Law[Any]:
+    """Return the law of a mapping. Raises ValueError where it holds no probabilities, or their sum is above 1."""
+    if not chances or not all(0 <= chance <= 1 for chance in chances.values()):
+        raise ValueError("law(data) must map outcomes to probabilities between 0 and 1")
+    scale = 1 << 200
+    error = Fraction(DIGITS)
+    low, high = [], []
+    for chance in chances.values():
+        around = Fraction(0) if isinstance(chance, Fraction) else Fraction(chance) * error
+        low.append(math.floor(max(Fraction(0), Fraction(chance) - around) * scale))
+        high.append(math.ceil((Fraction(chance) + around) * scale))
+    is_exact = all(isinstance(chance, Fraction) for chance in chances.values())
+    total = sum(Fraction(chance) for chance in chances.values())
+    rest = Fraction(0) if is_exact and total == 1 else max(Fraction(0), 1 - Fraction(sum(low), scale))
+    return Law(list(chances), range(1, len(chances) + 1), low, high, scale, rest)
+
+
+def events(law: Law[Any]) -> list[Event]:
+    """Return the events of a law: its likeliest outcomes, numbers up to a quantile, and whatever it leaves out."""
+    counts = law.counts()
+    low, high = (np.repeat(integers(side).astype(object), counts) for side in (law.low, law.high))
+    atoms = list(law.atoms)
+    likeliest = sorted(range(len(atoms)), key=lambda place: -high[place])[:ATOMS]
+    made = [_event(f"the outcome is {atoms[i]!r}", law, [i], low, high) for i in likeliest]
+    if all(isinstance(atom, int | float | np.integer | np.floating) for atom in atoms):
+        order = np.argsort(np.array(atoms, dtype=object), kind="stable").tolist()
+        sums, total = np.cumsum([low[place] for place in order]), int(sum(low))
+        for part in range(1, QUANTILES + 1):
+            last = int(np.searchsorted(sums, total * part // (QUANTILES + 1)))
+            made.append(_event(f"the outcome is at most {atoms[order[last]]!r}", law, order[: last + 1], low, high))
+    outside = max(0.0, 1 - _up(Fraction(int(sum(high)), law.denominator)))
+    made.append(Event("the outcome is none of the law's", None, (outside, _up(law.rest))))
+    return made
+
+
+def _event(words: str, law: Law[Any], places: list[int], low: Any, high: Any) -> Event:
+    least, most = (Fraction(sum(int(side[place]) for place in places), law.denominator) for side in (low, high))
+    atoms = frozenset(identity(law.atoms[place]) for place in places)
+    return Event(words, atoms, (math.nextafter(float(least), 0.0) if least else 0.0, _up(most)))
+
+
+def _up(chance: Fraction) -> float:
+    return min(1.0, math.nextafter(float(chance), 2.0)) if chance else 0.0

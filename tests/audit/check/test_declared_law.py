@@ -1,0 +1,145 @@
+"""A sampler is held against the law that it declares.
+
+Each test of a sampler that follows its law accuses it with probability 1e-6 at the most.
+"""
+
+import json
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from scipy import integrate
+
+from subnormal import Verdict, check
+from subnormal.audit.check.declared_law import events
+from subnormal.audit.check.document import to_json
+from subnormal.audit.check.page import to_html
+from subnormal.audit.check.result import LawEvidence, Result
+from subnormal.audit.statistics.conformance import log_e_values, log_mean
+from subnormal.mechanisms.core.law import exact_law
+
+GENERATOR = np.random.default_rng(1)
+
+
+def law(data: int, scale: float = 3.0) -> dict[int, float]:
+    """Integer Laplace noise."""
+    p = math.exp(-1 / scale)
+    return {x: (1 - p) / (1 + p) * p ** abs(x - data) for x in range(data - 150, data + 151)}
+
+
+def noisy(data: int, runs: int, scale: float = 3.0) -> list[int]:
+    p = math.exp(-1 / scale)
+    return (data + GENERATOR.geometric(1 - p, runs) - GENERATOR.geometric(1 - p, runs)).tolist()  # type: ignore[no-any-return]
+
+
+def evidence_of(result: Result) -> LawEvidence:
+    evidence = result.evidence["law"]
+    assert isinstance(evidence, LawEvidence)
+    return evidence
+
+
+def judged(function: Any, **options: Any) -> Result:
+    return check(function, st.integers(-5, 5), law=law, batch=True, **{"runs": 1 << 16, **options})
+
+
+def test_noise_that_follows_its_law_is_not_accused() -> None:
+    result = judged(noisy)
+    assert result.verdict is Verdict.NOT_REFUTED
+    assert evidence_of(result).runs == 1 << 16
+    assert "the declared law" in str(result)
+
+
+def test_a_scale_five_percent_too_small_is_found() -> None:
+    result = judged(lambda data, runs: noisy(data, runs, 2.85), runs=1 << 18)
+    assert result.verdict is Verdict.VIOLATED
+    evidence = evidence_of(result)
+    assert not evidence.low <= evidence.seen / evidence.runs <= evidence.high
+
+
+def test_a_bias_of_one_outcome_is_named() -> None:
+    """One run in thirty that would return its input returns the next number."""
+
+    def biased(data: int, runs: int) -> list[int]:
+        return [data + 1 if one == data and random.random() < 1 / 8 else one for one in noisy(data, runs)]
+
+    result = judged(biased, runs=1 << 17)
+    assert result.verdict is Verdict.VIOLATED
+    assert evidence_of(result).event.startswith("the outcome is ")
+
+
+def test_one_outcome_that_the_law_does_not_have_is_enough() -> None:
+    def coin(data: int) -> Any:
+        return "edge" if random.random() < 0.01 else random.random() < 0.5
+
+    half = {True: Fraction(1, 2), False: Fraction(1, 2)}
+    result = check(coin, st.just(0), law=lambda data: half, runs=1 << 13)
+    assert result.verdict is Verdict.VIOLATED
+    assert evidence_of(result).event == "the outcome is none of the law's"
+    assert evidence_of(result).log_e_value == math.inf
+    assert json.loads(to_json(result))["evidence"]["law"]["log_e_value"] == "inf"
+    assert "the declared law" in to_html(result)
+
+
+def test_events_have_the_chances_of_the_law() -> None:
+    made = {event.words: event.chances for event in events(exact_law([3, 1, 2], [1, 2, 3], [2, 1, 1], 4))}
+    for words, chance in (
+        ("the outcome is 3", 0.5),
+        ("the outcome is at most 1", 0.25),
+        ("the outcome is at most 2", 0.5),
+    ):
+        low, high = made[words]
+        assert low <= chance <= high
+        assert high - low < 1e-15
+    assert made["the outcome is none of the law's"] == (0.0, 0.0)
+
+
+def test_the_wealth_is_that_of_the_mixture() -> None:
+    """By quadrature over all chances, with the density of the Beta distribution of 1/2 and 1/2."""
+    for chance, count, runs in ((0.3, 4, 9), (0.5, 0, 12), (0.01, 2, 20)):
+        mixed = integrate.quad(
+            lambda x, count=count, runs=runs: x ** (count - 0.5) * (1 - x) ** (runs - count - 0.5) / math.pi, 0, 1
+        )[0]
+        (found,) = log_e_values([(chance, chance)], [count], runs)
+        assert found == pytest.approx(math.log(mixed / (chance**count * (1 - chance) ** (runs - count))), rel=1e-6)
+    assert log_e_values([(0.2, 0.4)], [3], 10) < log_e_values([(0.2, 0.2)], [3], 10)
+    assert log_e_values([(0.0, 0.0), (0.0, 0.0)], [1, 0], 10)[0] == math.inf
+
+
+@pytest.mark.parametrize("chance", [Fraction(1, 2), Fraction(1, 7)])
+def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
+    """Of both events together, over all counts of 12 runs."""
+    p, runs = float(chance), 12
+    mean = sum(
+        math.comb(runs, count)
+        * p**count
+        * (1 - p) ** (runs - count)
+        * math.exp(log_mean(log_e_values([(p, p), (1 - p, 1 - p)], [count, runs - count], runs)))
+        for count in range(runs + 1)
+    )
+    assert mean == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"law": lambda data: 3}, TypeError, "must return a Law or a mapping"),
+        ({"law": lambda data: {0: 2.0}}, ValueError, "probabilities between 0 and 1"),
+        ({"law": law, "pairs": [(0, 1)]}, TypeError, "law goes with data"),
+        ({"law": law, "data": None}, TypeError, "law goes with data"),
+    ],
+)
+def test_mistakes_are_named(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        check(lambda data: data, **{"data": st.integers(0, 3), **arguments})
+
+
+def test_a_sampler_that_always_raises_is_an_error() -> None:
+    def broken(data: int) -> int:
+        raise OSError("no entropy")
+
+    with pytest.raises(ValueError, match="every run at 0 raised"):
+        check(broken, st.just(0), law=law, runs=64)
