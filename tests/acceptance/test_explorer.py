@@ -26,6 +26,8 @@ def texts(page: Any) -> tuple[str, list[str]]:
 def test_published_attacks_violate_and_the_exact_mechanism_holds(browser: Any, width: int, scheme: str) -> None:
     """On a wide and on a narrow screen, where all can be read and nothing is wider than the screen."""
     shown = Opened(browser, PAGE, viewport={"width": width, "height": HIGH}, color_scheme=scheme)
+    paper = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}[scheme]
     assert texts(shown.page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
     _, *attacks = shown.page.locator("#presets a").all_inner_texts()
     assert len(attacks) == 9
