@@ -54,9 +54,10 @@ def sample(data: Gradients, parameters: DpSgdParameters, bits: BitSource, n: int
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     terms = clipped(as_gradients(data), parameters.clip, normal.float_type)
-    chosen = poisson(parameters, len(terms), bits, n)
+    chosen = poisson(parameters, len(terms), bits, n if parameters.rate < 1 else 1)  # 1: all runs have the same batches
     batch = np.where(np.moveaxis(chosen, 2, 0)[..., np.newaxis], terms[:, np.newaxis, np.newaxis, :], np.float32(0))
-    sums = added_up(batch, normal.float_type).reshape(n, parameters.steps * data.shape[1])
+    each = added_up(batch, normal.float_type).reshape(-1, parameters.steps * data.shape[1])
+    sums = np.broadcast_to(each, (n, each.shape[1]))
     normals = normal.draw(bits, sums.size).reshape(sums.shape)
     outcomes = noisy(sums, parameters.multiplier * parameters.clip, normals, normal.float_type)
     return outcomes[:, 0] if outcomes.shape[1] == 1 else outcomes

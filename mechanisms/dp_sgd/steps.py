@@ -74,8 +74,9 @@ class Step:
             raise ValueError(f"n must not be negative, got {n}")
         columns = self._columns(data, parameters)
         batch = batches.poisson if self.batching == "poisson" else batches.shuffled
-        chosen = batch(parameters, len(columns), bits, n).reshape(n * parameters.steps, len(columns))
-        states = chosen.astype(np.int64) @ columns
+        whole = self.batching == "poisson" and parameters.rate == 1  # then all runs have the same batches
+        each = batch(parameters, len(columns), bits, 1 if whole else n).astype(np.int64) @ columns
+        states = np.broadcast_to(each, (n, *each.shape[1:])).reshape(n * parameters.steps, columns.shape[1])
         centres, marks = self.centre(states[:, :-1], states[:, -1], parameters), states[:, -1]
         noisy = centres + self._noise(self.draws(marks, parameters), centres.shape[1], parameters, bits)
         outcomes = self.released(noisy, marks, parameters).reshape(n, -1)
