@@ -32,7 +32,6 @@ class Verdict(StrEnum):
 
     VIOLATED = "VIOLATED"
     HOLDS = "HOLDS"
-    HOLDS_ON_DOMAIN = "HOLDS ON THE DOMAIN"
     UNRESOLVED = "UNRESOLVED"
     NOT_REFUTED = "NOT REFUTED"
     UNDERPOWERED = "UNDERPOWERED"
@@ -41,8 +40,15 @@ class Verdict(StrEnum):
 PROVED = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED)
 OF_RUNS = (Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
 KINDS = dict.fromkeys(("exact", "exhaustive"), PROVED) | dict.fromkeys(("sampled", "sequential", "timing"), OF_RUNS)
-OF_DOMAIN = (Verdict.VIOLATED, Verdict.HOLDS_ON_DOMAIN, Verdict.UNRESOLVED)
 DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPOWERED, Verdict.NOT_REFUTED)
+
+
+class DomainVerdict(StrEnum):
+    """The result for one claim on all pairs of neighbours of a finite domain."""
+
+    VIOLATED = "VIOLATED"
+    HOLDS = "HOLDS ON THE DOMAIN"
+    UNRESOLVED = "UNRESOLVED"
 
 
 class EventKeys(TypedDict):
@@ -284,7 +290,7 @@ class DomainEvidence:
     mechanism: str
     domain: str
     claim: Claim
-    verdict: Annotated[Verdict, OF_DOMAIN]
+    verdict: DomainVerdict
     data: Annotated[int, Range(1)]
     pairs: Annotated[int, Range(1)]
     laws: Annotated[int, Range(1)]

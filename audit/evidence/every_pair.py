@@ -21,7 +21,7 @@ from subnormal.attacks.core.constructor import built, split
 from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.float_screen import LawFloats, Screen, floats_of
 from subnormal.audit.literal.expression import literals
-from subnormal.audit.model import DomainEvidence, ExactEvidence, Verdict, Worlds
+from subnormal.audit.model import DomainEvidence, DomainVerdict, ExactEvidence, Verdict, Worlds
 from subnormal.mechanisms.core.domain import Domain, Points
 from subnormal.mechanisms.core.law import integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
@@ -147,18 +147,18 @@ def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here)
     )
 
 
-def _worst(evidence: Sequence[ExactEvidence], claim: Claim) -> tuple[int, Verdict]:
+def _worst(evidence: Sequence[ExactEvidence], claim: Claim) -> tuple[int, DomainVerdict]:
     """Return which of the pairs that were compared exactly is the worst, and the verdict on all."""
     verdicts = [one.verdict for one in evidence]
     if Verdict.UNRESOLVED in verdicts and Verdict.VIOLATED not in verdicts:
-        return max(range(len(evidence)), key=lambda at: evidence[at].within or 0.0), Verdict.UNRESOLVED
+        return max(range(len(evidence)), key=lambda at: evidence[at].within or 0.0), DomainVerdict.UNRESOLVED
     broken = Verdict.VIOLATED in verdicts
 
     def rank(at: int) -> tuple[float, float]:
         both = evidence[at].delta, evidence[at].epsilon
         return both if broken or claim.delta > 0 else both[::-1]
 
-    return max(range(len(evidence)), key=rank), Verdict.VIOLATED if broken else Verdict.HOLDS_ON_DOMAIN
+    return max(range(len(evidence)), key=rank), DomainVerdict.VIOLATED if broken else DomainVerdict.HOLDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

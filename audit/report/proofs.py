@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from subnormal.audit.model import DomainEvidence, Verdict
+from subnormal.audit.model import DomainEvidence, DomainVerdict
 from subnormal.audit.report.form import plain, read
 from subnormal.audit.text import given, short
 
@@ -44,7 +44,7 @@ def known() -> tuple[Proof, ...]:
 def of(mechanism: str) -> DomainEvidence | None:
     """Return the result of this mechanism over most pairs on which its claim holds, or None."""
     found = [one.evidence for one in known() if one.evidence.mechanism == mechanism]
-    held = [one for one in found if one.verdict is Verdict.HOLDS_ON_DOMAIN]
+    held = [one for one in found if one.verdict is DomainVerdict.HOLDS]
     return max(held, key=lambda one: one.pairs, default=None)
 
 
@@ -89,7 +89,7 @@ def text(evidence: DomainEvidence) -> str:
         f"  claim    {promised(evidence)}",
         f"  largest  {largest(evidence)}",
     ]
-    if evidence.verdict is Verdict.UNRESOLVED:
+    if evidence.verdict is DomainVerdict.UNRESOLVED:
         lines.append(f"  left     {evidence.unresolved:,} pairs that the bounds on their laws do not decide")
     if evidence.worst is not None:
         lines += [f"  worst    {evidence.worst.in_}", f"           {evidence.worst.out}"]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
+from subnormal.audit.report import proofs
 from subnormal.audit.statistics import binomial
 from subnormal.audit.text import counted, interval, percent, short
 from subnormal.mechanisms.families import member
@@ -86,6 +87,12 @@ def says(row: Row, among: Collection[str] | None = None) -> list[str]:
         paragraphs.append(
             "The law and the runs contradict each other: either this is a false alarm, whose probability is stated, or "
             "the law is not that of the code that ran."
+        )
+    decided = proofs.of(row.mechanism) if among is None and row.channel is None and is_exact(row) else None
+    if decided is not None:
+        paragraphs.append(
+            f"Beyond these two worlds: the claim of {row.mechanism} holds for all {decided.pairs:,} ordered pairs of "
+            f"neighbours of the domain {decided.domain}, as `subnormal prove` decides."
         )
     if paragraphs and row.channel is not None and row.timing is None:  # the text of timing evidence says so itself
         paragraphs.append(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from subnormal.audit.model import Report, Row
-from subnormal.audit.report import sentences
+from subnormal.audit.report import proofs, sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.table import STYLES, closing, sections
 from subnormal.audit.text import percent, printable
@@ -137,8 +138,20 @@ def errors(rows: Iterable[Row]) -> list[str]:
 
 
 def conclusion(report: Report) -> list[str]:
-    """Return paragraphs: the tally, the mechanisms that violate a claim, the evidence, and how to read it."""
-    return [f"{tally(report.rows)}.", *_broken(report.rows), "", NUMBERS, closing(report)]
+    """Return paragraphs: domains on which exact members are decided, the tally, the mechanisms that violate a claim,
+    the evidence, and how to read it."""
+    return [*_decided(report.rows), f"{tally(report.rows)}.", *_broken(report.rows), "", NUMBERS, closing(report)]
+
+
+def _decided(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the domains on which the exact members of the report are decided, with the results that are shipped."""
+    names = dict.fromkeys(row.mechanism for row in rows if row.error is None and sentences.is_exact(row))
+    decided = [proof for name in names if (proof := proofs.of(name)) is not None]
+    if decided:
+        yield "Claims that hold for every pair of a domain, by `subnormal prove`:"
+    for one in decided:
+        line = f"{one.mechanism}: {one.pairs:,} pairs of {one.domain.replace(',', ', ')}"
+        yield fill(line, WIDTH, initial_indent=GAP, subsequent_indent=" " * INDENT, break_on_hyphens=False)
 
 
 def tally(rows: Sequence[Row]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from subnormal.audit.evidence.every_pair import decide, domain_of
-from subnormal.audit.model import Verdict
+from subnormal.audit.model import DomainVerdict
 from subnormal.mechanisms.additive import clamped_noise
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.exponential import base2, permute_and_flip
@@ -230,14 +230,14 @@ def test_a_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = FAULTS[name]
     mechanism = member(fault.mechanism)
     domain = domain_of(mechanism.family, fault.domain)
-    assert decide(mechanism, domain).verdict is Verdict.HOLDS_ON_DOMAIN
+    assert decide(mechanism, domain).verdict is DomainVerdict.HOLDS
     try:
         broken = decide(fault.plant(monkeypatch, mechanism) or mechanism, domain)
     finally:
         monkeypatch.undo()
         for cached in (laplace_exact.member_eta, laplace_exact._base_e_scale):
             cached.cache_clear()
-    assert broken.verdict is Verdict.VIOLATED
+    assert broken.verdict is DomainVerdict.VIOLATED
     assert broken.worst is not None
     assert broken.delta > broken.claim.delta
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from subnormal.audit import certificate_checker
 from subnormal.audit.commands.prove import prove
-from subnormal.audit.model import DomainEvidence, Verdict
+from subnormal.audit.model import DomainEvidence, DomainVerdict
 from subnormal.audit.report.form import read
 from subnormal.mechanisms.families import FAMILIES
 
@@ -35,7 +35,7 @@ def test_a_claim_that_is_violated() -> None:
 def test_json_is_the_evidence() -> None:
     shown = CliRunner().invoke(prove, [*BROKEN, "--jobs", "1", "--format", "json"])
     evidence = read(DomainEvidence, json.loads(shown.stdout))
-    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.verdict is DomainVerdict.VIOLATED
     assert evidence.epsilon[0] > evidence.claim.epsilon == 2
     assert evidence.worst is not None
 

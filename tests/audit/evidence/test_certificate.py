@@ -17,7 +17,7 @@ from subnormal.audit import certificate_checker
 from subnormal.audit.certificate_checker import NotProvedError, check, exp_up
 from subnormal.audit.evidence.certificate import certificate
 from subnormal.audit.evidence.every_pair import decide, domain_of
-from subnormal.audit.model import Verdict
+from subnormal.audit.model import DomainVerdict
 from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
@@ -37,7 +37,7 @@ def written(name: str = "randomized-response-naive-float16") -> str:
     mechanism = member(name)
     domain = domain_of(mechanism.family, BROKEN[name])
     evidence = decide(mechanism, domain)
-    assert evidence.verdict is Verdict.VIOLATED
+    assert evidence.verdict is DomainVerdict.VIOLATED
     return json.dumps(certificate(mechanism, domain.parameters, *map(domain.data_of, domain.points[[*evidence.pair]])))
 
 
