@@ -45,6 +45,8 @@ class Recorded:
         (lambda n: np.int64(7) + n, 7.0, 1.0, 9.5),
         (lambda n: np.add(n, 7.0), 7.0, 1.0, 9.5),
         (lambda n: np.subtract(7.0, n), 7.0, -1.0, 4.5),
+        (lambda n: np.subtract(n, 7.0), -7.0, 1.0, -4.5),
+        (lambda n: np.divide(n, 2.0) + 7, 7.0, 0.5, 8.25),
         (lambda n: sum([7, n]), 7.0, 1.0, 9.5),
     ],
 )
@@ -146,6 +148,7 @@ def test_a_sum_in_place_is_a_release() -> None:
         (lambda n: n.reshape(3, 1) + 1, [[1.5], [2.5], [3.5]]),
         (lambda n: np.eye(3) @ n, [0.5, 1.5, 2.5]),
         (lambda n: 1 / n, [2.0, 1 / 1.5, 0.4]),
+        (lambda n: np.ones((2, 3)) * n, [[0.5, 1.5, 2.5]] * 2),
         (lambda n: np.ones((2, 3)) + n, [[1.5, 2.5, 3.5]] * 2),
         (lambda n: np.add(n, 1.0, where=[True] * 3, out=np.zeros(3)), [1.5, 2.5, 3.5]),
         (lambda n: n[0] + n, [1.0, 2.0, 3.0]),

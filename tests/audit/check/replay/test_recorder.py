@@ -41,6 +41,7 @@ def test_a_release_is_the_same_and_its_locations_are_noted() -> None:
 def test_the_location_of_a_release_is_that_of_the_noise_with_what_it_is_added_to() -> None:
     first, second = replayed(lambda x: 5 - 2 * np.random.laplace(x + 1, 0.5))
     assert [run.calls[0].releases[0].location for run in (first, second)] == [3.0, 1.0]
+    assert [run.calls[0].releases[0].scale for run in (first, second)] == [1.0, 1.0]
 
 
 def test_noise_that_is_added_to_nothing_comes_with_its_location() -> None:
