@@ -67,7 +67,8 @@ def _is_released_once(call: Call) -> bool:
 def _moved(run: Run, base: Run) -> set[Number]:
     """Return the releases of a run whose noise lies elsewhere, or has another scale, than before."""
     now, before = releases(run), releases(base)
-    places = {number: (one.location, one.scale) for number, one in before.items()}
     return {
-        number for number, one in now.items() if number not in places or (one.location, one.scale) != places[number]
-    } | (before.keys() - now.keys())
+        number
+        for number, one in before.items()
+        if number not in now or (one.location, one.scale) != (now[number].location, now[number].scale)
+    }

@@ -75,9 +75,30 @@ def scaled_by_a_release(x: float) -> list[float]:
     return [one, x + abs(one) * laplace()]
 
 
+def one_of_two_twice(x: float) -> list[float]:
+    noise = np.random.laplace(0.0, 1.0, 2)
+    return [float(x + noise[0]), float(x + noise[0])]
+
+
+def calls_more_for_large_noise(x: float) -> float:
+    noise = laplace()
+    released = x + noise
+    if noise > 25:
+        np.random.random()
+    return released
+
+
+def shows_large_noise_of_one_input(x: float) -> list[float]:
+    noise = laplace()
+    return [x + noise, float(noise > 25 and x > 0)]
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        one_of_two_twice,
+        calls_more_for_large_noise,
+        shows_large_noise_of_one_input,
         lambda x: [x + laplace(), np.random.random() < 0.5],
         lambda x: (x + np.random.laplace(0.0, 1.0, 65)).tolist(),
         lambda x: (math.inf if x else 0.0) + laplace(),
@@ -103,6 +124,44 @@ def test_a_difference_of_the_outcomes_counts_in_either_input() -> None:
         return [one, x if one > 20 else 0.0]  # the data, where a release is large
 
     assert counted(function) == counted(function, PAIR[::-1]) == set()
+
+
+def test_outcomes_that_differ_for_the_very_release_count_for_nothing() -> None:
+    first: list[float] = []
+
+    def function(x: float) -> list[float]:
+        one = x + laplace()
+        first.append(one)
+        return [one, x if one == first[0] else 0.0]
+
+    assert counted(function) == set()
+
+
+def test_a_location_that_moves_close_to_a_release_only_does_not_count() -> None:
+    first: list[float] = []
+
+    def function(x: float) -> list[float]:
+        one = 1.0 + laplace()
+        first.append(one)
+        return [one, (5.0 if 0.1 < abs(one - first[0]) < 1 else 0.0) + laplace()]
+
+    assert counted(function) == {(0, 0)}
+
+
+def test_a_location_that_moves_with_large_noise_of_a_large_scale_does_not_count() -> None:
+    def function(x: float) -> list[float]:
+        one = 1.0 + laplace(1000.0)
+        return [one, (5.0 if one > 20_000 else 0.0) + laplace()]
+
+    assert counted(function) == {(0, 0)}
+
+
+def test_a_release_that_another_leaves_out_does_not_count() -> None:
+    def function(x: float) -> list[float]:
+        one, noise = 1.0 + laplace(), np.random.laplace(0.0, 1.0, 2)
+        return [one, float(x + noise[0]), float(x + noise[1]) if one < 20 else 0.0]
+
+    assert counted(function) == {(0, 0), (1, 0)}
 
 
 def test_a_location_that_a_release_decides_for_one_input_only_does_not_count() -> None:

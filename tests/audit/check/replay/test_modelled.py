@@ -337,6 +337,8 @@ def test_noise_whose_scale_depends_on_the_data_is_a_note_and_has_no_curve() -> N
     assert not accused(function, Claim(0.05, 1e-6))
     result = shown(function)
     assert "scale" in result.notes[0]
+    losses = [shown(function, pair=one).loss for one in (PAIR, PAIR[::-1])]
+    assert losses == pytest.approx([1 / 2, 1 / 2])  # over the larger scale
 
 
 def test_an_infinite_loss_without_evidence_is_a_finite_score() -> None:
