@@ -76,23 +76,23 @@ def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
     page = shown.page
     page.get_by_role("radio", name="float16").check()
 
-    def drag(name: str) -> list[str]:
+    note = "seen.push(document.querySelector('#says b').textContent)"
+    page.evaluate(f"seen = []; document.getElementById('controls').addEventListener('input', () => {note})")
+
+    def drag(name: str, steps: int) -> None:
         slider = page.get_by_role("slider", name=name)
         slider.scroll_into_view_if_needed()
         box = slider.bounding_box()
         x, y = box["x"] + 4, box["y"] + box["height"] / 2
         page.mouse.move(x, y)
         page.mouse.down()
-        seen = []
-        for right in range(0, round(box["width"]) + 40, 3):
-            page.mouse.move(x + right, y)
-            seen.append(texts(page)[0])
+        page.mouse.move(x + box["width"] + 40, y, steps=steps)
         page.mouse.up()
-        return seen
 
-    assert "VIOLATED" in drag("Add to all utilities")
+    drag("Add to all utilities", 90)
+    assert "VIOLATED" in page.evaluate("seen")
     page.get_by_role("link", name="Start again").click()
-    drag("Row 2: utility with Alice")
+    drag("Row 2: utility with Alice", 5)
     assert page.get_by_role("textbox", name="Row 2: utility with Alice").input_value() == "20"
     assert page.get_by_role("slider", name="Row 2: utility with Alice").get_attribute("max") == "50"
     assert shown.complaints == []
@@ -188,6 +188,25 @@ def test_a_comb_is_read_and_moved_with_the_keyboard(browser: Any) -> None:
     assert shown.complaints == again.complaints == []
     for one in (shown, again):
         one.page.context.close()
+
+
+def test_all_strings_of_float32_can_be_counted(browser: Any) -> None:
+    """0.6689, as the attack's docstring derives it from the laws in Python. It stays while the comb moves."""
+    shown = Opened(browser, PAGE)
+    page = shown.page
+    page.get_by_role("link", name="Least significant bits, float32").click()
+    count = page.get_by_role("button", name="Count all 2²⁵ strings of bits")
+    count.click()
+    for press in (None, "floats after"):
+        if press:
+            page.get_by_role("button", name=press).click()
+        assert "Advantage 0.6689, allowed 0.4621" in page.locator("#says").inner_text()
+        assert count.count() == 0
+    page.get_by_role("textbox", name="Value with Alice").fill("0.5")
+    assert "Advantage" not in page.locator("#says").inner_text()
+    assert count.count() == 1
+    assert shown.complaints == []
+    page.context.close()
 
 
 def test_the_links_of_the_course_show_what_it_says(browser: Any) -> None:
