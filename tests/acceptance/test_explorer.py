@@ -25,7 +25,8 @@ def texts(page: Any) -> tuple[str, list[str]]:
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
 def test_published_attacks_violate_and_the_exact_mechanism_holds(browser: Any, width: int, scheme: str) -> None:
     """On a wide and on a narrow screen, where all can be read and nothing is wider than the screen."""
-    shown = Opened(browser, PAGE, viewport={"width": width, "height": HIGH}, color_scheme=scheme)
+    screen = {"width": width, "height": HIGH}
+    shown = Opened(browser, PAGE, viewport=screen, color_scheme=scheme, is_mobile=width == NARROW)
     paper = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}[scheme]
     assert texts(shown.page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
@@ -92,7 +93,7 @@ def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
     drag("Add to all utilities", 90)
     assert "VIOLATED" in page.evaluate("seen")
     page.get_by_role("link", name="Start again").click()
-    drag("Row 2: utility with Alice", 5)
+    drag("Row 2: utility with Alice", 25)
     assert page.get_by_role("textbox", name="Row 2: utility with Alice").input_value() == "20"
     assert page.get_by_role("slider", name="Row 2: utility with Alice").get_attribute("max") == "50"
     assert shown.complaints == []
@@ -178,8 +179,9 @@ def test_a_comb_is_read_and_moved_with_the_keyboard(browser: Any) -> None:
     page.get_by_role("radio", name="float64").check()
     page.get_by_role("textbox", name="Look near").fill("1000")  # farther than any noise
     assert texts(page) == ("UNRESOLVED", ["UNRESOLVED", "HOLDS"])
-    page.get_by_role("textbox", name="Value with Alice").fill("1.5")
-    assert "not neighbours" in page.locator("#says").inner_text()
+    for far in ("1.5", "-1.5"):
+        page.get_by_role("textbox", name="Value with Alice").fill(far)
+        assert "not neighbours" in page.locator("#says").inner_text()
     page.get_by_role("textbox", name="Value with Alice").fill("0")
     page.get_by_role("radio", name="float16").check()
     assert texts(page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
