@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table schema prove notebooks museum bench figures calibrate clean
+.PHONY: report test lint wheel table schema prove notebooks museum claims bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -59,6 +59,12 @@ prove: $(VENV)/.installed
 # Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME
 museum: $(VENV)/.installed-test
 	$(BIN)/python -m museum
+
+# What accountants promise beside the truth, of each release in an environment of its own, and the claims of our exact members at a
+# thousand sets of parameters each; writes benchmarks/claims.md.
+claims: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.claims
+	SUBNORMAL_PARAMETERS=1000 $(BIN)/python -m pytest -q tests/acceptance/test_claims_of_members.py
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test

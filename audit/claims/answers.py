@@ -48,7 +48,7 @@ PACKAGES = (
     Package("opendp"),
     Package("diffprivlib", requires=("scikit-learn<1.8",)),
     Package("prv-accountant"),
-    Package("autodp"),
+    Package("autodp", requires=("numpy<2", "scipy<1.14")),
     Package("opacus", bare=True, requires=("numpy", "scipy")),  # its accountants do without torch
 )
 

@@ -88,8 +88,9 @@ def claims(
         raise click.BadParameter(str(error.args[0]), param_hint="--kind") from None
     if function is not None and len(names) != 1:
         raise click.UsageError("a FUNCTION answers one --kind")
-    ends, found = time.monotonic() + seconds, []
+    found = []
     with line_progress() as tell, _answers(function, against, names, tell) as answers:
+        ends = time.monotonic() + seconds
         asked = [(who, one) for one in wanted for who, name in answers if name == one.name]
         if not asked:
             raise click.UsageError(f"{against} is not asked about {', '.join(names)}")

@@ -8,17 +8,13 @@ import warnings
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
 spec = importlib.util.spec_from_file_location("answers", sys.argv[-1])
-ANSWERS = None
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
 
 
 def function(question):
     """Return a number; for no question, the pairs of accountants and kinds."""
-    global ANSWERS
-    if ANSWERS is None:
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        ANSWERS = module.ANSWERS
     if question is None:
-        return [list(pair) for pair in ANSWERS]
+        return [list(pair) for pair in module.ANSWERS]
     accountant, kind, parameters = question
-    return float(ANSWERS[accountant, kind](**parameters))
+    return float(module.ANSWERS[accountant, kind](**parameters))

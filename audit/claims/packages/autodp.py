@@ -1,0 +1,43 @@
+"""autodp: its mechanisms and transformers."""
+
+from autodp.mechanism_zoo import GaussianMechanism, LaplaceMechanism, PureDP_Mechanism, zCDP_Mechanism
+from autodp.transformer_zoo import AmplificationBySampling, Composition
+
+
+def composed(one, steps, delta):
+    return Composition()([one], [steps]).get_approxDP(delta)
+
+
+def gaussian(sigma, steps, delta):
+    return composed(GaussianMechanism(sigma), steps, delta)
+
+
+def laplace(scale, steps, delta):
+    return composed(LaplaceMechanism(scale), steps, delta)
+
+
+def sampled_gaussian(sigma, sampling, steps, delta):
+    one = GaussianMechanism(sigma)
+    one.neighboring = "add_remove"
+    return composed(
+        AmplificationBySampling(PoissonSampling=True)(one, sampling, improved_bound_flag=True), steps, delta
+    )
+
+
+def zcdp(rho, delta):
+    return zCDP_Mechanism(rho).get_approxDP(delta)
+
+
+def composition(epsilon, failure, steps, delta):
+    if failure:
+        raise ValueError("only pure privacy is composed")
+    return composed(PureDP_Mechanism(epsilon), steps, delta)
+
+
+ANSWERS = {
+    ("rdp", "gaussian"): gaussian,
+    ("rdp", "laplace"): laplace,
+    ("rdp", "sampled-gaussian"): sampled_gaussian,
+    ("rdp", "zcdp"): zcdp,
+    ("rdp", "composition"): composition,
+}
