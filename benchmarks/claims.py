@@ -32,7 +32,11 @@ RELEASES: Sequence[tuple[str, Sequence[str]]] = (  # and kinds; none for all
 PUBLIC = {  # where a violation of a release was reported
     ("opacus==1.1.3", "gdp", "sampled-gaussian"): "https://github.com/pytorch/opacus/pull/400",
     ("opendp==0.16.0", "map", "threshold"): "https://github.com/opendp/opendp/issues/2922",
-    ("dp-accounting==0.4.3", "rdp", "sampled-gaussian-renyi"): "https://pypi.org/project/dp-accounting/0.4.4/",
+    (
+        "dp-accounting==0.4.3",
+        "rdp",
+        "sampled-gaussian-renyi",
+    ): "https://github.com/google/differential-privacy/blob/main/python/dp_accounting/dp_accounting/rdp/rdp_privacy_accountant_test.py",
 }
 
 
