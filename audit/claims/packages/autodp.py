@@ -29,6 +29,7 @@ def zcdp(rho, delta):
 
 
 def composition(epsilon, failure, steps, delta):
+    """Return ε of pure mechanisms together. Raises ValueError for others."""
     if failure:
         raise ValueError("only pure privacy is composed")
     return composed(PureDP_Mechanism(epsilon), steps, delta)
