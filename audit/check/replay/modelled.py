@@ -98,7 +98,7 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
 
 def _distance(one: float, other: float) -> float:
     """Return how far two locations lie apart, without what rounding may make of it."""
-    if one == other or (math.isnan(one) and math.isnan(other)):
+    if one == other:
         return 0.0
     if not (math.isfinite(one) and math.isfinite(other)):
         return math.inf

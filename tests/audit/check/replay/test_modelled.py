@@ -328,6 +328,10 @@ def test_what_rounding_makes_of_a_location_is_no_loss() -> None:
 
     assert not accused(function, Claim(1.0), ([0.1] * 3, [0.1, 0.1, 0.7]))
     assert not accused(function, Claim(1.0), ([0.1] * 10, [0.3] * 7))
+    pair = [0.1] * 6, [0.3] * 5
+    sums = [sum(one / sum(x) for one in x) for x in pair]
+    assert sums[0] != sums[1]
+    assert shown(function, pair=pair).loss == 0
 
 
 def test_noise_whose_scale_depends_on_the_data_is_a_note_and_has_no_curve() -> None:
@@ -375,3 +379,18 @@ def test_a_loss_that_depends_on_another_release_does_not_count() -> None:
     result = shown(function)
     assert result.loss == pytest.approx(1.0)
     assert result.evidence is None
+
+
+@pytest.mark.parametrize(
+    ("function", "pair", "loss"),
+    [
+        (lambda x: sum(x) + laplace(0.0), PAIR, 1e9),
+        (lambda x: sum(x) + laplace(), ([math.inf], [1.0]), 1e9),
+        (lambda x: math.inf * (1 + sum(x)) + laplace(), PAIR, 0.0),
+        (lambda x: sum(x) + laplace(2.0), PAIR[::-1], 0.5),
+    ],
+)
+def test_the_loss_of_a_pair_is_the_distance_over_the_scale_and_a_finite_score(
+    function: Callable[[Any], Any], pair: Pair, loss: float
+) -> None:
+    assert shown(function, pair=pair).loss == pytest.approx(loss)
