@@ -1,19 +1,22 @@
-"""Inputs with ties: lists of one or two distinct values, short and long ones, from any strategy that draws lists.
+"""Inputs with ties: lists of one or two distinct values, short and long ones, and floats close to one before them.
 
-Hypothesis draws lists entry by entry: equal entries are rare, and long lists do not occur. Real data hold both, and
-flaws show where many entries are alike: the largest of equal counts, a sum of a thousand records at a bound.
+Hypothesis draws numbers one by one: equal and close ones are rare, and long lists do not occur. Real data hold all of
+these, and flaws show there: the largest of equal counts, a thousand records at a bound, bounds that rounding moves.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from subnormal.audit.check.domain import belongs
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-OFTEN = 4  # one list in so many has ties
+OFTEN = 3  # one list in so many has ties, and one float in so many is close to the one before it
 LONGEST = 1 << 12  # entries of a list with ties, where it may be as short
 DRAWN_MAX = 256  # entries of a list that are drawn one by one: Hypothesis can hardly draw more
 ATOMS = (int, float, str, bytes, bool, type(None))
@@ -25,7 +28,8 @@ def with_repetition(strategy: Any) -> Any:
     """Return a strategy of the same domain whose lists are of one or two distinct values now and then.
 
     Lists are found in tuples, unions, and in what is mapped, filtered or composed; a strategy of another kind is
-    returned as it is, as are lists of unique entries.
+    returned as it is, as are lists of unique entries. Of several floats of a tuple, a list with ties, or what is
+    composed, one is close to the one before it now and then.
     """
     from hypothesis import strategies as st
 
@@ -36,7 +40,7 @@ def with_repetition(strategy: Any) -> Any:
         case "ListStrategy":
             return _lists(strategy)
         case "TupleStrategy":
-            return _rebuilt(strategy, strategy.element_strategies, st.tuples)
+            return _tuples(strategy)
         case "OneOfStrategy":
             return _rebuilt(strategy, strategy.original_strategies, st.one_of)
         case "MappedStrategy":
@@ -62,16 +66,57 @@ def _filtered(inner: Any, strategy: Any) -> Any:
     return inner
 
 
+def _tuples(strategy: Any) -> Any:
+    from hypothesis import strategies as st
+
+    parts = strategy.element_strategies
+    if sum(_is_of_floats(part) for part in parts) < 2:
+        return _rebuilt(strategy, parts, st.tuples)
+
+    @st.composite
+    def drawn(draw: Draw) -> tuple[Any, ...]:
+        close = _closely(draw)
+        return tuple([close(part) for part in parts])
+
+    return drawn()
+
+
 def _composite(strategy: Any) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     @st.composite
     def composed(draw: Draw) -> Any:
-        return strategy.definition(
-            lambda part, **options: draw(with_repetition(part), **options), *strategy.args, **strategy.kwargs
-        )
+        return strategy.definition(_closely(draw), *strategy.args, **strategy.kwargs)
 
     return composed()
+
+
+def _is_of_floats(strategy: Any) -> bool:
+    return type(getattr(strategy, "wrapped_strategy", strategy)).__name__ == "FloatStrategy"
+
+
+def _closely(draw: Draw) -> Draw:
+    """Return a function that draws as another does, and a float close to the one before it now and then: up to as far
+    away as it is large, in steps of the last bit."""
+    from hypothesis import strategies as st
+
+    before: list[float] = []
+    powers = st.integers(0, 4) | st.integers(0, 52)  # the closest half of the time
+
+    def close(strategy: Any, **options: Any) -> Any:
+        if not _is_of_floats(strategy):
+            return draw(with_repetition(strategy), **options)
+        if before and draw(st.integers(1, OFTEN)) == OFTEN:
+            step = math.ldexp(math.ulp(before[-1]), draw(powers))
+            one = before[-1] + (step if draw(st.booleans()) else -step)
+            value = one if belongs(strategy, one) else draw(strategy, **options)
+        else:
+            value = draw(strategy, **options)
+        if math.isfinite(value):
+            before.append(value)
+        return value
+
+    return close
 
 
 def _lists(strategy: Any) -> SearchStrategy[list[Any]]:
@@ -86,7 +131,8 @@ def _lists(strategy: Any) -> SearchStrategy[list[Any]]:
             return list(draw(strategy))
         size = draw(sizes)
         last = draw(st.sampled_from(sorted({0, min(1, size), size // 2})))  # entries of the other value
-        return [*_equal(draw, element, size - last), *_equal(draw, element, last)]
+        close = _closely(draw)
+        return [*_equal(close, element, size - last), *_equal(close, element, last)]
 
     return drawn()
 

@@ -53,7 +53,7 @@ def drawn(strategy: st.SearchStrategy[Any], examples: int = EXAMPLES) -> list[An
         (st.lists(st.text(max_size=3), min_size=9, max_size=9), 9),
         (NUMBERS.map(tuple), 12),
         (NUMBERS.filter(bool), 12),
-        (st.tuples(st.integers(0, 9), st.lists(st.booleans(), max_size=300)), 300),
+        (st.tuples(st.integers(0, 9), st.lists(st.booleans(), max_size=30)), 30),
         (st.integers(3, 5).flatmap(lambda size: st.lists(st.integers(), min_size=size, max_size=40)), 40),
         (st.none() | NUMBERS, 12),
         (bounds_and_records(), 50),
@@ -158,3 +158,31 @@ def test_what_moves_together_keeps_the_distance_of_another_norm(norm: Any, share
 def test_every_relation_has_neighbours_with_ties(adjacent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repetition, "OFTEN", 1)
     assert all(min(len(set(one)) for one in pair) <= 3 for pair in drawn(pairs(NUMBERS, adjacent), 50))
+
+
+@st.composite
+def rising(draw: Any) -> tuple[float, float]:
+    low = draw(st.floats(-1e18, 1e17))
+    return low, draw(st.floats(low, 1e18, exclude_min=True))
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        st.tuples(st.floats(-1e18, 1e18), st.floats(0, 1e18)),
+        rising(),
+        st.lists(st.floats(-9, 9), min_size=2, max_size=2),
+    ],
+    ids=repr,
+)
+def test_a_float_is_close_to_the_one_before_it_now_and_then(strategy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetition, "OFTEN", 1)
+    seen = drawn(with_repetition(strategy))
+    assert all(belongs(strategy, one) is not False for one in seen)
+    ulps = {abs(high - low) / math.ulp(low) for low, high in seen}
+    assert any(0 < far <= 16 for far in ulps)
+    assert any(far > 1_000 for far in ulps)
+
+
+def test_floats_that_rise_still_do() -> None:
+    assert all(-1e18 <= low < high <= 1e18 for low, high in drawn(with_repetition(rising())))
