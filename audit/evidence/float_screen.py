@@ -73,7 +73,7 @@ def _rounded(numerators: Sequence[int], denominator: int, *, up: bool) -> tuple[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screened:
-    """Of every pair: a certified upper bound on its largest ratio, what floats decide, and its δ, about.
+    """Of every pair: a certified upper bound on its largest ratio, what floats decide, and the δ of violations, about.
 
     undecided: neither certainly within the claim nor certainly beyond. most: an upper bound on every loss, in nats.
     """
@@ -182,7 +182,7 @@ class Screen:
         return within
 
     def _compare(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
-        """Return an upper and a lower bound on each pair's largest ratio, and its δ, about."""
+        """Return an upper and a lower bound on each pair's largest ratio, and the δ of violations, about."""
         most, least, delta = np.ones(len(one)), np.ones(len(one)), np.zeros(len(one))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             for here, there in ((one, other), (other, one)):
@@ -191,9 +191,12 @@ class Screen:
                 # 0/0 is no outcome of either law; 0/p is 0.
                 most = np.maximum(most, np.where(self.high[here] == 0, 0.0, upper).max(axis=1) * (1 + SLACK))
                 least = np.maximum(least, np.where(self.low[here] == 0, 0.0, lower).max(axis=1) * (1 - SLACK))
+            broken = np.flatnonzero(least > self.factor[1])
+            for here, there in ((one[broken], other[broken]), (other[broken], one[broken])):
                 of_here = np.ldexp(self.low[here], self.low_exponent[here])
                 of_there = np.ldexp(self.high[there], self.high_exponent[there])
-                delta = np.maximum(delta, np.maximum(of_here - self.factor[1] * of_there, 0.0).sum(axis=1))
+                beyond = np.maximum(of_here - self.factor[1] * of_there, 0.0).sum(axis=1)
+                delta[broken] = np.maximum(delta[broken], beyond)
         return most, least, delta
 
 
