@@ -12,7 +12,7 @@ from rich.console import Console
 from docs import table
 from subnormal.audit.__main__ import main
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import sentences, terminal
+from subnormal.audit.report import proofs, sentences, terminal
 from subnormal.audit.report.finding import finding
 
 
@@ -166,3 +166,14 @@ def test_the_command_ends_with_the_conclusion_and_where_to_look(wide: bool, tmp_
     assert "No verdict says that a mechanism is private." in whole(lines[-8:])
     assert ("KS ± margin" in result.stdout) == wide
     assert (max(map(cell_len, lines[:-1])) > terminal.WIDTH) == wide
+
+
+def test_the_domains_of_exact_members_are_shown(report: Report, text: list[str]) -> None:
+    shown = whole(text)
+    names = {row.mechanism for row in report.rows}
+    assert {"exponential-exact", "laplace-exact", "threshold-exact"} <= names
+    for name in ("exponential-exact", "laplace-exact", "threshold-exact"):
+        decided = proofs.of(name)
+        assert decided is not None
+        assert f"{name}: {decided.pairs:,} pairs of {decided.domain.partition(',')[0]}" in shown
+    assert all(len(line) <= 80 for line in text)

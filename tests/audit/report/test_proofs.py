@@ -1,0 +1,57 @@
+"""The results over whole domains that are shipped, and what reports say of them."""
+
+import dataclasses
+
+from subnormal.audit.evidence.every_pair import decide, domain_of
+from subnormal.audit.model import DomainVerdict
+from subnormal.audit.report import proofs
+from subnormal.audit.report.proofs import Proof
+from subnormal.audit.text import given
+from subnormal.mechanisms.families import FAMILIES, exact_members, member
+from tests.support.paths import ROOT
+
+PAIRS = 10**6
+
+
+def test_every_exact_member_is_decided_on_a_million_pairs_of_the_default_domain() -> None:
+    for family in FAMILIES:
+        if family.domain is not None:
+            for mechanism in exact_members(family):
+                known = proofs.of(mechanism.name)
+                assert known is not None, f"{mechanism.name}: run `make prove`"
+                assert known.domain == family.domain().text
+                assert known.verdict is DomainVerdict.HOLDS
+                assert known.pairs >= PAIRS
+                assert known.unresolved == 0
+
+
+def test_what_is_shipped_is_what_is_decided() -> None:
+    """For the quickest; `make prove` decides all of them again."""
+    for name in ("exponential-exact", "permute-and-flip"):
+        mechanism = member(name)
+        assert decide(mechanism, domain_of(mechanism.family)) == proofs.of(name)
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    page = (ROOT / "docs" / "proved.md").read_text()
+    assert page == proofs.to_markdown(proofs.known())
+    assert all(f"`{one.evidence.domain}`" in page for one in proofs.known())
+
+
+def test_naive_members_are_shown_too() -> None:
+    verdicts = {one.evidence.mechanism: one.evidence.verdict for one in proofs.known()}
+    assert verdicts["exponential-naive-float16"] is DomainVerdict.VIOLATED
+    assert verdicts["laplace-naive-float32"] is DomainVerdict.VIOLATED
+
+
+def test_a_result_that_does_not_hold_is_not_shown_as_a_domain() -> None:
+    assert proofs.of("exponential-naive-float16") is None
+    assert proofs.of("a-mechanism-of-nobody") is None
+
+
+def test_an_undecided_claim_says_what_is_left() -> None:
+    known = proofs.of("exponential-exact")
+    assert known is not None
+    left = dataclasses.replace(known, verdict=DomainVerdict.UNRESOLVED, unresolved=3)
+    assert "left     3 pairs that the bounds on their laws do not decide" in proofs.text(left)
+    assert given(1.5) in proofs.to_markdown([Proof(left, 1.5)])
