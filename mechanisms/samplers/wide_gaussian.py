@@ -10,7 +10,7 @@ Side channels. Whether a draw comes from a box depends on the draw. So of n draw
 depends on n alone: more than are needed, except with probability 2^−64. The number of candidates that the rest takes is
 independent of the result, as in any rejection. Time: memory access, and the copy of what is taken from the rest.
 
-Source: Marsaglia 1963 (Technometrics 5), a mixture with boxes whose probabilities are digits; the bounds are ours.
+Source: Marsaglia 1963 (CACM 6), a table of the digits of probabilities; the cells, the rest and the bounds are ours.
 """
 
 from __future__ import annotations
