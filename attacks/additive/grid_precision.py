@@ -11,6 +11,7 @@ Source: Haney, Desfontaines, Hartman, Shrestha, Hay 2022 (arXiv:2207.13793), pre
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ from subnormal.attacks.additive.public_bounds import laplace_parameters
 from subnormal.attacks.core.attack import Attack, named, number_statistic
 from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OffGrid
+from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.laplace.correctly_rounded import float_format
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
+from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.noise_tails import ProbabilityBounds
 
 SOURCE = "Haney et al. 2022 (arXiv:2207.13793): precision-based attacks"
@@ -77,6 +80,29 @@ def grid_precision_float32(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     return grid_precision(epsilon, np.float32)
 
 
+def grid_precision_gaussian(sigma: float = 1.0) -> Attack[Any, Any, Any]:
+    """Return the attack on Gaussian noise in float32: the sum of gradients is 1 with Alice, and 0 without her.
+
+    sigma: the standard deviation. Raises ValueError unless it is positive and finite.
+    """
+    require_positive("sigma", sigma)
+    bound = 16.0 * ceil(sigma)
+    worlds = 1.0, 0.0
+    return Attack(
+        name=named("grid-precision-gaussian", sigma=(sigma, 1.0)),
+        family="gaussian",
+        worlds=lambda: worlds,
+        parameters=GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound),
+        event=OffGrid(-float_format(np.float32)[0]),
+        statistic=number_statistic,
+        breaks=("gaussian-ziggurat-float32", "gaussian-naive-float32"),
+        source=SOURCE,
+        description=(
+            "the sum is 1 with Alice, 0 without: 1 + noise lies on a coarse grid, so an output off the grid proves a 0"
+        ),
+    )
+
+
 def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) -> ProbabilityBounds:
     """Return certified bounds on the probability that Laplace noise, perfectly rounded, is no multiple of 2^−p.
 
@@ -114,4 +140,5 @@ CONSTRUCTORS = (
     Constructor("grid-precision", grid_precision, ({}, {"epsilon": 0.1})),
     Constructor("grid-precision-float16", grid_precision_float16),
     Constructor("grid-precision-float32", grid_precision_float32, variants=()),
+    Constructor("grid-precision-gaussian", grid_precision_gaussian),
 )

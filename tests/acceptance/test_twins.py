@@ -26,6 +26,7 @@ SAMPLED_ONLY = {
     "laplace-rounded",
     "gaussian-naive-float64",
     "gaussian-naive-float32",
+    "gaussian-ziggurat-float32",
     "diffprivlib-sum",
     "gaussian-textbook",
     "opendp-threshold",

@@ -6,14 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
+from subnormal.attacks.additive.grid_precision import (
+    grid_precision,
+    grid_precision_gaussian,
+    off_grid_probability,
+)
 from subnormal.attacks.core.events import OffGrid
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.additive.family import LAPLACE
 from subnormal.mechanisms.bits import seeded_bits
+from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import correctly_rounded
 from subnormal.mechanisms.laplace.correctly_rounded import ROUNDED, ROUNDED_FLOAT16, float16_law, noise
 from subnormal.mechanisms.numerics.grid import from_steps
@@ -137,3 +143,19 @@ def test_names_and_errors() -> None:
         grid_precision(1.0, np.int64)
     with pytest.raises(ValueError, match="epsilon must be positive and finite, got 0"):
         grid_precision(0.0)
+
+
+@pytest.mark.parametrize("name", grid_precision_gaussian().breaks)
+def test_gaussian_noise_in_float32_is_off_the_grid_as_often_as_derived(name: str) -> None:
+    """About Σ P(2^e ≤ |n| < 2^(e+1))·(1 − 2^(e+1)), e ≤ −2: in each binade the multiples of 2^−24 are that share."""
+    attack, mechanism = grid_precision_gaussian(), member(name)
+    assert attack.event is not None
+    with_alice, without = (
+        int(attack.event(mechanism.sample(data, attack.parameters, seeded_bits(1), RUNS)).sum())
+        for data in attack.worlds()
+    )
+    masses = [2 * (stats.norm.cdf(2.0 ** (e + 1)) - stats.norm.cdf(2.0**e)) for e in range(-60, -1)]
+    expected = sum(mass * (1 - 2.0 ** (e + 1)) for e, mass in zip(range(-60, -1), masses, strict=True))
+    low, high = clopper_pearson(without, RUNS, ALPHA)
+    assert with_alice == 0
+    assert low <= expected <= high

@@ -77,7 +77,7 @@ def probabilities(law: Law[Any]) -> dict[float, Fraction]:
 def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     """The code that finds the law, on tables whose strings can all be tried; and numpy's tables, by a sample."""
     halves = small(8, 6, 3)  # noise that lies halfway between two outcomes, where rounding turns
-    halves = replace(halves, edge=2.375, widths=np.rint(halves.widths * 256).astype(np.float32) / 256)
+    halves = replace(halves, edge=2.375, widths=(np.rint(halves.widths * 256) / 256).astype(np.float32))
     for tables in (small(4, 5, 4), small(8, 6, 3), small(8, 10, 2), halves):
         for value, sigma in ((2.0**22, 1.0), (2.0**20 + 3, 0.3), (-(2.0**21), 2.5)):
             assert probabilities(ziggurat.law(value, sigma, tables=tables)) == by_force(tables, value, sigma)
