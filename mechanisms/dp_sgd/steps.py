@@ -160,7 +160,10 @@ def repeated(law: Law[Any], steps: int) -> Law[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseBounds:
-    """Bounds, over 2^PRECISION, on the probabilities of −reach, …, reach; and on the mass beyond, `rest`."""
+    """Bounds, over 2^PRECISION, on the probabilities of −reach, …, reach; and a bound on mass left out, `rest`.
+
+    Of several draws, what is left out may lie anywhere: none of the bounds holds it.
+    """
 
     reach: int
     low: list[int]
@@ -183,11 +186,10 @@ def noise_bounds(variance: Fraction, draws: int) -> NoiseBounds:
     if draws == 0:
         return NoiseBounds(0, [whole], [whole], Fraction(0))
     if draws > 1:
-        one, others = noise_bounds(variance, 1), noise_bounds(variance, draws - 1)
+        one, others = noise_bounds(variance, draws // 2), noise_bounds(variance, draws - draws // 2)
         rest = one.rest + others.rest
         low, high = (_convolution(*of) for of in ((one.low, others.low), (one.high, others.high)))
-        beyond = ceil(rest * whole)  # it may lie anywhere
-        lows, highs = [mass >> PRECISION for mass in low], [-(-mass >> PRECISION) + beyond for mass in high]
+        lows, highs = [mass >> PRECISION for mass in low], [-(-mass >> PRECISION) for mass in high]
         return NoiseBounds(one.reach + others.reach, lows, highs, rest)
     reach = discrete_gaussian.gaussian_reach(variance, REACH)
     half = [discrete_gaussian.bell(variance, distance, PRECISION) for distance in range(reach + 1)]

@@ -18,7 +18,12 @@ from subnormal.mechanisms.curves import Gdp
 from subnormal.mechanisms.dp_sgd.accounting import accountant_claim
 from subnormal.mechanisms.dp_sgd.exact import EXACT
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, adjacent
-from subnormal.mechanisms.dp_sgd.flawed_steps import BATCH_CLIPPING, SHUFFLED, clipped_in_float16
+from subnormal.mechanisms.dp_sgd.flawed_steps import (
+    BATCH_CLIPPING,
+    SHUFFLED,
+    clipped_in_float16,
+    mean_of_actual_batch,
+)
 from subnormal.mechanisms.families import member
 from tests.support.walks import evidence
 
@@ -78,6 +83,11 @@ def test_the_events_have_the_probabilities_of_their_derivation() -> None:
     assert found.event_out is not None
     for bounds, deviations in ((found.event_in, 3 / math.sqrt(2)), (found.event_out, 3.0)):
         assert bounds[0] == pytest.approx(math.erfc(deviations / math.sqrt(2)) / 2, rel=0.12)  # a step in 16
+
+
+def test_a_mean_is_that_of_the_actual_batch_and_of_one_record_where_it_is_empty() -> None:
+    released = mean_of_actual_batch(np.array([[6], [6]]), np.array([0, 3]), DpSgdParameters(multiplier=1.0, grid=-2))
+    assert released.tolist() == [[1.5], [0.5]]
 
 
 def test_what_overflows_in_float16() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.dp_sgd import batches
+from subnormal.mechanisms.dp_sgd import batches, steps
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.dp_sgd.steps import PRECISION, noise_bounds
 from subnormal.mechanisms.families import family, member, members
+from subnormal.mechanisms.samplers import discrete_gaussian
 from tests.mechanisms.dp_sgd import test_naive
 from tests.support.walks import assert_within_the_law
 
@@ -35,6 +37,39 @@ def check_law(mechanism: AnyMechanism) -> None:
     for gradients, options in CASES:
         parameters = DpSgdParameters(multiplier=0.5, grid=0, **options)
         assert_within_the_law(mechanism, np.array(gradients), parameters, rest=0.3, word_bits=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("dp-sgd-exact", {"rate": 0.5}),  # what lies beyond the reach around one sum is on the atoms of another
+        ("dp-sgd-microbatch-noise", {}),  # and beyond that of one draw, within that of two
+        ("dp-sgd-exact", {"steps": 2}),
+    ],
+)
+def test_a_short_reach_leaves_the_rest_of_the_noise_open(
+    name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """σ = 1 and noise followed to ±1: beyond lies more than a tenth, which 12 bits can see."""
+    short = SimpleNamespace(**vars(discrete_gaussian) | {"gaussian_reach": lambda variance, precision: 1})
+    monkeypatch.setattr(steps, "discrete_gaussian", short)  # of the law alone, not of the sampler's tables
+    noise_bounds.cache_clear()
+    try:
+        assert noise_bounds(Fraction(1), 1).rest > Fraction(1, 10)
+        parameters = DpSgdParameters(multiplier=1.0, grid=0, **options)
+        assert_within_the_law(member(name), np.array([[1.0], [-1.0]]), parameters, rest=0.3, word_bits=1)
+    finally:
+        noise_bounds.cache_clear()
+
+
+def test_each_step_has_its_own_draws_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise of 1 a draw, and a draw for each record: released is the size of each batch."""
+    monkeypatch.setattr(discrete_gaussian.Gaussian, "draw", lambda self, bits, n: np.ones(n, dtype=np.int64))
+    parameters = DpSgdParameters(multiplier=1.0, rate=0.5, steps=3, grid=0)
+    released = member("dp-sgd-microbatch-noise").sample(np.zeros((4, 2)), parameters, seeded_bits(1), 20)
+    sizes = batches.poisson(parameters, 4, seeded_bits(1), 20).sum(axis=2)
+    assert np.array_equal(np.asarray(released).reshape(20, 3, 2), np.repeat(sizes[:, :, np.newaxis], 2, axis=2))
+    assert set(sizes.ravel().tolist()) == {0, 1, 2, 3, 4}
 
 
 def test_the_sum_of_several_draws_is_their_convolution() -> None:
