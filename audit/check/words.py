@@ -63,8 +63,8 @@ def claim_words(claim: AnyClaim | object) -> str:
 def lines(result: Result) -> list[str]:
     """Return the result as lines for a terminal, of 80 columns where their words are no longer."""
     head = "ERROR" if result.verdict is None else str(result.verdict)
-    spent = f"{counted(result.examples, 'pair')}, {counted(result.runs, 'run')}, {short(result.seconds, 3)} s"
-    spent += f", seed {result.seed}" if result.examples > 1 else ""
+    pairs, runs = counted(result.examples, "pair"), counted(result.runs, "run")
+    spent = f"{pairs}, {runs}, {short(result.seconds, 3)} s, seed {result.seed}"
     named = [("claim", claim_words(result.claim)), ("decided by", STAGES[result.stage])]
     if result.error is not None:
         named.append(("error", result.error))

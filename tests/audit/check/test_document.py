@@ -150,3 +150,21 @@ def test_long_worlds_are_shortened() -> None:
 def test_a_result_shows_itself_in_a_notebook(result: Result) -> None:
     assert result._repr_html_() == page.in_notebook(result)
     assert "<style" not in result._repr_html_()
+
+
+def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
+    tried: list[list[list[int]]] = []
+
+    def noisy_sum(records: list[int]) -> float:
+        tried[-1].append(records[:])
+        return sum(records) + random.gauss(0.0, 1.0)
+
+    found = []
+    for seed in (7, 7, 8):
+        tried.append([])
+        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=30, seed=seed))
+    assert [one.seed for one in found] == [7, 7, 8]
+    assert json.loads(to_json(found[0]))["seed"] == 7
+    assert "seed 7)" in str(found[0]).splitlines()[0]
+    first = 64  # calls, before any that the clock decides on
+    assert tried[0][:first] == tried[1][:first] != tried[2][:first]
