@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from contextlib import suppress
 from functools import partial
-from itertools import pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.crossing import WayOf, crossed, extent, kind
@@ -102,19 +103,20 @@ def _crossing(check: Check, data: SearchStrategy[Any] | None, way_of: WayOf | No
     """Return neighbours whose outcomes are of different kinds; None where no such are found."""
     if way_of is None:
         return None
-    seen: dict[Any, Any] = {}
+    seen: dict[tuple[Any, int], Any] = {}  # by size too: where neighbours have one size, no way leads to another
 
     def kind_at(one: Any) -> Any:
         return kind(check.function.outcome(one))
 
     def looked(pair: Pair) -> float:
-        seen.setdefault(kind_at(pair[0]), pair[0])
+        size = len(pair[0]) if isinstance(pair[0], Sized) else 0
+        seen.setdefault((kind_at(pair[0]), size), pair[0])
         return extent(pair[0])  # large inputs are those that overflow and underflow
 
     seconds = check.seconds / 16
     search(check.strategy, looked, seed=check.seed, seconds=seconds, shrinking=0.0, examples=CROSSING_PAIRS)
-    for one, other in pairwise(seen.values()):
-        if (way := way_of(one, other)) is None:
+    for ((kind_of_one, _), one), ((kind_of_other, _), other) in combinations(seen.items(), 2):
+        if kind_of_one == kind_of_other or (way := way_of(one, other)) is None:
             continue
         with check.function.within(seconds):
             pair = crossed(way, kind_at)

@@ -69,3 +69,16 @@ def test_a_function_that_refuses_beyond_a_size_is_convicted() -> None:
     assert found.verdict is Verdict.VIOLATED
     assert found.worlds is not None
     assert set(found.worlds) == {31_415, 31_416}
+
+
+def test_the_place_is_found_between_inputs_of_one_size_where_the_first_of_each_kind_have_different_sizes() -> None:
+    def refusing(scores: list[int]) -> float:
+        if max(scores) < -31_415:
+            raise ValueError("total of weights must be greater than zero")
+        return round(random.gauss(0.0, 100.0))
+
+    scores = st.lists(st.integers(-(10**5), 10**5), min_size=1, max_size=9)
+    found = check(refusing, scores, within(1), Claim(1.0, 1e-6), seconds=20)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.worlds is not None
+    assert {max(world) for world in found.worlds} == {-31_416, -31_415}
