@@ -34,7 +34,7 @@ def batch_clipping(multiplier: float = 1.0, records: int = 4) -> Attack[Gradient
         event=Between(records / 2 + multiplier**2 * told.epsilon / records, inf),
         statistic=number_statistic,
         breaks=("dp-sgd-batch-clipping",),
-        source="Tramèr et al. 2022 (arXiv:2202.12219), who found it by an audit",
+        source="Tramèr et al. 2022 (arXiv:2202.12219): a sensitivity wrong by the batch size, found by an audit",
         description="the mean of a batch of 4 is clipped and not each gradient: Alice's moves the sum by 4·C",
         axis="released sum",
     )

@@ -9,11 +9,16 @@ Rényi divergence of an integer order α of a step is at most ln(A_α)/(α − 1
 
 For the Gaussian that is Mironov, Talwar, Zhang 2019, "Rényi Differential Privacy of the Sampled Gaussian Mechanism",
 Section 3.3. It is also true of discrete noise P(z) ∝ e^(−z²/(2σ²)) on a grid that s lies on: the moment
-Σ P(z)·(P(z − s)/P(z))^k is e^((k² − k)|s|²/(2σ²))·Σ P(z − k·s), and k·s lies on the grid, so the last sum is 1. Their
-Theorem 5 bounds the other direction by the same A_α; all it needs is that z → s − z exchanges P(z) and P(z − s). Other
-records make both worlds mixtures with the same weights, and e^((α−1)·D) is jointly convex. Without sampling ln(A_α) is
-α(α − 1)/(2σ²), that of ρ-zCDP with ρ = 1/(2σ²), and sampling never raises it, by the same convexity; so the zCDP claim
-of all steps together holds too. Of both claims the better one is stated.
+Σ P(z)·(P(z − s)/P(z))^k is e^((k² − k)|s|²/(2σ²))·Σ P(z − k·s), and k·s lies on the grid, so the last sum is 1.
+
+The other direction has no larger divergence. z → s − z exchanges P(z) and P(z − s). Take z together with s − z: with
+r = P(z − s)/P(z), u = 1 − q + q·r and v = 1 − q + q/r it is to be shown that u^α + r·v^α ≥ u^(1−α) + r·v^(1−α), for
+r ≥ 1, say. With a = ln u, b = −ln v and n = 2α − 1 that is sinh(n·a/2)/sinh(n·b/2) ≥ r·e^(−(a+b)/2). At n = 1 both
+sides are equal, and the left one grows with n where a ≥ b. It is, because u·v = 1 + q(1 − q)(r + 1/r − 2) ≥ 1.
+
+Other records make both worlds mixtures with the same weights, and e^((α−1)·D) is jointly convex. For the same reason
+sampling never raises the divergence, so the zCDP claim of all steps together holds too, ρ = 1/(2σ²) each. Of both
+claims the better one is stated.
 
 `accountant_claim` is what accountants say, nearly tight: the distribution of the privacy loss of a step, rounded so
 that the pair is easier to distinguish (Doroshenko et al. 2022, "Connect the Dots"), and its convolution power. It is

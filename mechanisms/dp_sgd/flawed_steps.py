@@ -9,8 +9,9 @@ The claim is what an accountant says of Poisson sampling and discrete noise, wha
   independent neither of each other nor of the number of records (Chua et al. 2024, "How Private are DP-SGD
   Implementations?").
 - batch-clipping: the mean over the batch is clipped to C, and the noise is that of σ·C/batch_size: each gradient would
-  have to be clipped (Tramèr et al. 2022, "Debugging Differential Privacy: A Case Study for Privacy Auditing", found it
-  by an audit). Released is batch_size times this: the sum clipped to batch_size·C, with noise of σ·C.
+  have to be clipped. Released is batch_size times this: the sum clipped to batch_size·C, with noise of σ·C. (Tramèr et
+  al. 2022, "Debugging Differential Privacy: A Case Study for Privacy Auditing", found such a sensitivity, wrong by a
+  factor of the batch size, by an audit.)
 - norm-float16: gradients are float16, as in mixed precision. One beyond 65,504 is infinite, its norm is infinite, the
   factor C/∞ is 0, and ∞·0 is not a number. (A norm that overflows alone is harmless: the gradient is lost.)
 """

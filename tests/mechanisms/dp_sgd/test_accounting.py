@@ -1,6 +1,8 @@
 """What accountants say, against certified bounds of the composition by another way."""
 
 import math
+from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -30,6 +32,15 @@ def test_the_accountant_is_nearly_tight_and_never_below(
     stated, sound = (claim(multiplier, rate, steps, delta).epsilon for claim in (accountant_claim, sound_claim))
     assert low <= stated <= low * 1.005 + 1e-4
     assert stated <= sound <= 1.5 * stated
+
+
+@pytest.mark.parametrize("order", [2, 3, 7, 20])
+def test_no_point_of_the_other_direction_has_a_larger_moment(order: int) -> None:
+    """The inequality of the derivation, in rationals, on a grid of ratios and of sampling rates."""
+    rates = [Fraction(k, 8) for k in range(9)]
+    for ratio, rate in product((Fraction(p, q) for p in range(1, 9) for q in range(1, 9)), rates):
+        u, v = 1 - rate + rate * ratio, 1 - rate + rate / ratio
+        assert u**order + ratio * v**order >= u ** (1 - order) + ratio * v ** (1 - order)
 
 
 def test_without_sampling_the_sound_claim_is_that_of_zcdp() -> None:
