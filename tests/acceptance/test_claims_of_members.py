@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.claims.kind import decades
 from subnormal.audit.evidence import every_pair
-from subnormal.audit.model import Verdict
+from subnormal.audit.model import DomainVerdict
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.families import FAMILIES, family, members
 from subnormal.mechanisms.privacy import Claim
@@ -114,10 +114,10 @@ def test_a_claim_holds_at_random_parameters(mechanism: AnyMechanism) -> None:
         except ValueError:  # parameters that do not fit together, or a domain without neighbours
             hypothesis.reject()
         decided.append(found.verdict)
-        assert found.verdict is not Verdict.VIOLATED, found
+        assert found.verdict is not DomainVerdict.VIOLATED, found
 
     holds()
-    assert decided.count(Verdict.HOLDS_ON_DOMAIN) >= max(2, 0.9 * len(decided))
+    assert decided.count(DomainVerdict.HOLDS) >= max(2, 0.9 * len(decided))
 
 
 @pytest.mark.parametrize("mechanism", EXACT, ids=lambda one: one.name)
@@ -131,4 +131,4 @@ def test_a_third_of_its_claim_is_refuted(mechanism: AnyMechanism) -> None:
     build = family(mechanism.family).domain
     assert build is not None
     found = every_pair.decide(replace(mechanism, claim=third), build(**USUAL[mechanism.family]))
-    assert found.verdict is Verdict.VIOLATED
+    assert found.verdict is DomainVerdict.VIOLATED
