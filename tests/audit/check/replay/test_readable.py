@@ -67,6 +67,13 @@ def test_a_loss_that_equals_the_claim_is_kept_and_a_larger_one_convicts(
     assert convicts(function, broken)
 
 
+def test_at_a_positive_delta_each_laplace_release_counts_alone() -> None:
+    """Together they have δ(1) = 0.61; one Laplace distribution with the sum of their losses would have 0.78."""
+    both = [laplace, laplace]
+    assert convicts(lambda x: [one(x) for one in both], Claim(1.0, 0.95 * (1 - math.exp(-0.5))))
+    assert not convicts(lambda x: [one(x) for one in both], Claim(1.0, 0.65))
+
+
 def at_most_half(x: float) -> float:
     """A sample: x counts with probability 1/2, so the loss is smaller than that of the noise."""
     return (x if random.random() < 1 / 2 else 0.0) + np.random.laplace(0, 1)
