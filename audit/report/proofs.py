@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -103,5 +104,8 @@ def largest(evidence: DomainEvidence) -> str:
     low, high = evidence.epsilon
     if evidence.claim.delta:
         return f"δ = {short(evidence.delta, DIGITS)}"
-    sign = "=" if high is not None and short(low, DIGITS) == short(high, DIGITS) else "≥"
-    return f"ε {sign} {short(low, DIGITS)}" + (f", δ = {short(evidence.delta)}" if evidence.delta else "")
+    digits = DIGITS
+    while low > evidence.claim.epsilon and short(low, digits) == short(evidence.claim.epsilon, digits):
+        digits += 1  # a small excess is shown, too
+    sign = "=" if short(low, digits) == short(low if low == math.inf else high, digits) else "≥"
+    return f"ε {sign} {short(low, digits)}" + (f", δ = {short(evidence.delta)}" if evidence.delta else "")

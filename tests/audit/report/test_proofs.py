@@ -44,6 +44,12 @@ def test_naive_members_are_shown_too() -> None:
     assert verdicts["laplace-naive-float32"] is DomainVerdict.VIOLATED
 
 
+def test_a_small_excess_and_an_infinite_loss_are_shown() -> None:
+    known = {one.evidence.mechanism: proofs.largest(one.evidence) for one in proofs.known()}
+    assert known["randomized-response-naive-float32"].startswith("ε = 1.0000003,")
+    assert known["laplace-naive-float32"].startswith("ε = ∞,")
+
+
 def test_a_result_that_does_not_hold_is_not_shown_as_a_domain() -> None:
     assert proofs.of("exponential-naive-float16") is None
     assert proofs.of("a-mechanism-of-nobody") is None
