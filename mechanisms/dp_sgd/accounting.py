@@ -42,7 +42,8 @@ from subnormal.mechanisms.privacy import Claim, Zcdp
 ORDERS = (*range(2, 65), *range(72, 257, 8), *range(288, 1025, 32))  # any order gives a sound bound
 LOSSES = 4_000  # cells of the privacy loss of a step
 REACH = 9.0  # standard deviations: the mass beyond is below 10^-18
-LOSS_MAX = 500.0  # nats; losses beyond count as infinite
+LOSS_MAX = 500.0  # nats; losses beyond count as infinite, or as −500
+LATTICE_MAX = 1 << 12  # steps of the grid in σ, from which on discrete noise counts as noise in real numbers
 TAIL = 1e-14  # mass at either end of a convolution that is not kept where it lies
 SLACK = 1e-12  # added to δ for each step: more than its rounding errors
 
@@ -82,8 +83,9 @@ def _log_moment(order: int, multiplier: float, rate: float) -> float:
 
 def _moment(order: int, multiplier: Fraction, rate: Fraction) -> Fraction:
     """Return an upper bound on A_α."""
+    absent, present = (log_bounds(chance)[1] for chance in (1 - rate, rate))  # powers would have too many digits
     terms = (
-        comb(order, k) * (1 - rate) ** (order - k) * rate**k * exp_bounds((k * k - k) / (2 * multiplier**2))[1]
+        comb(order, k) * exp_bounds((order - k) * absent + k * present + (k * k - k) / (2 * multiplier**2))[1]
         for k in range(order + 1)
     )
     return sum(terms, Fraction(0))
@@ -132,14 +134,17 @@ class _Loss:
 
         def loss(x: float) -> float:
             exponent = (x - 0.5) / multiplier**2
+            if rate == 1:
+                return exponent
             return log1p(rate * expm1(exponent)) if exponent < LOSS_MAX else exponent + log(rate)
 
-        least, most = loss(-REACH * multiplier), min(LOSS_MAX, loss(1 + REACH * multiplier))
+        least, most = max(-LOSS_MAX, loss(-REACH * multiplier)), min(LOSS_MAX, loss(1 + REACH * multiplier))
         width = (most - least) / LOSSES
         edges = np.arange(int(least / width) - 1, int(most / width) + 2)
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = np.expm1(edges * width) / rate + 1
-            x = np.where(shares > 0, 0.5 + multiplier**2 * np.log(np.maximum(shares, 0)), -np.inf)
+            exponents = edges * width if rate == 1 else np.log(np.maximum(shares, 0))
+        x = np.asarray(0.5 + multiplier**2 * exponents, dtype=np.float64)
         without, shifted = (_masses(x, shift, multiplier, lattice) for shift in (0, 1))
         worlds = (1 - rate) * without + rate * shifted, without
         if removed:
@@ -183,7 +188,7 @@ class _Loss:
 
 def _masses(edges: _Floats, shift: int, multiplier: float, lattice: int) -> _Floats:
     """Return the masses of noise around `shift` below, between and above ascending edges, shape (edges + 1,)."""
-    if lattice:
+    if 0 < lattice * multiplier < LATTICE_MAX:
         z = np.arange(-ceil(REACH * multiplier * lattice), ceil(REACH * multiplier * lattice) + 1)
         weights = np.exp(-(z * z) / (2 * (multiplier * lattice) ** 2))
         cells = np.searchsorted(edges, z / lattice + shift)

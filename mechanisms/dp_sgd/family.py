@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.core.validation import is_integer
 from subnormal.mechanisms.dp_sgd.accounting import sound_claim
-from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN
 from subnormal.mechanisms.numerics.mpfr import plain
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 Gradients: TypeAlias = NDArray[np.float64]  # shape (records, coordinates)
 
 STEPS_MAX = 1 << 16
+MULTIPLIER_MIN, MULTIPLIER_MAX = 2.0**-8, 2.0**30
+GRID_MIN, GRID_MAX = -1000, 16  # 2^1000 is a float, and sums of 2^23 gradients are 64-bit integers
 CLIP_STEPS_MAX = 1 << 24  # of the grid in a clipping norm: its square fits 64-bit integers
 
 
@@ -67,6 +68,8 @@ class DpSgdParameters:
             value = getattr(self, name)
             if not is_integer(value) or not 1 <= value <= most:
                 raise ValueError(f"{name} must be an integer from 1 to {most}, got {value!r}")
+        if not MULTIPLIER_MIN <= self.multiplier <= MULTIPLIER_MAX:
+            raise ValueError(f"multiplier must be from 2^-8 to 2^30, got {self.multiplier}")
         if not is_integer(self.grid) or not GRID_MIN <= self.grid <= GRID_MAX:
             raise ValueError(f"grid must be an integer from {GRID_MIN} to {GRID_MAX}, got {self.grid!r}")
         if not 1 <= self.clip_steps <= CLIP_STEPS_MAX:

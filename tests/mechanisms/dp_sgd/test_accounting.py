@@ -16,6 +16,8 @@ CASES = [
     (0.5, 1.0, 2, 0.3),
     (1.0, 0.5, 2, 1e-2),
     (0.5, 0.5, 1, 1e-6),
+    (0.125, 1.0, 1, 1e-3),  # losses of more than 37 nats: e^−37 is lost beside 1
+    (0.125, 0.99, 2, 1e-3),
     (1.0, 1 / 64, 100, 1e-5),
     (8.0, 0.01, 1000, 1e-5),
 ]
@@ -51,6 +53,14 @@ def test_sampling_lowers_the_sound_claim() -> None:
     claims = [sound_claim(1.0, rate, 4, 1e-6).epsilon for rate in (1.0, 0.9, 0.5, 0.1, 0.001)]
     assert claims == sorted(claims, reverse=True)
     assert claims[-1] < claims[0] / 4
+
+
+@pytest.mark.parametrize("rate", [2.0**-40, 0.01, 0.5, 1.0])
+def test_at_the_ends_of_the_range_claims_are_sound_and_finite(rate: float) -> None:
+    for multiplier in (2.0**-8, 2.0**30):
+        sound = sound_claim(multiplier, rate, 1, 1e-5).epsilon
+        for lattice in (0, 1):
+            assert 0 <= accountant_claim(multiplier, rate, 1, 1e-5, lattice).epsilon <= sound * (1 + 1e-9) + 1e-9
 
 
 def test_hardly_any_noise_is_hardly_any_privacy() -> None:

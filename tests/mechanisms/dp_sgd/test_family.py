@@ -86,7 +86,8 @@ def test_gradients_of_another_length_are_not_adjacent() -> None:
         ({"batch_size": 2.0}, "batch_size must be an integer from 1 to 2147483648, got 2.0"),
         ({"grid": 1}, r"clip must be from 1 to 2\^24 steps of 2\^1, got 1.0"),
         ({"grid": -25}, r"clip must be from 1 to 2\^24 steps of 2\^-25, got 1.0"),
-        ({"grid": 63}, "grid must be an integer from -1074 to 62, got 63"),
+        ({"grid": 17}, "grid must be an integer from -1000 to 16, got 17"),
+        ({"multiplier": 1e-3}, r"multiplier must be from 2\^-8 to 2\^30, got 0.001"),
     ],
 )
 def test_bad_parameters_are_named_with_their_value(options: dict[str, Any], message: str) -> None:
