@@ -98,7 +98,7 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Runs, "judge", watched)
-        check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
+        check(function, pairs=PAIR, claim=Claim(8.0), seconds=3, runs=2_000)
     assert len(seen) > 1_000
     assert len(judged) == 4_000
     assert len(set(judged)) == 4_000

@@ -1,0 +1,128 @@
+"""The lines on which a verdict rests: which function is deterministic, what each pair spends, what is refuted."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from subnormal import Claim, Verdict, check, within
+from subnormal.audit.check import adjacency
+from subnormal.audit.check.function import Function, isolated
+from subnormal.audit.check.result import ModelledEvidence
+from subnormal.audit.check.runs import Runs, certain
+from subnormal.audit.check.stages.deterministic import differing
+from subnormal.audit.check.stages.order import _crossing
+from subnormal.audit.check.stages.replaying import Replaying
+from subnormal.audit.check.stages.state import Check
+from subnormal.audit.evidence.sequential import evidence_of
+from subnormal.audit.model import SequentialEvidence
+from subnormal.audit.statistics import e_process
+from subnormal.audit.statistics.e_process import PairCounts, State
+
+CLAIM = Claim(1.0)
+PAIR = [(0, 1)]
+
+
+def begun(function: Callable[[Any], Any], strategy: Any, runs: int | None = None) -> Check:
+    return Check(Function(function, "function"), strategy, lambda *_: CLAIM, CLAIM, 60.0, runs, 1e-6, 1, lambda _: None)
+
+
+def refuted_at(state: State, needed: float, betting: int = 10**6) -> Verdict:
+    of_the_test: dict[str, Any] = {"alpha": 1e-6, "runs_max": 10, "training": 0, "event": {}}
+    return evidence_of(state, [], needed=needed, betting=betting, **of_the_test).verdict
+
+
+def test_a_claim_is_refuted_from_the_wealth_that_is_needed_on() -> None:
+    state = e_process.update(e_process.update(State(CLAIM), PairCounts(0, 64, 0, 0)), PairCounts(0, 64, 0, 0))
+    wealth = state.log_e_value
+    assert refuted_at(state, wealth) is Verdict.VIOLATED
+    assert refuted_at(state, math.nextafter(wealth, math.inf)) is Verdict.NOT_REFUTED
+
+
+def test_runs_that_could_just_have_refuted_are_not_underpowered() -> None:
+    most = e_process.reachable(100, CLAIM)
+    assert refuted_at(State(CLAIM), most, 100) is Verdict.NOT_REFUTED
+    assert refuted_at(State(CLAIM), math.nextafter(most, math.inf), 100) is Verdict.UNDERPOWERED
+
+
+def test_all_runs_that_bet_are_counted_and_no_others_bet() -> None:
+    function = Function(lambda bit: bit, "function")
+    evidence = Runs(function, lambda *_: CLAIM, 1, math.inf).judge((0, 1), certain(CLAIM, 0), 1e-300, 0, most=200)
+    assert (evidence.runs, function.runs) == (200, 400)
+    assert evidence.looks[:2] == ((0, 0.0), (64, 0.0))
+
+
+def test_a_function_with_rare_outcomes_is_not_deterministic() -> None:
+    with isolated(1):
+        check = begun(lambda bit: bit if random.random() < 0.95 else random.random(), st.just((0, 1)))
+        assert differing(check) is None
+
+
+def test_outcomes_that_differ_once_do_not_differ() -> None:
+    calls: list[int] = []
+
+    def function(bit: int) -> bool:
+        calls.append(bit)
+        return len(calls) == 1  # it warms up
+
+    with isolated(1):
+        assert differing(begun(function, st.just((0, 1)))) is None
+    assert len(calls) == 202
+
+
+def test_one_other_outcome_among_the_runs_that_judge_is_no_certainty() -> None:
+    calls: list[int] = []
+
+    def function(bit: int) -> int:
+        calls.append(bit)
+        return 1 - bit if len(calls) == 260 else bit
+
+    found = check(function, pairs=PAIR, claim=CLAIM, seconds=20)
+    assert (found.verdict, set(found.evidence)) == (Verdict.VIOLATED, {"sequential"})
+
+
+def test_a_replay_that_runs_confirm_leaves_half_of_alpha() -> None:
+    found = check(
+        lambda one: [one + random.gauss(0, 50.0), one], pairs=[(0.0, 1.0)], claim=Claim(1.0, 1e-5), seconds=20
+    )
+    sequential = found.evidence["sequential"]
+    assert isinstance(sequential, SequentialEvidence)
+    assert (found.stage, sequential.alpha) == ("replay", 0.5e-6)
+
+
+def test_what_replay_suspects_and_runs_do_not_confirm_is_no_verdict() -> None:
+    suspected = ModelledEvidence(Verdict.VIOLATED, CLAIM, math.inf, 1.0, (), "part 0 of the outcome")
+    with isolated(1):
+        check = begun(lambda bit: random.random() < 0.5, st.just((0, 1)), 256)
+        assert Replaying(check)._modelled((0, 1), suspected) is None
+
+
+def test_a_pair_that_convicts_before_the_last_one_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    def response(place: int) -> int:
+        answer = int(place == 3)
+        return answer if random.random() < 0.95 else 1 - answer
+
+    monkeypatch.setattr(Runs, "loudness", lambda *_, **__: 0.0)  # so that the search convicts none
+    monkeypatch.setattr(Runs, "race", lambda self, pairs: [(2, 3), (0, 1)])
+    found = check(response, pairs=[(0, 1), (2, 3)], claim=CLAIM, seconds=10, runs=1 << 12)
+    assert (found.verdict, found.worlds) == (Verdict.VIOLATED, (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("even", "found"), [(False, {314, 315}), (True, None)]
+)  # two even numbers are no neighbours, and an odd one is not in the domain
+def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, found: Any) -> None:
+    def function(number: int) -> int:
+        if number > 314:
+            raise OverflowError
+        return 0
+
+    data = st.integers(0, 1_000).filter(lambda number: not even or number % 2 == 0)
+    with isolated(1):
+        crossing = _crossing(begun(function, adjacency.pairs(data, within(2))), data, within(1).way)
+    assert (None if crossing is None else set(crossing)) == found
