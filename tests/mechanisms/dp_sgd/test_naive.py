@@ -86,7 +86,7 @@ def test_gradients_are_clipped_in_the_type() -> None:
 
 
 def test_steps_and_coordinates_are_released_in_their_order() -> None:
-    parameters = DpSgdParameters(multiplier=1e-6, steps=2, rate=0.5, clip=8.0)
+    parameters = DpSgdParameters(multiplier=2.0**-8, steps=2, rate=0.5, clip=8.0)
     drawn = np.asarray(member("dp-sgd-float32").sample(np.array([[1.0, 2.0]]), parameters, seeded_bits(1), 100))
     assert drawn.shape == (100, 4)
     steps = np.round(drawn).reshape(200, 2)
