@@ -33,6 +33,7 @@ from subnormal.mechanisms.privacy import Claim
 LISTED = 256  # data whose neighbours one task lists
 BUILT = 64  # laws that one task builds
 COMPARED = 32  # pairs that one task compares exactly
+CLAIMED = 1 << 14  # pairs whose claims one task asks for
 CANDIDATES = 64  # pairs compared exactly because their loss may be the largest
 
 T = TypeVar("T")
@@ -109,7 +110,7 @@ def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here)
     """
     subject = Subject(mechanism, domain)
     listed = _listed(subject, each)
-    claim = subject.claim(*listed.example[0])
+    claim = _claim_of_all(subject, listed.example, each)
     used = np.unique(listed.standing)
     laws = [law for block in each(laws_of, subject, _parts(used, BUILT)) for law in block]
     classes, first = _classes(laws)
@@ -187,8 +188,7 @@ def _listed(subject: Subject, each: Each) -> _Listed:
 
 
 def pairs_of(subject: Subject, points: Indices) -> tuple[Indices, Indices, int]:
-    """Return the pairs that stand for those of some points with their neighbours, of each an example, and the number of
-    pairs.
+    """Return the pairs that stand for those of some points with their neighbours, an example of each, and their number.
 
     A pair is coded as the number of its first point times the size of the domain, plus that of its second point.
     Raises ValueError where a symmetry leaves the domain.
@@ -246,7 +246,7 @@ def _written(law: exact.Described) -> Iterator[object]:
             yield from _written(law.parts[key])
         return
     atoms = law.atoms
-    if isinstance(atoms, np.ndarray):
+    if isinstance(atoms, np.ndarray) and atoms.dtype.kind in "iuf":  # the bytes of objects are their addresses
         yield from (atoms.dtype.str, atoms.shape, atoms.tobytes())
     else:
         yield atoms if isinstance(atoms, range) else [identity(atom) for atom in atoms]
@@ -270,12 +270,22 @@ def _classes(laws: Sequence[BuiltLaw]) -> tuple[Indices, list[int]]:
     return np.array([numbers[law.digest] for law in laws], dtype=np.int64), first
 
 
-def compared(subject: Subject, pairs: NDArray[np.int64]) -> list[ExactEvidence]:
-    """Return the exact evidence of some pairs. Raises ValueError where their claims differ."""
-    claims = {subject.claim(*pair) for pair in pairs.tolist()}
+def _claim_of_all(subject: Subject, pairs: NDArray[np.int64], each: Each) -> Claim:
+    """Return the claim on all of the pairs, of which some are never compared. Raises ValueError where it differs."""
+    claims = {claim for block in each(claims_of, subject, _parts(pairs, CLAIMED)) for claim in block}
     if len(claims) != 1:
         raise ValueError(f"the claim of {subject.mechanism.name} depends on the pair: {claims}")
-    claim = claims.pop()
+    return claims.pop()
+
+
+def claims_of(subject: Subject, pairs: NDArray[np.int64]) -> set[Claim]:
+    """Return the claims on some pairs, each once."""
+    return {subject.claim(*pair) for pair in pairs.tolist()}
+
+
+def compared(subject: Subject, pairs: NDArray[np.int64]) -> list[ExactEvidence]:
+    """Return the exact evidence of some pairs, which have one claim."""
+    claim = subject.claim(*pairs[0])
     laws: dict[int, exact.Described] = {}
     found = []
     for points in pairs.tolist():

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -111,6 +112,11 @@ def laplace_claim(parameters: LaplaceParameters, data_in: Data, data_out: Data) 
 
 def gaussian_claim(parameters: GaussianParameters, data_in: Data, data_out: Data) -> Claim:
     """Return the promise of every Gaussian member: ρ = Δ²/(2σ²) of zCDP, as (ε, δ) at the parameters' δ."""
+    return _gaussian_promise(parameters)
+
+
+@lru_cache(maxsize=256)
+def _gaussian_promise(parameters: GaussianParameters) -> Claim:
     rho = (Fraction(parameters.sensitivity) / Fraction(parameters.sigma)) ** 2 / 2
     return Zcdp.of(rho).claim(parameters.delta)
 

@@ -224,3 +224,31 @@ def test_a_symmetry_that_leaves_the_domain_is_refused() -> None:
     part = Domain("part", None, domain.points[5:], domain.data_of, lambda point: domain.points[-1:])
     with pytest.raises(ValueError, match="a symmetry of exponential-exact leaves the domain part"):
         every_pair.pairs_of(Subject(member("exponential-exact"), part), np.array([0]))
+
+
+def test_a_claim_that_depends_on_the_pair_is_refused_also_where_floats_decide_all_pairs() -> None:
+    """Five pairs are within a claim of 2 nats by far. One of them, which is not the first, claims less."""
+    points = np.arange(4)[:, np.newaxis]
+    domain: Domain[Any, None] = Domain(
+        "claims", None, points, lambda point: int(point[0]), lambda point: np.delete(points, int(point[0]), axis=0)
+    )
+
+    def law(data: int, parameters: None) -> Law[Any]:
+        return exact_law(range(2), range(1, 3), [100 + 30 * data, 300 - 30 * data], 400)
+
+    def claim(parameters: None, data_in: int, data_out: int) -> Claim:
+        return Claim(0.01 if {data_in, data_out} == {1, 2} else 2.0)
+
+    mechanism: Mechanism[Any, Any, Any] = Mechanism("two-claims", "claims", lambda *given: [], claim, law)
+    with pytest.raises(ValueError, match="the claim of two-claims depends on the pair"):
+        decide(mechanism, domain)
+
+
+def test_digests_read_what_arrays_of_objects_hold() -> None:
+    """And not where it lies: another object may be there later."""
+
+    def digest(*atoms: int) -> bytes:
+        return every_pair._digest(exact_law(np.array(atoms, dtype=object), [1, 2], [1, 1], 2))
+
+    assert digest(0, 10**30) == digest(0, int("1" + 30 * "0"))
+    assert digest(0, 10**30) != digest(0, 10**30 + 1)
