@@ -47,7 +47,7 @@ class Event:
 
 @dataclass(slots=True)
 class _Judged:
-    """One input: its law, its events, and what was seen."""
+    """One input: its law, its events, and what was seen. singly: a batch raised, and its runs are drawn one by one."""
 
     data: Any
     law: Law[Any]
@@ -57,6 +57,7 @@ class _Judged:
     runs: int = 0
     log_e_value: float = 0.0
     loudest: int = 0
+    singly: bool = False
 
 
 def conform(
@@ -74,13 +75,16 @@ def conform(
 
     law(data): a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the rest of the
     mass lies on other outcomes. Raises TypeError and ValueError where it is neither.
+
+    After a batch that raises, the runs of its input are drawn one by one, and wealth begins again, as in `Runs.judge`:
+    so a batch function needs twice as much. Drawing only that batch again would show too few refusals.
     """
     from hypothesis import strategies as st
 
     started, found = time.monotonic(), None
     drawn = search(st.tuples(data, st.just("")), lambda pair: 0.0, seed=seed, seconds=seconds, examples=INPUTS)
     judged = [_judged(pair[0], law) for _, pair in drawn.ranked[:INPUTS]]
-    needed = math.log(len(judged) / alpha) + SLACK if judged else math.inf
+    needed = math.log((2 if function.batch else 1) * len(judged) / alpha) + SLACK if judged else math.inf
     size, most = FIRST, runs or math.inf
     try:
         with function.within(seconds):
@@ -99,7 +103,12 @@ def conform(
 
 
 def _look(function: Function, one: _Judged, runs: int) -> None:
-    outcomes = function.outcomes(one.data, runs)
+    raised = function.raised
+    outcomes = [] if one.singly else function.outcomes(one.data, runs)
+    if function.raised > raised:
+        one.singly, one.seen, one.runs, one.log_e_value = True, Counter(), 0, 0.0
+    if one.singly:
+        outcomes = [function.outcome(one.data) for _ in range(runs)]
     if one.runs == 0 and all_refused(outcomes) and identity(outcomes[0]) not in one.known:
         raise ValueError(f"every run at {shown(one.data)} raised; the last: {outcomes[-1]}")
     one.seen.update(map(identity, outcomes))
@@ -188,7 +197,7 @@ def events(law: Law[Any]) -> list[Event]:
     made = [_event(f"the outcome is {atoms[i]!r}", law, [i], low, high) for i in likeliest]
     if all(isinstance(atom, int | float | np.integer | np.floating) for atom in atoms):
         order = np.argsort(np.array(atoms, dtype=object), kind="stable").tolist()
-        sums, total = np.cumsum([low[place] for place in order]), int(sum(low))
+        sums, total = np.cumsum(low[order]), int(sum(low))  # Python's integers: 64 bits may not hold them
         for part in range(1, QUANTILES + 1):
             last = int(np.searchsorted(sums, total * part // (QUANTILES + 1)))
             made.append(_event(f"the outcome is at most {atoms[order[last]]!r}", law, order[: last + 1], low, high))

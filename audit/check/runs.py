@@ -11,7 +11,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from subnormal.attacks.core.events import Event, OneOf
@@ -220,8 +220,8 @@ class Runs:
         most: runs of each world, at the most. share: of the time that is left.
 
         A call for a batch that raises does not say which of its runs did: its runs are drawn again one by one, and so
-        are all later ones. As that happens once at the most, expected wealth is at most 2 instead of 1: the wealth that
-        is kept, and that of the runs drawn again. So a batch function needs twice 1/α.
+        are all later ones. Their wealth begins at 1. That of the batches before counts as lost, which makes it no more
+        likely to be large. So there are two e-processes: a batch function needs twice 1/α, each with half of α.
         """
         state, looks, size, singly = State(suspicion.point), [(0, 0.0)], FIRST, False
         needed = -math.log(alpha) + SLACK + (math.log(2) if self._function.batch else 0.0)
@@ -233,6 +233,7 @@ class Runs:
                 drawn = self.draw(pair, size, singly=singly, fewer=True)
                 if self._function.raised > raised:
                     singly, drawn = True, self.draw(pair, size, singly=True, fewer=True)
+                    state = replace(state, log_wealth=(0.0, 0.0, 0.0, 0.0))
             if not len(drawn[0]):
                 break
             state = e_process.update(state, pair_counts(suspicion.event, drawn))

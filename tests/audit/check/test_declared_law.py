@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from subnormal import Verdict, check
+from subnormal.audit.check import declared_law
 from subnormal.audit.check.declared_law import events
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import LawEvidence, Result
 from subnormal.audit.statistics.conformance import log_e_values, log_mean
 from subnormal.mechanisms.core.law import exact_law
+from subnormal.mechanisms.core.mechanism import Refused
 
 GENERATOR = np.random.default_rng(1)
 
@@ -82,6 +84,30 @@ def test_one_outcome_that_the_law_does_not_have_is_enough() -> None:
     assert evidence_of(result).log_e_value == math.inf
     assert json.loads(to_json(result))["evidence"]["law"]["log_e_value"] == "inf"
     assert "the declared law" in to_html(result)
+
+
+def test_runs_of_a_batch_that_raises_are_no_fewer_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal of chance 1/256 makes a batch of 64 raise. If only that one were drawn again, a fifth would be seen."""
+    monkeypatch.setattr(declared_law, "BATCH", 64)
+    draw = random.Random(1)
+
+    def coins(data: int, runs: int) -> list[int]:
+        numbers = [draw.getrandbits(8) for _ in range(runs)]
+        if 0 in numbers:
+            raise ValueError("refused")
+        return numbers
+
+    of_bytes: dict[Any, Fraction] = dict.fromkeys([Refused("ValueError: refused"), *range(1, 256)], Fraction(1, 256))
+    result = check(coins, st.just(0), law=lambda data: of_bytes, batch=True, runs=1 << 15)
+    assert result.verdict is Verdict.NOT_REFUTED
+    assert evidence_of(result).runs == 1 << 15
+
+
+def test_events_of_a_law_over_a_large_denominator() -> None:
+    """Its sums do not fit 64 bits."""
+    made = {event.words: event.chances for event in events(exact_law([1, 2, 3], [1, 2, 3], [1 << 62] * 3, 3 << 62))}
+    low, high = made["the outcome is at most 2"]
+    assert low <= 2 / 3 <= high
 
 
 def test_events_have_the_chances_of_the_law() -> None:

@@ -146,6 +146,24 @@ def test_a_batch_that_raises_is_drawn_again_one_by_one_and_so_are_all_later_ones
     assert len(sizes) == 4 + 64 + 2 * 64 + 2 * 72
 
 
+def test_wealth_begins_again_after_a_batch_that_raises() -> None:
+    """Which batches raise may depend on their outcomes: those before it are no fair sample."""
+    calls = 0
+
+    def function(bit: int, runs: int) -> list[int]:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise ValueError("one of the runs is refused")
+        return [bit if calls < 5 else 0] * runs
+
+    runs = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
+    evidence = runs.judge((0, 1), certain(Claim(1.0), 0), 1e-60, 0, most=256)
+    (_, second), (_, third) = evidence.looks[2:4]
+    assert second > 10
+    assert third <= 0
+
+
 def test_refusals_of_a_batch_convict_no_function_that_keeps_its_claim() -> None:
     """Each run is refused with chance 1/1000 or e/1000, which makes a batch of 1,000 raise."""
 
