@@ -272,7 +272,7 @@ def _classes(laws: Sequence[BuiltLaw]) -> tuple[Indices, list[int]]:
 
 def _claim_of_all(subject: Subject, pairs: NDArray[np.int64], each: Each) -> Claim:
     """Return the claim on all of the pairs, of which some are never compared. Raises ValueError where it differs."""
-    claims = {claim for block in each(claims_of, subject, _parts(pairs, CLAIMED)) for claim in block}
+    claims: set[Claim] = {claim for block in each(claims_of, subject, _parts(pairs, CLAIMED)) for claim in block}
     if len(claims) != 1:
         raise ValueError(f"the claim of {subject.mechanism.name} depends on the pair: {claims}")
     return claims.pop()

@@ -248,7 +248,8 @@ def test_digests_read_what_arrays_of_objects_hold() -> None:
     """And not where it lies: another object may be there later."""
 
     def digest(*atoms: int) -> bytes:
-        return every_pair._digest(exact_law(np.array(atoms, dtype=object), [1, 2], [1, 1], 2))
+        objects: Any = np.array(atoms, dtype=object)
+        return every_pair._digest(exact_law(objects, [1, 2], [1, 1], 2))
 
     assert digest(0, 10**30) == digest(0, int("1" + 30 * "0"))
     assert digest(0, 10**30) != digest(0, 10**30 + 1)
