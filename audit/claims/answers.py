@@ -23,7 +23,7 @@ from subnormal.audit.text import error_text
 from subnormal.mechanisms.core.mechanism import Refused
 
 FOLDER = Path(__file__).parent / "packages"
-SECONDS = 2.0  # of processor time, for one answer
+SECONDS = 1.0  # of processor time, for one answer
 BYTES = 6 << 30  # of memory of an answering process
 WALL_SECONDS = 120.0  # after which a process that does not answer is ended
 

@@ -30,13 +30,14 @@ def sampled_laplace(scale, sampling):
 
 
 def interval(loss, steps):
-    """Return the interval for losses of this size: a thousandth of those of all steps, a tenth of one at the most."""
-    return loss * min(0.1, 1e-3 * math.sqrt(steps))
+    """Return the interval for losses of this size: a thousandth of those of all steps, and at most that of one."""
+    return loss * min(1.0, 1e-3 * math.sqrt(steps))
 
 
 def pld(event, steps, scale, **rest):
-    """Return the accountant after so many steps. scale: of the noise, whose losses have a size of 1/scale."""
-    return PLDAccountant(value_discretization_interval=interval(1 / scale, steps)).compose(event(scale, **rest), steps)
+    """Return the accountant after so many steps. scale: of the noise; losses have a size of the sampling over it."""
+    width = interval((rest.get("sampling") or 1.0) / scale, steps)
+    return PLDAccountant(value_discretization_interval=width).compose(event(scale, **rest), steps)
 
 
 def pld_gaussian(sigma, steps, delta):
