@@ -46,6 +46,7 @@ from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
 from subnormal.mechanisms.samplers.wide_gaussian import WideGaussian
 
 LAW_STEPS_MAX = 1 << 17  # weights that a law adds up
+WHOLE_MAX = 1 << 56  # σ of noise in int64: more of it would wrap around now and then
 ROOT_BITS = 64  # of the standard deviation that off-grid inputs call for
 
 
@@ -86,8 +87,11 @@ def fill(
     """Fill an array with noise as `sample` adds it, unclamped: exact, and about as fast as numpy's normals.
 
     out: C-contiguous, of any shape; int64 where grid ≥ 0, else float64, exact up to 2^53 steps. sigma: in units of the
-    data, not of the grid. sources: each fills a share of the array, in a thread of its own; None: as many `system_bits`
-    as there are processors. Memory: some MiB a thread, whatever the size of the array.
+    data, not of the grid; at most 2^56 for int64, which holds 127σ then. sources: each fills a share of the array, in a
+    thread of its own; None: as many `system_bits` as there are processors. Memory: some MiB a thread, whatever the size
+    of the array.
+    Where the noise is added to multiples of 2^grid in float64, nothing is rounded as long as the sums are below 2^53
+    steps; elsewhere their rounding may tell of the data.
     Raises ValueError for an array of another type or not C-contiguous, no source, and as `sample` does.
 
     >>> from subnormal.mechanisms.bits import seeded_bits
@@ -103,6 +107,8 @@ def fill(
         sources = [system_bits() for _ in range(processors())]
     if not sources:
         raise ValueError("sources must not be empty")
+    if grid >= 0 and variance_of(sigma, 0) > WHOLE_MAX**2:
+        raise ValueError(f"sigma must be at most 2^56 in an array of int64, got {sigma}")
     noise = wide_gaussian.sampler(variance_of(sigma, grid))
 
     def fill_share(bits: BitSource, share: NDArray[Any]) -> None:

@@ -117,6 +117,8 @@ def test_an_array_that_cannot_be_filled(out: Any, grid: int, message: str) -> No
         gaussian_exact.fill(out, 1.0, grid=grid)
     with pytest.raises(ValueError, match="sources must not be empty"):
         gaussian_exact.fill(np.empty(1, dtype=np.int64), 1.0, [])
+    with pytest.raises(ValueError, match="sigma must be at most 2"):  # else some draws would wrap around
+        gaussian_exact.fill(np.empty(1, dtype=np.int64), 2.0**62, grid=30)
 
 
 def test_less_noise_than_promised_is_violated() -> None:
