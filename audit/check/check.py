@@ -52,7 +52,7 @@ def check(
     >>> from subnormal.mechanisms.privacy import Claim
     >>> def noisy_sum(records):  # forgets to clip
     ...     return sum(records) + random.gauss(0.0, 1.0)
-    >>> found = check(noisy_sum, st.lists(st.floats(0, 1000)), adjacency.add_or_remove(), Claim(1.0, 1e-6), seconds=10)
+    >>> found = check(noisy_sum, st.lists(st.floats(0, 1000)), adjacency.add_or_remove(), Claim(1.0, 1e-6))
     >>> str(found.verdict)
     'VIOLATED'
 
