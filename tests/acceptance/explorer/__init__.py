@@ -1,0 +1,1 @@
+"""docs/explorer.html in a real browser."""
