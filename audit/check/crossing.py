@@ -76,7 +76,8 @@ def of_sizes(one: Any, other: Any) -> Way | None:
 
 
 def of_numbers(distance: float) -> WayOf:
-    """Return the way of numbers, or of vectors entry by entry, in steps of the distance."""
+    """Return the way of numbers, or of vectors entry by entry, in steps of the distance, or of nearly that for floats:
+    so that both ends of a step are no further apart after rounding. None where the distance is below that."""
 
     def way(one: Any, other: Any) -> Way | None:
         if not _are_alike(one, other):
@@ -87,8 +88,9 @@ def of_numbers(distance: float) -> WayOf:
         if not all(isinstance(number, int | float) and math.isfinite(number) for part in moving for number in part):
             return None
         whole = all(isinstance(number, int) for part in moving for number in part)
-        size = Fraction(math.floor(distance) if whole else distance)
-        if size == 0:
+        rounding = 0.0 if whole else 2 * math.ulp(max(abs(number) for part in moving for number in part))
+        size = Fraction(math.floor(distance) if whole else distance) - Fraction(rounding)
+        if size <= 0:
             return None
         counts = [
             math.ceil(abs(Fraction(end) - Fraction(start)) / size) for start, end in zip(starts, ends, strict=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -44,9 +46,22 @@ def test_a_way_goes_from_neighbour_to_neighbour(adjacent: Adjacency, one: Any, o
             assert abs(len(before) - len(after)) == 1
 
 
+@pytest.mark.parametrize("start", [0.49999999999999994, 0.3, -1.1, 1e6 + 0.1])
+@pytest.mark.parametrize("distance", [1.0, 0.1])
+def test_floats_on_the_way_are_never_further_apart_than_neighbours(start: float, distance: float) -> None:
+    """0.49999999999999994 + 1 is rounded to 1.5: no neighbour, and rounding to integers moves the two 2 apart."""
+    way = within(distance).way(start, start + 9.5)
+    assert way is not None
+    steps, at = way
+    places = [at(step) for step in range(steps + 1)]
+    assert max(apart(*both, "l1") for both in pairwise(places)) <= Fraction(distance)
+    assert places == sorted(set(places))
+
+
 def test_there_is_no_way_between_inputs_of_other_forms() -> None:
     assert within(1).way("a", "b") is None
     assert within(0.5).way(0, 9) is None
+    assert within(1.0).way(1e17, 2e17) is None
     assert within(1).way((1,), (1, 2)) is None
     assert change_one().way([1], [1, 2]) is None
 
