@@ -103,6 +103,21 @@ def test_runs_of_a_batch_that_raises_are_no_fewer_refusals(monkeypatch: pytest.M
     assert evidence_of(result).runs == 1 << 15
 
 
+def test_an_input_that_begins_again_calls_no_other_for_no_runs() -> None:
+    sizes: list[int] = []
+
+    def coins(data: int, runs: int) -> list[int]:
+        sizes.append(runs)
+        if data and len(sizes) > 8 and runs > 1:  # in its last look
+            raise ValueError("refused")
+        return [random.getrandbits(1) for _ in range(runs)]
+
+    half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    check(coins, st.sampled_from([0, 1]), law=lambda data: half, batch=True, runs=1 << 10)
+    assert 1 in sizes
+    assert 0 not in sizes
+
+
 def test_events_of_a_law_over_a_large_denominator() -> None:
     """Its sums do not fit 64 bits."""
     made = {event.words: event.chances for event in events(exact_law([1, 2, 3], [1, 2, 3], [1 << 62] * 3, 3 << 62))}
