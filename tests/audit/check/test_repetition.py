@@ -153,7 +153,7 @@ def test_what_moves_together_keeps_the_distance_of_another_norm(norm: Any, share
         lambda one, other: one != other,
         st.tuples(NUMBERS, NUMBERS),
     ],
-    ids=repr,
+    ids=["change-one", "add-or-remove", "within", "predicate", "pairs"],
 )
 def test_every_relation_has_neighbours_with_ties(adjacent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repetition, "OFTEN", 1)
