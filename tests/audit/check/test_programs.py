@@ -179,7 +179,7 @@ def test_what_is_not_there_is_named(name: str, told: str) -> None:
         named(name)
 
 
-@pytest.mark.parametrize(("function", "told"), [("cmd: ./nowhere", "cannot be started"), ("math:pi", "be callable")])
+@pytest.mark.parametrize(("function", "told"), [("cmd: ./nowhere", "cannot be started"), ("math:pi", "is no function")])
 def test_what_cannot_be_started_is_one_line_and_exits_2(function: str, told: str) -> None:
     shown = call(function)
     assert shown.exit_code == 2

@@ -115,7 +115,7 @@ def test_a_failure_says_what_was_claimed_what_was_found_and_how_sure(report: Rep
     told = case_of(report, row)
     assert (told.tag, told.get("type")) == ("failure", "VIOLATED")
     message, body = told.get("message", ""), told.text or ""
-    assert message.startswith("claimed ε = 0.5, which allows an advantage of 0.2449; known by exact, sampled at 99.97")
+    assert message.startswith("claimed ε = 0.5, which allows an advantage of 0.2449; known by exact, sampled at 99.9")
     assert "a loss of ∞, and the claimed ε would need a δ of 0.99" in message
     assert "claim: ε = 0.5, which allows an advantage of 0.2449\n" in body
     assert row.description in body
