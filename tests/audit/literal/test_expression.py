@@ -224,7 +224,7 @@ DATA = [
 ]
 
 
-@pytest.mark.parametrize("data", DATA, ids=lambda data: repr(data)[:30])
+@pytest.mark.parametrize("data", DATA, ids=lambda data: type(data).__name__)
 def test_what_is_pasted_is_the_data(data: Any) -> None:
     text = literal(data)
     assert text is not None
