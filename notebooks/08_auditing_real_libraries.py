@@ -108,7 +108,7 @@ if missing:
 
 # %%
 def show(rows):
-    """The table of some rows, and below it what went wrong or has to be known."""
+    """The table of some rows, and below it what went wrong."""
     lines = ["| mechanism | verdict | event, in | event, out | ε is at least | claimed | runs |", "|" + "---|" * 7]
     for row in rows:
         cells, sampled = table.columns(row), row.sampled
@@ -118,8 +118,8 @@ def show(rows):
         lines.append(f"| {cells['mechanism']} | **{verdict}** | {' | '.join(numbers)} |")
     display(Markdown("\n".join(lines)))
     for row in rows:
-        for told in (*([row.error] if row.error else []), *(f"warning: {told}" for told in row.warnings)):
-            print(f"{row.mechanism}: {told}")
+        if row.error:
+            print(f"{row.mechanism}: {row.error}")
 
 
 grid = grid_precision(EPSILON)

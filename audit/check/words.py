@@ -146,10 +146,10 @@ def _stability_words(evidence: StabilityEvidence) -> str:
 
 
 def _law_words(evidence: LawEvidence) -> str:
-    ends = [f"{end:.6g}" for end in (evidence.low, evidence.high)]
+    ends = [short(end, 6) for end in (evidence.low, evidence.high)]
     chance = ends[0] if ends[0] == ends[1] else " to ".join(ends)
     e_value, needed = short(math.exp(min(700.0, evidence.log_e_value)), 3), short(evidence.inputs / evidence.alpha, 3)
-    share = f"a share of {evidence.seen / evidence.runs:.6g} where the law has {chance}"
+    share = f"a share of {short(evidence.seen / evidence.runs, 6)} where the law has {chance}"
     seen = f"{evidence.event} in {evidence.seen:,} of {counted(evidence.runs, 'run')} at {evidence.data}"
     return f"{seen}, {share}: e-value {e_value}, {needed} refutes"
 

@@ -85,7 +85,7 @@ class Answering:
     def __init__(self, one: Package, python: Path) -> None:
         path = os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else ""
         threads = ("OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
-        served = (serve.__file__, str(FOLDER / "answering.py"), f"{SECONDS:g}", str(BYTES), str(one.file))
+        served = (serve.__file__, str(FOLDER / "answering.py"), str(SECONDS), str(BYTES), str(one.file))
         self._command = shlex.join(["env", f"PYTHONPATH={path}", *threads, str(python), *served])
         self._stack = ExitStack()
         self._ask: Callable[[Any, int], list[Any]] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Context
 from typing import TYPE_CHECKING, Any
 
 from subnormal.mechanisms.numerics.interval import Interval, interval
@@ -76,6 +77,15 @@ def clipped(value: Interval) -> Bounds:
     return max(0.0, low), max(0.0, up)
 
 
+def of_three_digits(value: float) -> float:
+    """Return the nearest number of three significant digits.
+
+    >>> of_three_digits(2.71828e-9)
+    2.72e-09
+    """
+    return float(Context(prec=3).create_decimal_from_float(value))
+
+
 def decades(low: float, high: float, *edges: float, whole: bool = False) -> SearchStrategy[Any]:
     """Return a strategy of numbers from 10^low to 10^high, as likely in each decade, and the edge values.
 
@@ -83,7 +93,7 @@ def decades(low: float, high: float, *edges: float, whole: bool = False) -> Sear
     """
     from hypothesis import strategies as st
 
-    drawn = st.floats(low, high).map(lambda power: float(f"{10**power:.3g}"))
+    drawn = st.floats(low, high).map(lambda power: of_three_digits(10**power))
     every = st.one_of(st.sampled_from(edges), drawn) if edges else drawn
     return every.map(round) if whole else every
 
@@ -92,8 +102,8 @@ def deltas(*edges: float) -> SearchStrategy[Any]:
     """Return a strategy of δ between 0 and 1, most of them from 10^-15 to 10^-1, some down to 10^-300."""
     from hypothesis import strategies as st
 
-    usual = st.floats(1, 15).map(lambda power: float(f"{10**-power:.3g}"))
-    tiny = st.floats(15, 300).map(lambda power: float(f"{10**-power:.3g}"))
+    usual = st.floats(1, 15).map(lambda power: of_three_digits(10**-power))
+    tiny = st.floats(15, 300).map(lambda power: of_three_digits(10**-power))
     return st.one_of(st.sampled_from([1e-5, 1e-6, 1e-9, 0.5, *edges]), usual, usual, usual, tiny)
 
 

