@@ -182,7 +182,7 @@ def _print(found: list[Held]) -> None:
     for one in found:
         verdict = "VIOLATED" if one.violated else "not refuted" if one.examples else "no answer"
         counts = (f"{count:,}" for count in (one.examples, one.refused, one.rounded))
-        most = one.loosest.factor if one.loosest else None
+        most = max(1.0, one.loosest.factor) if one.loosest else None
         table.add_row(one.accountant, one.kind.name, *counts, verdict, *map(short, (one.factor, most)))
     print_table(table)
     for one in found:
