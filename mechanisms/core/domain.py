@@ -112,7 +112,7 @@ def options_text(name: str, **options: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A map of pairs of data that keeps what can be told of them: each divergence of the two laws stays the same.
+    """A map of pairs of data that changes no divergence between the two laws of a pair.
 
     A member that has it says so in its record; a test compares it with the laws of every pair of a small domain.
 

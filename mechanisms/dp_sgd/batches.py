@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
+from subnormal.mechanisms.samplers.normalized import uniform_below
 
 Sums: TypeAlias = tuple[int, ...]  # of a batch, over its records, for each column
 History: TypeAlias = tuple[Sums, ...]  # the sums of several batches
@@ -69,18 +70,9 @@ def _orders(records: int, bits: BitSource, n: int) -> NDArray[np.int64]:
     orders = np.tile(np.arange(records), (n, 1))
     rows = np.arange(n)
     for last in range(records - 1, 0, -1):
-        other = _below(last + 1, bits, n)
+        other = uniform_below(np.full(n, last + 1), last.bit_length(), bits)
         orders[rows, last], orders[rows, other] = orders[rows, other], orders[rows, last]
     return orders
-
-
-def _below(end: int, bits: BitSource, n: int) -> NDArray[np.int64]:
-    """Return n integers below `end`, all equally likely. Rejected words leak nothing: they are independent of it."""
-    width = (end - 1).bit_length()
-    drawn = bits.words(n, width).astype(np.int64)
-    while len(over := np.flatnonzero(drawn >= end)):
-        drawn[over] = bits.words(len(over), width).astype(np.int64)
-    return drawn
 
 
 def poisson_sums(columns: NDArray[np.int64], rate: Fraction) -> Mapping[Sums, Fraction]:

@@ -95,7 +95,7 @@ def as_gradients(data: Any) -> Gradients:
 
 
 def adjacent(parameters: DpSgdParameters, data_in: Gradients, data_out: Gradients) -> bool:
-    """Return whether one has the records of the other, but for one that was added, removed, or replaced by zeros."""
+    """Return whether the two differ in one record, which is added, removed, or replaced by zeros."""
     if as_gradients(data_in).shape[1] != as_gradients(data_out).shape[1]:
         return False
     records_in, records_out = (Counter(map(tuple, data.tolist())) for data in (data_in, data_out))

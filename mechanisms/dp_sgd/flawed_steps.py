@@ -5,7 +5,7 @@ The claim is what an accountant says of Poisson sampling and discrete noise, wha
 - actual-batch-size: the noisy sum is divided by the size of the batch, which is not public.
 - empty-batch: the mean over an empty batch is 0/0, and what is released is not a number.
 - microbatch-noise: a batch is taken in pieces of `batch_size` records, and noise is added to the sum of each.
-- shuffled: the batches are pieces of a random order, and the accountant is told of Poisson sampling. The pieces are
+- shuffled: the batches are pieces of a random order, and the claim is that of Poisson sampling. The pieces are
   independent neither of each other nor of the number of records (Chua et al. 2024, "How Private are DP-SGD
   Implementations?").
 - batch-clipping: the mean over the batch is clipped to C, and the noise is that of σ·C/batch_size: each gradient would

@@ -62,8 +62,8 @@ def uniform_below(counts: NDArray[np.int64], width: int, bits: BitSource) -> NDA
     drawn = np.zeros(len(counts), dtype=np.int64)
     if width == 0:
         return drawn
-    lengths = np.array([int(count - 1).bit_length() for count in range(1, int(counts.max(initial=1)) + 1)])
-    masks = (np.int64(1) << lengths[counts - 1]) - 1
+    lengths = np.frexp((counts - 1).astype(np.float64))[1]  # of the bits; exact below 2^53
+    masks = (np.int64(1) << lengths.astype(np.int64)) - 1
     pending = np.arange(len(counts))
     while len(pending):
         drawn[pending] = bits.words(len(pending), width).astype(np.int64) & masks[pending]

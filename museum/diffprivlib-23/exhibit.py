@@ -13,7 +13,7 @@ package = ModuleType("diffprivlib")  # importing the whole package needs an old 
 package.__path__ = [str(importlib.metadata.distribution("diffprivlib").locate_file("diffprivlib"))]
 sys.modules["diffprivlib"] = package
 
-from diffprivlib.mechanisms.wishart import Wishart  # noqa: E402
+from diffprivlib.mechanisms.wishart import Wishart  # noqa: E402 - after the lines that let it be imported
 
 claim = Claim(epsilon=1.0)
 mechanism = Wishart().set_epsilon(claim.epsilon).set_sensitivity(1.0)
