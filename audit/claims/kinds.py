@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
+from subnormal.audit.claims.fixed_sample_kinds import FIXED_SAMPLE_KINDS
 from subnormal.audit.claims.kind import Kind
 from subnormal.audit.claims.noise_kinds import NOISE_KINDS
 from subnormal.audit.claims.sampling_kinds import SAMPLING_KINDS
 from subnormal.audit.claims.selection_kinds import SELECTION_KINDS
 
-KINDS = (*NOISE_KINDS, *SAMPLING_KINDS, *CONVERSION_KINDS, *SELECTION_KINDS)
+KINDS = (*NOISE_KINDS, *SAMPLING_KINDS, *FIXED_SAMPLE_KINDS, *CONVERSION_KINDS, *SELECTION_KINDS)
 
 
 def kind(name: str) -> Kind:

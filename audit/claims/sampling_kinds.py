@@ -33,7 +33,7 @@ CELL = 1 / 4  # standard deviations, the widest
 REACH = 10  # standard deviations of the integrand's mass on either side
 
 
-def _gaussian(sigma: float, sampling: float, steps: int, delta: float) -> Bounds:
+def gaussian(sigma: float, sampling: float, steps: int, delta: float) -> Bounds:
     """Bounds of the larger of both directions.
 
     Of one step, δ(ε) = q·δ₁(ln(1 + (e^ε − 1)/q)) with δ₁ of the noise without sampling: exact, and a lower bound for
@@ -96,7 +96,7 @@ def _sampled_loss(loss: Interval, sampling: float) -> Interval:
     return loss + log(sampling + (1 - interval(sampling)) * exp(-loss))
 
 
-def _laplace(scale: float, sampling: float, steps: int, delta: float) -> Bounds:
+def laplace(scale: float, sampling: float, steps: int, delta: float) -> Bounds:
     """As for Gaussian noise; the loss of a step is at most ln(1 + q·(e^(1/s) − 1)), which is attained.
 
     Of one step, ε(δ) is so much for the ε at δ/q of the noise without sampling.
@@ -211,7 +211,7 @@ SAMPLING_KINDS = (
         "ε at δ",
         "steps of DP-SGD: Gaussian noise of deviation sigma on the sum of a Poisson sample",
         _sigma_sampling_steps_delta,
-        _gaussian,
+        gaussian,
         False,
         "Abadi et al. 2016; Zhu, Dong, Wang 2022; counted in buckets",
     ),
@@ -220,7 +220,7 @@ SAMPLING_KINDS = (
         "ε at δ",
         "steps with Laplace noise of this scale on the sum of a Poisson sample",
         lambda: {"scale": decades(-2, 4, 1.0), "sampling": _sampling(), "steps": steps_count(), "delta": deltas(0.0)},
-        _laplace,
+        laplace,
         False,
         "Balle, Barthe, Gaboardi 2018; counted in buckets",
     ),

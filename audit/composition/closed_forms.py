@@ -78,7 +78,7 @@ def gaussian(sigma: float, *, count: int = COUNT) -> Composition:
     grid = Grid.reaching(middle - reach, middle + reach, count)
     losses: Floats = grid.width * np.arange(grid.first, grid.last + 1, dtype=np.float64)
     edges = np.clip(sigma * losses + 0.5 / sigma, -TAIL, TAIL + 1 / sigma)  # of x/σ; only a tail lies beyond
-    a, b = _normal(edges - 1 / sigma), _normal(edges)
+    a, b = normal_masses(edges - 1 / sigma), normal_masses(edges)
     # A rounding error of an edge changes its loss by that error over σ.
     return Composition(fill_buckets(a, b, count, grid, excess=ROUNDING * float(np.abs(losses).max() + middle)))
 
@@ -107,7 +107,7 @@ def subsampled_gaussian(
         inside = sigma * np.log1p(np.expm1(losses) / probability) + 0.5 / sigma
     furthest = TAIL + 1 / sigma
     edges = np.sort(np.clip(np.where(np.expm1(losses) > -probability, inside, -furthest), -furthest, furthest))
-    without, with_it = _normal(edges), _normal(edges - 1 / sigma)
+    without, with_it = normal_masses(edges), normal_masses(edges - 1 / sigma)
     mixed = Masses(
         (1 - probability) * without.low + probability * with_it.low,
         ((1 - probability) * without.high + probability * with_it.high) * (1 + ROUNDING),
@@ -137,7 +137,7 @@ def _mixture_loss(x: float, sigma: float, probability: float) -> float:
     )
 
 
-def _normal(edges: Floats) -> Masses:
+def normal_masses(edges: Floats) -> Masses:
     """Return the standard normal masses below, between and above ascending edges, shape (edges + 1,).
 
     Gauss-Legendre on pieces of width w ≤ 1/(|x| + 4): |φ^(2m)| ≤ (|x| + √(2m))^(2m)·φ, and φ's largest value on a piece

@@ -6,7 +6,7 @@ with the default of 10^-4 an answer takes minutes where losses are large.
 
 import math
 
-from dp_accounting import dp_event
+from dp_accounting import NeighboringRelation, dp_event
 from dp_accounting.pld import common, privacy_loss_distribution
 from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from dp_accounting.rdp import rdp_privacy_accountant
@@ -83,6 +83,13 @@ def rdp_gaussian_delta(sigma, steps, epsilon):
     return RdpAccountant().compose(gaussian(sigma), steps).get_delta(epsilon)
 
 
+def rdp_fixed_sample_gaussian(sigma, sample, left_out, steps, delta):
+    """The noise multiplier of an event is the deviation over the largest norm of a value, here 1."""
+    event = dp_event.SampledWithoutReplacementDpEvent(sample + left_out, sample, gaussian(sigma))
+    one = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    return one.compose(event, steps).get_epsilon(delta)
+
+
 def rdp_renyi(alpha, tau, delta):
     return rdp_privacy_accountant.compute_epsilon([alpha], [tau], delta)[0]
 
@@ -108,6 +115,7 @@ ANSWERS = {
     ("rdp", "laplace"): rdp(laplace),
     ("rdp", "sampled-gaussian"): rdp(sampled_gaussian),
     ("rdp", "sampled-gaussian-renyi"): rdp_sampled_gaussian_renyi,
+    ("rdp", "fixed-sample-gaussian"): rdp_fixed_sample_gaussian,
     ("rdp", "renyi"): rdp_renyi,
     ("rdp", "zcdp"): rdp_zcdp,
 }

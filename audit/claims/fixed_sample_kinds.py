@@ -1,0 +1,120 @@
+"""Claims about noisy sums of samples without replacement: each step draws so many records, and a record is replaced.
+
+Values lie between −1 and 1, so that a replaced record moves the sum of a sample that holds it by 2 at the most. Let it
+be 1 or −1, and all others −1. Where the sample misses it, both sums are equal; so of one step the pair is that of a
+Poisson sample with noise of half the deviation, which is the worst at every ε ≥ 0 (Balle, Barthe, Gaboardi 2018,
+Theorem 9). Of several steps these two datasets prove the lower bound. They need not be the worst ones there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from subnormal.audit.claims import sampling_kinds
+from subnormal.audit.claims.composed import composed
+from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, steps_count
+from subnormal.audit.claims.noise_kinds import gaussian_epsilon, mu_of
+from subnormal.audit.composition import closed_forms
+from subnormal.audit.composition.composition import Composition
+from subnormal.audit.composition.privacy_buckets import ROUNDING, Grid, Masses, fill_buckets
+
+
+def _gaussian(sigma: float, sample: int, left_out: int, steps: int, delta: float) -> Bounds:
+    """Noise without sampling is an upper bound, and so are steps of what is the worst at each ε of one step."""
+    least, most = _shares(sample, left_out)
+    low = sampling_kinds.gaussian(sigma / 2, least, steps, delta)[0]
+    if steps == 1 or most in (0, 1):
+        return low, sampling_kinds.gaussian(sigma / 2, most, steps, delta)[1]
+    up = gaussian_epsilon(mu_of(sigma / 2, steps), delta)[1]
+    if sigma / 2 >= closed_forms.LEAST_SCALE:
+        up = min(up, composed(lambda count: [_worst_at_each_epsilon(sigma / 2, most, count)], steps, delta)[1])
+    return low, up
+
+
+def _laplace(scale: float, sample: int, left_out: int, steps: int, delta: float) -> Bounds:
+    """As for Gaussian noise; the upper bounds of Poisson samples use the largest loss and noise without sampling."""
+    least, most = _shares(sample, left_out)
+    low = sampling_kinds.laplace(scale / 2, least, steps, delta)[0]
+    return low, sampling_kinds.laplace(scale / 2, most, steps, delta)[1]
+
+
+def _shares(sample: int, left_out: int) -> tuple[float, float]:
+    """Return floats around the share of the records that is drawn.
+
+    A smaller share is post-processing of a larger one: with some probability the noise is drawn again, without the
+    record.
+    """
+    if not sample or not left_out:
+        return (1.0, 1.0) if sample else (0.0, 0.0)
+    share = sample / (sample + left_out)
+    return math.nextafter(share, 0.0), math.nextafter(share, 1.0)
+
+
+def _worst_at_each_epsilon(sigma: float, share: float, count: int) -> Composition:
+    """Return a step of a pair whose δ(ε), in both directions, is the largest one of any two neighbours at every ε ≥ 0.
+
+    Above the loss 0 it has the masses (A, B) of the sampled step, mirrored below it, and the rest at the loss 0.
+    A and B together weigh at most 1 above 0, because B has half at the most there: outcomes at least halfway.
+    A pair with the largest δ(ε) of one step at every ε, negative ones too, has it for any number of steps.
+    Source: Zhu, Dong, Wang 2022, on adaptive composition of dominating pairs.
+    """
+    top = _loss(closed_forms.TAIL + 1 / sigma, sigma, share)
+    grid = Grid.reaching(-top, top, count)
+    losses = grid.width * np.arange(0, grid.last + 1)
+    furthest = closed_forms.TAIL + 1 / sigma
+    edges = np.clip(sigma * np.log1p(np.expm1(losses) / share) + 0.5 / sigma, 0.0, furthest)
+    without, with_it = (closed_forms.normal_masses(places) for places in (edges, edges - 1 / sigma))
+    own = Masses(
+        ((1 - share) * without.low + share * with_it.low)[1:] * (1 - ROUNDING),
+        ((1 - share) * without.high + share * with_it.high)[1:] * (1 + ROUNDING),
+    )
+    other = Masses(without.low[1:], without.high[1:])
+    # More mass at the loss 0, in both worlds alike, makes a pair that is easier to tell apart.
+    rest = [max(0.0, 1 - math.fsum(own.low) - math.fsum(other.low)) * (1 + ROUNDING)]
+    one = Masses(np.concatenate([own.low, other.low, rest]), np.concatenate([own.high, other.high, rest]))
+    mirrored = Masses(np.concatenate([other.low, own.low, rest]), np.concatenate([other.high, own.high, rest]))
+    excess = ROUNDING * (2 / (1 - share) + 2 * (closed_forms.TAIL + 2 / sigma) / sigma)
+    return Composition(fill_buckets(one, mirrored, count, grid, excess=excess))
+
+
+def _loss(deviations: float, sigma: float, share: float) -> float:
+    """Return ln(1 − q + q·e^(x/σ − 1/(2σ²))) without overflow."""
+    exponent = deviations / sigma - 0.5 / sigma / sigma
+    return (
+        exponent + math.log(share + (1 - share) * math.exp(-exponent))
+        if exponent > 1
+        else math.log1p(share * math.expm1(exponent))
+    )
+
+
+def _sampled(**rest: Any) -> Mapping[str, Any]:
+    records = {"sample": decades(0, 4, 0.0, 1.0, whole=True), "left_out": decades(0, 7, 0.0, 1.0, 1e9, whole=True)}
+    return {**rest, **records, "steps": steps_count()}
+
+
+_SAMPLES = "on the sum of a sample without replacement, of values between −1 and 1, one of which is replaced"
+
+FIXED_SAMPLE_KINDS = (
+    Kind(
+        "fixed-sample-gaussian",
+        "ε at δ",
+        f"steps with Gaussian noise of deviation sigma {_SAMPLES}",
+        lambda: {**_sampled(sigma=decades(-3, 6, 1e-3, 1.0, 1e6) | decades(-1, 1)), "delta": deltas()},
+        _gaussian,
+        False,
+        "Balle, Barthe, Gaboardi 2018, Theorem 9; Zhu, Dong, Wang 2022; counted in buckets",
+    ),
+    Kind(
+        "fixed-sample-laplace",
+        "ε at δ",
+        f"steps with Laplace noise of this scale {_SAMPLES}",
+        lambda: {**_sampled(scale=decades(-2, 4, 1.0)), "delta": deltas(0.0)},
+        _laplace,
+        False,
+        "Balle, Barthe, Gaboardi 2018, Theorem 9; counted in buckets",
+    ),
+)
