@@ -8,8 +8,9 @@ from subnormal.audit.claims.kind import Kind
 from subnormal.audit.claims.noise_kinds import NOISE_KINDS
 from subnormal.audit.claims.sampling_kinds import SAMPLING_KINDS
 from subnormal.audit.claims.selection_kinds import SELECTION_KINDS
+from subnormal.audit.claims.shuffling_kinds import SHUFFLING_KINDS
 
-KINDS = (*NOISE_KINDS, *SAMPLING_KINDS, *FIXED_SAMPLE_KINDS, *CONVERSION_KINDS, *SELECTION_KINDS)
+KINDS = (*NOISE_KINDS, *SAMPLING_KINDS, *FIXED_SAMPLE_KINDS, *CONVERSION_KINDS, *SELECTION_KINDS, *SHUFFLING_KINDS)
 
 
 def kind(name: str) -> Kind:

@@ -68,7 +68,7 @@ def test_two_steps_lie_between_the_bounds(sample: int, left_out: int, delta: flo
 
 
 def test_shares_enclose_the_fraction() -> None:
-    for sample, left_out in ((1, 2), (7, 3), (1, 10**9)):
+    for sample, left_out in ((1, 2), (1, 9), (7, 3), (1, 10**9)):
         least, most = _shares(sample, left_out)
         assert least < Fraction(sample, sample + left_out) < most
         assert most - least <= 4e-16
