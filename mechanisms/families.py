@@ -31,7 +31,9 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
     dp_sgd_family.FAMILY,
 )
 
-HOW_TO_INSTALL = "in a checkout, pip install '.[libraries]' installs other people's libraries, '.[training]' JAX"
+HOW_TO_INSTALL = (
+    "in a checkout, pip install '.[libraries]' installs other people's libraries, '.[training]' JAX, '.[torch]' PyTorch"
+)
 
 
 def family(name: str) -> Family[Any, Any]:

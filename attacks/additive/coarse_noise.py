@@ -59,6 +59,8 @@ OTHERS = (
     "jax-normal-bfloat16",
     "jax-normal-float16",
     "jax-normal-float32",
+    "torch-normal-bfloat16",
+    "torch-normal-float16",
 )
 
 CONSTRUCTORS = (Constructor("coarse-noise", coarse_noise, ({}, *({"mechanism": name} for name in OTHERS))),)

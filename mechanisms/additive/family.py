@@ -282,6 +282,8 @@ GAUSSIAN: Family[Data, GaussianParameters] = Family(
         "subnormal.mechanisms.libraries.jax:BFLOAT16",
         "subnormal.mechanisms.libraries.jax:FLOAT16",
         "subnormal.mechanisms.libraries.jax:FLOAT32",
+        "subnormal.mechanisms.libraries.torch:BFLOAT16",
+        "subnormal.mechanisms.libraries.torch:FLOAT16",
     ),
     domain=gaussian_numbers,
 )

@@ -1,8 +1,8 @@
 """Third-party mechanisms as members of our families: code that the modules here share.
 
 A module imports its library only when a member draws. Randomness is the library's own, so rows cannot be reproduced.
-The build is unknown, so members have no law. Parameters are converted to floats, as users do. JAX is the exception: its
-key is ours, and few enough random bits make a number that all of them can be tried.
+The build is unknown, so members have no law. Parameters are converted to floats, as users do. JAX and PyTorch are the
+exceptions: their key is ours, and few enough random bits make a number that all of them can be tried.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JAX (https://docs.jax.dev): value + σ·jax.random.normal on a CPU, in bfloat16, float16 and float32.
 
-JAX promises no privacy. The claim is that of a training loop that takes these normals for real ones.
+JAX promises no privacy (`enumerated_normals`).
 
 The generator's key is 64 bits of ours, so rows can be reproduced. The law is found by JAX's own operations: a generator
 that hands out 0, 1, 2, … takes the place of its own, and so `jax.random.normal` returns the normal of every word. What
@@ -9,19 +9,17 @@ the law takes at its word is that the bits of Threefry are uniform.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
+from subnormal.mechanisms.additive.family import Data, GaussianParameters
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.gaussian.low_precision import KEPT, law_of_sums
-from subnormal.mechanisms.libraries import takes_numbers
-from subnormal.mechanisms.samplers.float_normals import DIGITS, FloatType, counted
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.libraries.enumerated_normals import enumerated
+from subnormal.mechanisms.samplers.float_normals import DIGITS, FloatType
 
 PACKAGE = "jax"
 
@@ -71,35 +69,22 @@ def every_normal(float_type: FloatType) -> NDArray[np.float32]:
 
 
 def noisy(data: Data, sigma: float, noise: Any, float_type: FloatType) -> NDArray[np.float32]:
-    """Return data + σ·noise by JAX, with the data and σ rounded to the type, as float32."""
+    """Return data + σ·noise by JAX, with the data, σ and the noise rounded to the type, as float32."""
     import jax
 
     with jax.default_device(jax.local_devices(backend="cpu")[0]):
         value, scale = (jax.numpy.asarray(np.asarray(number, dtype=np.float32), float_type) for number in (data, sigma))
-        return np.asarray(value + scale * noise).astype(np.float32)
-
-
-@lru_cache(maxsize=KEPT)
-def _law(value: float, sigma: float, float_type: FloatType) -> Law[float]:
-    import jax
-
-    distinct, counts = counted(every_normal(float_type))
-    sums = noisy(value, sigma, jax.numpy.asarray(distinct.astype(np.float32), float_type), float_type)
-    return law_of_sums(sums, counts, 1 << DIGITS[float_type] - 1)
+        return np.asarray(value + scale * jax.numpy.asarray(noise, float_type)).astype(np.float32)
 
 
 def _member(float_type: FloatType) -> Mechanism[Data, GaussianParameters, Any]:
-    def sample(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-        noise = normals(key_of(bits.take(32), bits.take(32)), (n, *np.shape(data)), float_type)
-        return noisy(data, parameters.sigma, noise, float_type)
+    def draw(bits: BitSource, n: int, shape: tuple[int, ...]) -> Any:
+        return normals(key_of(bits.take(32), bits.take(32)), (n, *shape), float_type)
 
-    def law(data: Data, parameters: GaussianParameters) -> Law[float]:
-        require_number(data, parameters.query)
-        return _law(float(np.asarray(data)), float(parameters.sigma), float_type)
+    def add(data: Data, sigma: float, noise: Any) -> NDArray[np.float32]:
+        return noisy(data, sigma, noise, float_type)
 
-    return Mechanism(
-        f"jax-normal-{float_type}", "gaussian", sample, gaussian_claim, law, package=PACKAGE, takes=takes_numbers
-    )
+    return enumerated(f"jax-normal-{float_type}", PACKAGE, draw, partial(every_normal, float_type), add)
 
 
 BFLOAT16 = _member("bfloat16")

@@ -104,7 +104,7 @@ def box_muller(words: Words, float_type: FloatType) -> Floats:
     """Return √(−2·ln U₁)·(cos 2πU₂, sin 2πU₂), every step rounded to the type, shape (words, 2).
 
     The upper half of a word makes U₁ in (0, 1], the lower U₂ in [0, 1), each of as many bits as the type has digits.
-    Source: Box and Muller 1958, in the order of `normal_fill_16` of PyTorch 2.7; PyTorch 2.13 rounds at the end alone.
+    Source: Box and Muller 1958, in the order of `normal_fill_16` of PyTorch 2.7 to 2.11; 2.12 rounds at the end alone.
     """
     digits = DIGITS[float_type]
     upper, lower = words >> np.uint64(digits), words & np.uint64((1 << digits) - 1)

@@ -30,7 +30,7 @@ from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_berno
 from tests.mechanisms.laplace import test_correctly_rounded, test_fixed_work, test_snapping
 from tests.mechanisms.laplace import test_exact as test_laplace_exact
 from tests.mechanisms.laplace import test_naive as test_laplace_naive
-from tests.mechanisms.libraries import test_jax
+from tests.mechanisms.libraries import test_jax, test_torch
 from tests.mechanisms.partitions import test_exact as test_partitions_exact
 from tests.mechanisms.partitions import test_naive as test_partitions_naive
 from tests.mechanisms.private_selection import test_family as test_private_selection_family
@@ -184,6 +184,7 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     **dict.fromkeys(test_low_precision.NAMES, test_low_precision.check_law),
     "gaussian-ziggurat-float32": test_ziggurat.check_law,
     **dict.fromkeys(test_jax.NAMES, test_jax.check_law),
+    **dict.fromkeys(test_torch.NAMES, test_torch.check_law),
     "sparse-vector-naive": test_sparse_vector_naive.check_law,
     "sparse-vector-exact": test_sparse_vector_exact.check_law,
     "sparse-vector-exact-gap": test_sparse_vector_exact.check_law,

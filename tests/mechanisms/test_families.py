@@ -28,7 +28,7 @@ from tests.support.paths import ROOT
 from tests.support.processes import run
 
 WITH_LIBRARIES = {of.name for of in FAMILIES if any(".libraries." in reference for reference in of.members)}
-LIBRARIES = {"opendp", "diffprivlib", "python-dp", "jax"}
+LIBRARIES = {"opendp", "diffprivlib", "python-dp", "jax", "torch"}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_names_are_unique_and_a_package_is_a_library() -> None:
     for one in everyone:
         foreign = bool(one.package)
         assert foreign == (one.takes is not None)
-        assert one.seeded == (not foreign or one.law is not None)  # JAX: its key is ours, and its bits are few
+        assert one.seeded == (not foreign or one.law is not None)  # JAX, PyTorch: the key is ours, and the bits are few
         assert package(one) == (f"{one.package} 9.9" if foreign else None)
         assert not foreign or (not one.exact and (one.law is None) == (one.runs is not None))
 
@@ -120,7 +120,7 @@ def test_the_list_shows_versions() -> None:
 def test_finding_members_imports_no_library() -> None:
     code = (
         "import sys; from subnormal.mechanisms.families import FAMILIES, members; [members(of) for of in FAMILIES]; "
-        "print({'opendp', 'diffprivlib', 'pydp', 'sklearn'} & set(sys.modules))"
+        "print({'opendp', 'diffprivlib', 'pydp', 'sklearn', 'jax', 'torch'} & set(sys.modules))"
     )
     assert run([sys.executable, "-c", code]).stdout == "set()\n"
 
