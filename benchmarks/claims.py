@@ -22,6 +22,7 @@ RENYI = ("sampled-gaussian-renyi",)
 RELEASES: Sequence[tuple[str, Sequence[str]]] = (  # and kinds; none for all
     ("dp-accounting==0.6.0", ("gaussian", "sampled-gaussian")),
     ("dp-accounting==0.6.0", ("laplace", "discrete-laplace", "sampled-laplace", "composition")),
+    ("dp-accounting==0.6.0", ("fixed-sample-gaussian", "mixed-composition")),
     ("dp-accounting==0.6.0", ("gaussian-delta", "renyi", "zcdp", *RENYI)),
     ("dp-accounting==0.4.4", RENYI),
     ("dp-accounting==0.4.3", RENYI),
@@ -34,6 +35,11 @@ RELEASES: Sequence[tuple[str, Sequence[str]]] = (  # and kinds; none for all
 )
 PUBLIC = {  # where a violation of a release was reported
     ("opacus==1.1.3", "gdp", "sampled-gaussian"): "https://github.com/pytorch/opacus/pull/400",
+    (
+        "dp-accounting==0.6.0",
+        "rdp",
+        "fixed-sample-gaussian",
+    ): "https://github.com/google/differential-privacy/issues/378",
     ("opendp==0.16.0", "map", "threshold"): "https://github.com/opendp/opendp/issues/2922",
     (
         "dp-accounting==0.4.3",
@@ -103,10 +109,19 @@ def shown(factor: Any) -> str:
 
 def _proof(release: str, row: Mapping[str, Any]) -> str:
     one = row["violated"]
-    of = ", ".join(f"{name} = {value:g}" for name, value in one["parameters"].items())
+    of = ", ".join(f"{name} = {_value(value)}" for name, value in one["parameters"].items())
     source = PUBLIC.get((release, row["accountant"], row["kind"]), "")
     numbers = f"{one['said']:.9g} is promised, at least {one['low']:.9g} is true"
     return f"- {release}, {row['accountant']}, `{row['kind']}` at {of}: {numbers}. {source}".rstrip()
+
+
+def _value(value: Any) -> str:
+    """Return a parameter as it is written: a number, or a list of such.
+
+    >>> _value(1e-05), _value([[1.0, 0.0], [0.5, 1e-06]])
+    ('1e-05', '((1, 0), (0.5, 1e-06))')
+    """
+    return f"({', '.join(map(_value, value))})" if isinstance(value, list) else f"{value:g}"
 
 
 @click.command()

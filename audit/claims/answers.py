@@ -49,6 +49,8 @@ PACKAGES = (
     Package("diffprivlib", requires=("scikit-learn<1.8",)),
     Package("prv-accountant"),
     Package("autodp", requires=("numpy<2", "scipy<1.14")),
+    Package("smartnoise-sql"),
+    Package("jax-privacy"),
     Package("opacus", bare=True, requires=("numpy", "scipy")),  # its accountants do without torch
 )
 

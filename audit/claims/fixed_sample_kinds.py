@@ -92,7 +92,7 @@ def _loss(deviations: float, sigma: float, share: float) -> float:
 
 
 def _sampled(**rest: Any) -> Mapping[str, Any]:
-    records = {"sample": decades(0, 4, 0.0, 1.0, whole=True), "left_out": decades(0, 7, 0.0, 1.0, 1e9, whole=True)}
+    records = {"sample": decades(0, 4, 1.0, 0.0, whole=True), "left_out": decades(0, 7, 1.0, 0.0, 1e9, whole=True)}
     return {**rest, **records, "steps": steps_count()}
 
 
@@ -103,7 +103,7 @@ FIXED_SAMPLE_KINDS = (
         "fixed-sample-gaussian",
         "ε at δ",
         f"steps with Gaussian noise of deviation sigma {_SAMPLES}",
-        lambda: {**_sampled(sigma=decades(-3, 6, 1e-3, 1.0, 1e6) | decades(-1, 1)), "delta": deltas()},
+        lambda: {**_sampled(sigma=decades(-3, 6, 1.0, 1e-3, 1e6) | decades(-1, 1)), "delta": deltas()},
         _gaussian,
         False,
         "Balle, Barthe, Gaboardi 2018, Theorem 9; Zhu, Dong, Wang 2022; counted in buckets",

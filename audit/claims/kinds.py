@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from subnormal.audit.claims.budget_kinds import BUDGET_KINDS
 from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
 from subnormal.audit.claims.fixed_sample_kinds import FIXED_SAMPLE_KINDS
 from subnormal.audit.claims.kind import Kind
@@ -10,7 +11,15 @@ from subnormal.audit.claims.sampling_kinds import SAMPLING_KINDS
 from subnormal.audit.claims.selection_kinds import SELECTION_KINDS
 from subnormal.audit.claims.shuffling_kinds import SHUFFLING_KINDS
 
-KINDS = (*NOISE_KINDS, *SAMPLING_KINDS, *FIXED_SAMPLE_KINDS, *CONVERSION_KINDS, *SELECTION_KINDS, *SHUFFLING_KINDS)
+KINDS = (
+    *NOISE_KINDS,
+    *SAMPLING_KINDS,
+    *FIXED_SAMPLE_KINDS,
+    *CONVERSION_KINDS,
+    *BUDGET_KINDS,
+    *SELECTION_KINDS,
+    *SHUFFLING_KINDS,
+)
 
 
 def kind(name: str) -> Kind:

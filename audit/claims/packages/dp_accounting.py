@@ -74,6 +74,17 @@ def pld_composition(epsilon, failure, steps, delta):
     return one.self_compose(steps).get_epsilon_for_delta(delta)
 
 
+def pld_mixed_composition(budgets, delta):
+    width = interval(max(epsilon for epsilon, _ in budgets), 1)
+    total = privacy_loss_distribution.identity(value_discretization_interval=width)
+    for epsilon, failure in budgets:
+        one = common.DifferentialPrivacyParameters(epsilon, failure)
+        total = total.compose(
+            privacy_loss_distribution.from_privacy_parameters(one, value_discretization_interval=width)
+        )
+    return total.get_epsilon_for_delta(delta)
+
+
 def rdp(event):
     """Return the function of a kind's parameters that composes an event and asks for ε at δ."""
     return lambda steps, delta, **rest: RdpAccountant().compose(event(**rest), steps).get_epsilon(delta)
@@ -110,6 +121,7 @@ ANSWERS = {
     ("pld", "sampled-gaussian"): pld_sampled_gaussian,
     ("pld", "sampled-laplace"): pld_sampled_laplace,
     ("pld", "composition"): pld_composition,
+    ("pld", "mixed-composition"): pld_mixed_composition,
     ("rdp", "gaussian"): rdp(gaussian),
     ("rdp", "gaussian-delta"): rdp_gaussian_delta,
     ("rdp", "laplace"): rdp(laplace),

@@ -78,6 +78,45 @@ def gaussian(sigma, steps, delta):
     return zcdp(gaussian_zcdp(sigma) * steps, delta)
 
 
+def budget(epsilon, failure):
+    """Return a measurement with this budget."""
+    measure = dp.approximate(dp.max_divergence())
+    return dp.m.make_user_measurement(
+        *REAL, measure, function=lambda x: x, privacy_map=lambda d: (d * epsilon, failure), TO=float
+    )
+
+
+def within(spent, delta):
+    """Return the ε of what is spent. Raises ValueError where more than delta is."""
+    if spent[1] > delta:
+        raise ValueError("the total of delta is larger")
+    return spent[0]
+
+
+def mixed_composition(budgets, delta):
+    return within(dp.c.make_composition([budget(*one) for one in budgets]).map(1.0), delta)
+
+
+def spent_by_odometer(budgets, delta):
+    """Return what an odometer states after measurements with these budgets, each chosen when it is its turn."""
+    odometer = dp.c.make_fully_adaptive_composition(*REAL, dp.approximate(dp.max_divergence()))
+    queryable = odometer(0.0)
+    for one in budgets:
+        queryable(budget(*one))
+    return within(queryable.privacy_loss(1.0), delta)
+
+
+def equal(answer):
+    """Return the answer for equal budgets. It raises ValueError for too many steps."""
+
+    def composition(epsilon, failure, steps, delta):
+        if steps > MEASUREMENTS:
+            raise ValueError("a measurement for each step would take too long")
+        return answer([(epsilon, failure)] * steps, delta)
+
+    return composition
+
+
 ANSWERS = {
     ("map", "laplace"): laplace,
     ("map", "discrete-laplace"): discrete_laplace,
@@ -87,6 +126,10 @@ ANSWERS = {
     ("map", "randomized-response"): randomized_response,
     ("map", "exponential"): exponential,
     ("map", "permute-and-flip"): permute_and_flip,
+    ("map", "composition"): equal(mixed_composition),
+    ("map", "mixed-composition"): mixed_composition,
+    ("odometer", "composition"): equal(spent_by_odometer),
+    ("odometer", "mixed-composition"): spent_by_odometer,
     ("cast", "gaussian"): gaussian,
     ("cast", "zcdp"): zcdp,
     ("cast", "zcdp-delta"): zcdp_delta,
