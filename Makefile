@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table schema prove notebooks museum claims bench figures calibrate clean
+.PHONY: report test lint wheel table schema prove notebooks docs museum claims bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -55,6 +55,13 @@ schema: $(VENV)/.installed
 # Claims decided over whole domains, docs/proved.md and what reports quote of it; minutes. One alone: python docs/proved.py NAME
 prove: $(VENV)/.installed
 	$(BIN)/python docs/proved.py
+
+# The documentation site, build/docs/html: the guide, the Python interface, a page for each attack and each mechanism, the notebooks.
+# A broken link within it is an error.
+docs: $(VENV)/.installed-test
+	$(BIN)/python docs/site/pages.py build/docs/source
+	$(BIN)/sphinx-build -W --keep-going -q -b html build/docs/source build/docs/html
+	@echo "open build/docs/html/index.html"
 
 # Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME
 museum: $(VENV)/.installed-test

@@ -1,0 +1,53 @@
+"""How Sphinx builds the documentation site from the pages that `pages.py` has gathered: `make docs`."""
+
+from importlib.metadata import version as version_of
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+project = "Subnormal"
+copyright = "the Subnormal authors, MIT licence"
+version = release = version_of("subnormal")
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+include_patterns = [
+    "index.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "api.md",
+    "attacks/*.md",
+    "mechanisms/*.md",
+    "docs/*.md",
+    "notebooks/**.ipynb",
+    "museum/README.md",
+    "benchmarks/**.md",
+]
+nb_execution_mode = "off"  # the outputs are committed with the notebooks, and `make test` runs them
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"Subnormal {version}"
+html_static_path = ["static"]
+html_css_files = ["charts.css"]
+html_extra_path = ["extra"]
+html_show_sphinx = False
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+
+def open_pages(app: Sphinx, document: nodes.document, name: str) -> None:
+    """Make links to pages that Sphinx does not build, such as the explorer, open them and not download them."""
+    for link in list(document.findall(addnodes.download_reference)):
+        if link["reftarget"].endswith(".html"):
+            opened = nodes.reference("", "", *link.children, refuri=link["reftarget"])
+            link.replace_self(opened)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the change above."""
+    app.connect("doctree-resolved", open_pages)

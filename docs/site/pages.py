@@ -1,0 +1,163 @@
+"""Gather the sources of the documentation site: python docs/site/pages.py FOLDER. `make docs` calls it, then Sphinx.
+
+FOLDER gets the pages of the repository at their places, so that the links between them stay true, and a page for each
+attack and each mechanism of the catalogue, with the verdicts and pictures of an audit that runs first.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+import subnormal
+from subnormal.attacks import catalogue
+from subnormal.attacks.core.constructor import split
+from subnormal.audit.engine.pairs import crossings
+from subnormal.audit.model import Report
+from subnormal.audit.report import page, proofs
+from subnormal.audit.report.page import AttackRows, RowView
+from subnormal.mechanisms.core.mechanism import AnyMechanism
+from subnormal.mechanisms.families import FAMILIES, exact_members, members, package
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PAGES = ("*.md", "*.cff", "LICENSE", "audit/*.py", "docs/**/*", "museum/**/*", "notebooks/**/*", "benchmarks/**/*")
+CHARTS = ROOT / "audit" / "report" / "templates" / "charts.css"
+READY = ("docs/explorer.html", "museum/*/check.html")  # pages that Sphinx does not build
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of an index: a page of the catalogue. group: the family."""
+
+    file: str
+    title: str
+    group: str
+    summary: str
+
+
+def write(folder: Path, report: Report) -> None:
+    """Write the sources of the site to a folder, which is emptied first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    _copy(PAGES, folder)
+    _copy(READY, folder / "extra")
+    (folder / "README.md").rename(folder / "start.md")
+    for source in (*HERE.glob("*.md"), HERE / "conf.py"):
+        shutil.copy(source, folder)
+    (folder / "static").mkdir()
+    shutil.copy(CHARTS, folder / "static")
+    parts = page.parts(report)
+    _write_catalogue(folder / "attacks", "Attacks", "attack.md.jinja", _attack_pages(parts))
+    _write_catalogue(folder / "mechanisms", "Mechanisms", "mechanism.md.jinja", _mechanism_pages(parts))
+
+
+def file_name(name: str) -> str:
+    """Return the name of a page for that of an attack or a mechanism, which may have options.
+
+    >>> file_name("zero-rounding@epsilon=2.0,outcomes=10")
+    'zero-rounding-epsilon-2.0-outcomes-10'
+    """
+    return re.sub(r"[^A-Za-z0-9.-]", "-", name)
+
+
+def _copy(patterns: Iterable[str], folder: Path) -> None:
+    """Copy files of the repository to the same places in a folder. Links would be followed out of the site."""
+    for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
+        hidden = any(part.startswith((".", "__")) for part in path.relative_to(ROOT).parts)
+        if path.is_file() and not hidden and not path.is_relative_to(HERE):
+            copy = folder / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+
+
+def _write_catalogue(folder: Path, title: str, template: str, pages: Iterable[tuple[Entry, dict[str, Any]]]) -> None:
+    folder.mkdir()
+    entries = []
+    for entry, values in pages:
+        (folder / f"{entry.file}.md").write_text(_filled(template, entry=entry, **values), encoding="utf-8")
+        entries.append(entry)
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.group, []).append(entry)
+    (folder / "index.md").write_text(_filled("index.md.jinja", title=title, groups=groups), encoding="utf-8")
+
+
+def _attack_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str, Any]]]:
+    shown = {part.section.rows[0].attack: part for part in parts}
+    for attack in catalogue.attacks():
+        build = catalogue.constructors()[split(attack.name)[0]].build
+        part = shown.get(attack.name)
+        yield (
+            Entry(file_name(attack.name), attack.name, attack.family, attack.description),
+            {
+                "attack": attack,
+                "text": inspect.getdoc(inspect.getmodule(_unwrapped(build))),
+                "construction": inspect.getdoc(_unwrapped(build)),
+                "part": part,
+                "pictured": [] if part is None else _pictured(part.rows),
+            },
+        )
+
+
+def _mechanism_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str, Any]]]:
+    rows: dict[str, list[RowView]] = {}
+    for one in (one for part in parts for one in part.rows):
+        rows.setdefault(one.row.mechanism, []).append(one)
+    for family in FAMILIES:
+        modules = {_named(reference).name: reference.partition(":")[0] for reference in family.members}
+        for mechanism in members(family):
+            met = rows.get(mechanism.name, [])
+            text = inspect.getdoc(import_module(modules[mechanism.name])) or ""
+            yield (
+                Entry(file_name(mechanism.name), mechanism.name, family.name, text.partition("\n")[0]),
+                {
+                    "mechanism": mechanism,
+                    "package": package(mechanism),
+                    "text": text,
+                    "rows": met,
+                    "pictured": _pictured(met)[:1],
+                    "twin": next((one.name for one in exact_members(family)), None),
+                    "proved": proofs.of(mechanism.name),
+                },
+            )
+
+
+def _pictured(rows: list[RowView]) -> list[RowView]:
+    """Return the first row with pictures, the most severe one, and the first of an exact member."""
+    drawn = [one for one in rows if one.panels]
+    return [*drawn[:1], *[one for one in drawn[1:] if one.exact][:1]]
+
+
+def _unwrapped(build: Any) -> Any:
+    return getattr(build, "func", build)  # a partial, or the function
+
+
+def _named(reference: str) -> AnyMechanism:
+    module, attribute = reference.split(":")
+    found: AnyMechanism = getattr(import_module(module), attribute)
+    return found
+
+
+def _filled(template: str, **values: Any) -> str:
+    environment = Environment(  # Markdown, not HTML: nothing to escape but the pictures, which are ours
+        loader=FileSystemLoader(HERE / "templates"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["file_name"] = file_name
+    environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
+    return environment.get_template(template).render(values)
+
+
+if __name__ == "__main__":
+    shown = {one.mechanism.name for one in crossings(catalogue.attacks())}
+    exact = {one.name for family in FAMILIES for one in exact_members(family)}
+    write(Path(sys.argv[1]), subnormal.run(mechanisms=sorted(shown | exact)))
