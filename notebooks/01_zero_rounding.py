@@ -13,22 +13,14 @@
 # %% [markdown]
 # # Zero rounding
 #
-# *A weight that is positive in every proof is zero in the machine, and an outcome becomes impossible.*
+# **Claim.** A program of the exponential mechanism that claims $\varepsilon = 0.5$ tells with certainty whether
+# Alice's record is in the data. Its proof is right, and every line of the program looks right.
 #
-# **The mechanism.** A hundred candidates; $u(o)$ counts the complaints against candidate $o$. The exponential
-# mechanism picks one, fewer complaints being better, with probability
-# $$\Pr[o] = \frac{e^{-\varepsilon u(o)/2}}{\sum_{o'} e^{-\varepsilon u(o')/2}}.$$
+# **Mechanism.** A hundred candidates; $u(o)$ counts the complaints against candidate $o$. One is chosen with
+# probability proportional to $e^{-\varepsilon u(o)/2}$. One form, Alice's, changes each $u(o)$ by at most 1.
 #
-# **The claim.** One complaint form, Alice's, changes each $u(o)$ by at most 1. Then the mechanism is
-# $\varepsilon$-differentially private: for every event $E$, in both directions,
-# $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E].$$
-#
-# **What the claim allows.** Let $p = \Pr_{\text{in}}[E]$ and $q = \Pr_{\text{out}}[E]$. The claim bounds the event and
-# its complement: $p \le e^{\varepsilon} q$ and $1 - q \le e^{\varepsilon}(1 - p)$. The difference $p - q$ is largest
-# when both are equalities, at $p = \frac{e^\varepsilon}{1+e^\varepsilon}$ and $q = \frac{1}{1+e^\varepsilon}$:
-# $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$
-# No attacker who must say whether Alice's form is in the box can have a larger *advantage*. At $\varepsilon = 0.5$
-# that is 0.2449. The attack below has 0.99.
+# **You will see** a weight that is positive in the proof and zero in the machine, an attack with the advantage 0.99
+# where 0.245 is allowed, and two repairs that fail. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -44,24 +36,30 @@ FLOAT_TYPE = np.float64  # or np.float32, np.float16
 RUNS = 100_000  # draws in each world (base 2: 4,000 at most)
 SEED = 1
 
-# %%
-import matplotlib.pyplot as plt
-from IPython.display import Markdown, display
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+from IPython.display import Markdown
 
-from pictures import side_by_side
+from explore import explore
+from pictures import Panel, picture, side_by_side
 from subnormal.attacks.exponential.float_boundaries import last_positive
-from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
-from subnormal.audit.evidence import exact
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.families import member
-from subnormal.mechanisms.privacy import Claim
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TITLES = ["mechanism", "claimed ε", "loss ε", "advantage", "allowed", "sampled advantage", "exact", "sampled"]
+
+
+def audited(attack, *names, runs=RUNS):
+    """A row for each of the named members: its exact laws, and draws."""
+    return [examine(Crossing(attack, member(name)), seed=SEED, runs=runs, alpha=0.05) for name in names]
+
+
+def table(rows):
+    return Markdown(to_markdown(rows, TITLES))
+
 
 # %% [markdown]
 # ## The least positive float
@@ -72,27 +70,33 @@ TITLES = ["mechanism", "claimed ε", "loss ε", "advantage", "allowed", "sampled
 # %%
 np.exp(-745.0), np.exp(-745.25)
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 least = np.finfo(FLOAT_TYPE).smallest_subnormal
 x = last_positive(EPSILON, FLOAT_TYPE)
 reach = 4.2 / EPSILON
 utilities = np.arange(np.ceil(x - reach), x + reach)
 finely = np.linspace(x - reach, x + reach, 4000)
 exponent = -np.log2(float(least))
-
-_, axes = plt.subplots(figsize=(10, 4.2))
-axes.plot(finely, np.exp(exponent * np.log(2) - EPSILON * finely / 2), color="0.55", label=r"in the proof: $e^{-εu/2}$")
-floats = exponential_naive.weights(utilities, EPSILON, float_type=FLOAT_TYPE).astype(float) / float(least)
-axes.plot(utilities, floats, "o", color="black", markersize=7, label=f"in {np.dtype(FLOAT_TYPE).name}")
-for at, height, words in ((x, 1, f"u = {x}: the last positive"), (x + 1, 0, f"u = {x + 1}: zero")):
-    arrow = {"arrowstyle": "->", "shrinkB": 6}
-    axes.annotate(words, (at, height), (at + 0.1 * reach, height + 1.4), arrowprops=arrow, fontsize=13)
-axes.axhline(0.5, color="0.7", linestyle=":")
-axes.set_xlabel("utility u")
-axes.set_ylabel(f"weight, in units of $2^{{-{exponent:.0f}}}$")
-axes.locator_params(axis="both", integer=True)
-axes.legend()
-plt.show()
+on_paper = np.exp(exponent * np.log(2) - EPSILON * finely / 2)
+in_floats = exponential_naive.weights(utilities, EPSILON, float_type=FLOAT_TYPE).astype(float) / float(least)
+curves = {
+    r"in the proof: $e^{-εu/2}$": (finely, on_paper, "grey line"),
+    f"in {np.dtype(FLOAT_TYPE).name}": (utilities, in_floats, "black dots"),
+    "_half": (None, 0.5, "pale dotted"),
+}
+notes = {
+    (x, 1, x + 0.28 * reach, 2.4): f"u = {x}: the last positive",
+    (x + 1, 0, x + 0.28 * reach + 1, 1.4): f"u = {x + 1}: zero",
+}
+picture(
+    Panel(
+        curves=curves,
+        notes=notes,
+        ticks=utilities[1::3],
+        x="utility u",
+        y=f"weight, in units of $2^{{-{exponent:.0f}}}$",
+    )
+)
 
 # %% [markdown]
 # The dots sit on whole numbers, because a float down here is a whole multiple of $2^{-1074}$. The true weight
@@ -115,11 +119,11 @@ plt.show()
 
 # %%
 attack = zero_rounding(EPSILON, OUTCOMES, FLOAT_TYPE)
-naive = examine(Crossing(attack, member(attack.breaks[0])), seed=SEED, runs=RUNS, alpha=0.05)
-exact_twin = Crossing(attack, member("exponential-base2"))
-base2 = examine(exact_twin, seed=SEED, runs=RUNS, alpha=0.05)
-display(side_by_side([naive, base2]))
-display(Markdown(to_markdown([naive, base2], TITLES)))
+rows = audited(attack, attack.breaks[0], "exponential-base2")
+side_by_side(rows)
+
+# %%
+table(rows)
 
 # %% [markdown]
 # Lines are the exact law of the code, dots are draws (fewer on the right, where a draw costs thousands of random
@@ -131,7 +135,42 @@ display(Markdown(to_markdown([naive, base2], TITLES)))
 #   candidate 7 knows for certain that Alice did not complain as described.
 # - **Right, in base 2.** The same data, the same budget, exact weights. The two laws lie almost on top of each other,
 #   and the loss, 0.247, is within the claim, proved in rational numbers.
+
+# %% [markdown]
+# ### What the claim allows
 #
+# $\varepsilon$-differential privacy: for every event $E$, in both directions, $\Pr_{\text{in}}[E] \le
+# e^{\varepsilon}\,\Pr_{\text{out}}[E]$. Let $p = \Pr_{\text{in}}[E]$ and $q = \Pr_{\text{out}}[E]$. The claim bounds
+# the event and its complement: $p \le e^{\varepsilon} q$ and $1 - q \le e^{\varepsilon}(1 - p)$. The difference $p -
+# q$ is largest when both are equalities, at $p = \frac{e^\varepsilon}{1+e^\varepsilon}$ and $q =
+# \frac{1}{1+e^\varepsilon}$:
+# $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$
+# No attacker who must say whether Alice's form is in the box can have a larger *advantage*. At $\varepsilon = 0.5$
+# that is 0.2449. The attack below has 0.99.
+
+# %% [markdown]
+# ### Move the sliders
+#
+# The exact laws of the attack, without draws, for another budget, other candidates and other floats. Can you find a
+# setting in which the attack fails?
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def laws(epsilon, outcomes, float_type):
+    """Both worlds of the attack: the naive mechanism in these floats, and the exact one."""
+    attack = zero_rounding(epsilon, outcomes, float_type)
+    return side_by_side(audited(attack, attack.breaks[0], "exponential-base2", runs=0))
+
+
+# %%
+explore(
+    laws,
+    epsilon=(EPSILON, [0.1, 0.25, 0.5, 1, 2, 5]),
+    outcomes=(OUTCOMES, [2, 5, 10, 100, 1000]),
+    float_type=(FLOAT_TYPE, [np.float16, np.float32, np.float64]),
+)
+
+# %% [markdown]
 # *How exact is "0.99"?* The law counts which of the $2^{53}$ possible uniforms lead to each outcome. Without Alice
 # outcome 0 gets $\lceil 2^{53}/100 \rceil$ of them, so the advantage is 0.99 to within $2^{-53}$:
 
@@ -151,10 +190,11 @@ print("advantage    ", float(in_low - out_low))
 
 # %%
 two = zero_rounding_two_outcomes(EPSILON)
-both = [Crossing(two, member(name)) for name in ("exponential-naive-float64", "exponential-base2")]
-rows = [examine(one, seed=SEED, runs=RUNS, alpha=0.05) for one in both]
-display(side_by_side(rows))
-display(Markdown(to_markdown(rows, TITLES)))
+rows = audited(two, "exponential-naive-float64", "exponential-base2")
+side_by_side(rows)
+
+# %%
+table(rows)
 
 # %% [markdown]
 # ## Two repairs that people reach for
@@ -167,12 +207,11 @@ display(Markdown(to_markdown(rows, TITLES)))
 
 # %%
 refusal, plain = zero_rounding_refusal(EPSILON, OUTCOMES), zero_rounding(EPSILON, OUTCOMES)
-rows = [
-    examine(Crossing(against, member(name)), seed=SEED, runs=RUNS, alpha=0.05)
-    for against, name in ((refusal, "exponential-naive-positive"), (plain, "exponential-naive-shifted"))
-]
-display(side_by_side(rows))
-display(Markdown(to_markdown(rows, TITLES)))
+rows = audited(refusal, "exponential-naive-positive") + audited(plain, "exponential-naive-shifted")
+side_by_side(rows)
+
+# %%
+table(rows)
 
 # %% [markdown]
 # HOLDS speaks of this pair of worlds and of no other. The next notebook takes the shifted mechanism down with a pair
@@ -185,33 +224,24 @@ display(Markdown(to_markdown(rows, TITLES)))
 # 2,980 complaints may sound far away. The smaller the float, the nearer the edge: half the least positive float is
 # $2^{-1075}$ in binary64, $2^{-150}$ in binary32 and $2^{-25}$ in binary16.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 epsilons = np.geomspace(0.05, 10, 40)
-_, axes = plt.subplots(figsize=(10, 4.4))
-for kind, half, marker in ((np.float64, 1075, "o"), (np.float32, 150, "s"), (np.float16, 25, "^")):
-    axes.loglog(epsilons, 2 * half * np.log(2) / epsilons, color="0.75")
-    axes.loglog(epsilons, [last_positive(e, kind) for e in epsilons], marker, color="0.15", markersize=4.5)
-    axes.annotate(np.dtype(kind).name, (epsilons[-1] * 1.08, 2 * half * np.log(2) / epsilons[-1]), va="center")
-axes.plot(EPSILON, x, "o", color="crimson", markersize=11, fillstyle="none", markeredgewidth=2)
-axes.annotate(f"this notebook: x = {x}", (EPSILON, x), xytext=(12, 8), textcoords="offset points", color="crimson")
-axes.set_xlabel("claimed ε (nats)")
-axes.set_ylabel("last positive utility x")
-axes.set_xlim(0.045, 21)
-axes.set_xticks([0.05, 0.1, 0.5, 1, 5, 10], ["0.05", "0.1", "0.5", "1", "5", "10"])
-plt.show()
+curves, notes = {}, {}
+for kind, half in ((np.float64, 1075), (np.float32, 150), (np.float16, 25)):
+    name = np.dtype(kind).name
+    curves[f"_{name} on paper"] = epsilons, 2 * half * np.log(2) / epsilons, "pale line"
+    curves[f"_{name}"] = epsilons, [last_positive(e, kind) for e in epsilons], "black points"
+    notes[epsilons[-1], 2 * half * np.log(2) / epsilons[-1]] = name
+curves["this notebook"] = [EPSILON], [x], "claim rings"
+ticks = (0.05, 0.1, 0.5, 1, 5, 10)
+axes = {"x": "claimed ε (nats)", "y": "last positive utility x", "log": "xy", "ticks": ticks, "xlim": (0.045, 21)}
+picture(Panel(curves=curves, notes=notes, **axes))
 
 # %%
 small = [zero_rounding(EPSILON, OUTCOMES, kind) for kind in (np.float32, np.float16)]
-display(
-    Markdown(
-        to_markdown(
-            [*(examine(Crossing(one, member(one.breaks[0])), seed=SEED, runs=RUNS, alpha=0.05) for one in small)],
-            TITLES,
-        )
-    )
-)
 for one in small:
     print(f"{one.breaks[0]}: falls at utility {one.worlds()[0][0] + 1}")
+table([row for one in small for row in audited(one, one.breaks[0])])
 
 # %% [markdown]
 # In binary16, the type of many accelerators, 70 complaints are enough at $\varepsilon = 0.5$. (There the advantage is
@@ -234,36 +264,26 @@ for one in small:
 # alone proves nothing, yet the claim is broken all the same: an outcome that is possible in one world and impossible
 # in the other has infinite loss, whatever $k \ge 2$ is.
 #
+# ```python
+# from subnormal.mechanisms.privacy import Claim
+#
+# ks = np.arange(2, 121)
+# missing = []  # from an advantage of 1
+# for k in ks:
+#     worlds = zero_rounding(EPSILON, int(k)).worlds()
+#     p_in, p_out = (exponential_naive.law(world, EPSILON).probability(0)[0] for world in worlds)
+#     missing.append(1 - float(p_in - p_out))
+# curves = {"the attack: 1/k": (ks, missing, "black points")}
+# notes = {}
+# for epsilon in (0.5, 1, 2, 3, 4, 5):
+#     allowed = 1 - Claim(epsilon).advantage_allowed
+#     curves[f"_{epsilon}"] = None, allowed, "claim dashed"
+#     notes[2, allowed] = f"allowed at ε = {epsilon}"
+# ticks = (2, 5, 10, 20, 50, 75, 100)
+# picture(Panel(curves=curves, notes=notes, log="xy", ticks=ticks, x="number of outcomes k", y="1 − advantage"))
+# ```
+#
 # </details>
-
-# %%
-ks = np.arange(2, 121)
-missing = []  # from an advantage of 1
-for k in ks:
-    worlds = zero_rounding(EPSILON, int(k)).worlds()
-    p_in, p_out = (exponential_naive.law(world, EPSILON).probability(0)[0] for world in worlds)
-    missing.append(1 - float(p_in - p_out))
-
-_, axes = plt.subplots(figsize=(10, 4))
-axes.loglog(ks, missing, ".", color="black", label="the attack: 1/k")
-for epsilon in (0.5, 1, 2, 3, 4, 5):
-    allowed = 1 - Claim(epsilon).advantage_allowed
-    axes.axhline(allowed, color="0.6", linestyle="--", linewidth=1)
-    axes.annotate(
-        f"allowed at ε = {epsilon}",
-        (121, allowed),
-        (4, 0),
-        textcoords="offset points",
-        va="center",
-        annotation_clip=False,
-    )
-axes.set_xlabel("number of outcomes k")
-axes.set_ylabel("1 − advantage")
-axes.set_xticks([2, 5, 10, 20, 50, 75, 100], ["2", "5", "10", "20", "50", "75", "100"])
-axes.minorticks_off()
-axes.set_xlim(1.9, 120)
-axes.legend(loc="lower left")
-plt.show()
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -273,10 +293,17 @@ plt.show()
 # utilities stay far below 2980, the clamp does not touch them, and the loss is infinite again. (At $\varepsilon =
 # 0.5$ the event is rare, see δ; the next notebook makes it common.)
 #
+# ```python
+# from subnormal.attacks.exponential.truncated_addition import truncated_addition
+# from subnormal.audit.evidence import exact
+# from subnormal.mechanisms.privacy import Claim
+#
+# for pair in (zero_rounding(EPSILON, OUTCOMES), truncated_addition(EPSILON, OUTCOMES)):
+#     clamped = [np.clip(world, 0, last_positive(EPSILON, np.float64)) for world in pair.worlds()]
+#     evidence = exact.compare(
+#         *(exponential_naive.law(world, EPSILON) for world in clamped), Claim(EPSILON), pair.event
+#     )
+#     print(f"{pair.name:<45}{evidence.verdict:<10} loss ε = {evidence.epsilon}   δ at ε = {evidence.delta:.2g}")
+# ```
+#
 # </details>
-
-# %%
-for pair in (zero_rounding(EPSILON, OUTCOMES), truncated_addition(EPSILON, OUTCOMES)):
-    clamped = [np.clip(world, 0, last_positive(EPSILON, np.float64)) for world in pair.worlds()]
-    evidence = exact.compare(*(exponential_naive.law(world, EPSILON) for world in clamped), Claim(EPSILON), pair.event)
-    print(f"{pair.name:<45}{evidence.verdict:<10} loss ε = {evidence.epsilon}   δ at ε = {evidence.delta:.2g}")

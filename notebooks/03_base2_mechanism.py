@@ -13,16 +13,15 @@
 # %% [markdown]
 # # The base-2 mechanism: no rounding error anywhere
 #
-# *If nothing is rounded, nothing is swallowed, and the proof speaks of the program.*
+# **Claim.** A selection by the exponential mechanism can be *exact*: each probability of the program is the fraction
+# in the proof, so what is proved holds for the program.
 #
-# The attacks of the first two notebooks live in the gap between a real number and its float. The base-2 exponential
-# mechanism (Ilvento 2020) closes the gap: it changes the *base* of the exponential so that every weight is a number
-# which a computer can hold exactly, and it samples without a single division.
+# **Mechanism.** Ilvento (2020) changes the base of the exponential. Outcome $o$ is chosen with probability
+# proportional to $2^{-\eta u(o)}$, where $2^{-\eta}$ is a fraction with a power of two below. It is $2\Delta\eta\ln
+# 2$-differentially private.
 #
-# **The claim.** With utilities of sensitivity $\Delta$, outcome $o$ is chosen with probability exactly
-# $$\Pr[o] = \frac{2^{-\eta u(o)}}{\sum_{o'} 2^{-\eta u(o')}},$$
-# which is $\varepsilon$-differentially private with $\varepsilon = 2\Delta\eta\ln 2$. As always, no event may then
-# have an advantage above $\tanh(\varepsilon/2)$; and here the *code* keeps to it.
+# **You will see** the cells of a draw without division, every string of bits tried, and three attacks that break
+# floats and not this mechanism. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -39,13 +38,13 @@ RUNS = 100_000  # draws of the naive twin in each world (a base-2 draw is dear: 
 ETA = Eta(3, 2, 1)  # x, y, z: the rate in the small examples (keep y·z small: every bit string is tried)
 SEED = 1
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from pictures import IN, OUT, draw_worlds
+from explore import explore
+from pictures import Panel, cells, picture, side_by_side
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
@@ -61,7 +60,6 @@ from subnormal.mechanisms.numerics.mpfr import InexactError, ceiling_log2, cumul
 from subnormal.mechanisms.privacy import selection_claim
 from subnormal.mechanisms.samplers import normalized
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "exact"]
 
 # %% [markdown]
@@ -78,21 +76,111 @@ for u in range(7):
     print(f"B^{u} = {ETA.base**u!s:>10}    numerator in binary: {(ETA.base**u).numerator:b}")
 
 # %% [markdown]
-# The digits grow with $u$, by at most $z\,b_x$ bits a step ($b_x$ the bits of $x$). A float has 53 bits, and from some
-# power on it rounds:
+# ## Sampling without division
+#
+# To divide by the total $T$ would be to round. Instead (Algorithm 2 of the paper): let $2^k$ be the least power of
+# two with $2^k \ge T$; draw $p$ random bits as a point $s \in [0, 2^k)$; if $s \ge T$, throw it away and try again;
+# else return the outcome whose cell holds it. The cells are the exact weights, so each outcome has exactly its
+# probability.
+#
+# Here are four outcomes, numbered 0 to 3, in two adjacent worlds with utilities $(0, 1, 1, 3)$ and $(0, 0, 0, 2)$.
+# Move the sliders: no budget and no digits need a division.
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+WORLDS = {"with Alice": np.array([0, 1, 1, 3]), "without": np.array([0, 0, 0, 2])}
+
+
+def sums_of(eta):
+    """The running sums of both worlds, and how many bits they need."""
+    bits = 3 * eta.y * eta.z + 2  # a sum up to 4 of weights down to B^3
+    with exact(bits):
+        return {name: cumulative(base2.weights(world, eta, bits)) for name, world in WORLDS.items()}, bits
+
+
+def cells_of(epsilon, digits):
+    """Four outcomes in both worlds, as cells: the largest rate with so many digits that keeps the budget."""
+    eta = Eta.from_epsilon(epsilon / 2, digits)
+    rows = {}
+    for (name, sums), colour in zip(sums_of(eta)[0].items(), ("in", "out"), strict=True):
+        ends = [0.0, *map(float, sums)]
+        rows[name] = [(*ends[o : o + 2], f"{o}", colour) for o in range(4)]
+        rows[name].append((ends[-1], float(2 ** ceiling_log2(sums[-1])), "try again", ""))
+    return cells(rows, f"s, uniform on [0, $2^k$);  B = {eta.base},  ε = {selection_claim(eta).epsilon:.3f}", (11, 3))
+
+
+# %%
+explore(cells_of, epsilon=(0.6, [0.1, 0.25, 0.5, 0.6, 1, 1.4, 2, 3]), digits=(2, [1, 2, 3, 4, 8, 16]))
+
+# %% [markdown]
+# ### Every bit string
+#
+# A sample could only suggest that the code is right. These examples are small enough to run the sampler on **every**
+# string of random bits: two tries' worth. Strings that are rejected twice remain unresolved, so that what comes out
+# are bounds, $\text{lower} \le \Pr \le \text{lower} + \text{unresolved}$. And as every further try is like the first,
+# the true law is $\text{lower}/(1 - \text{unresolved})$: the very fractions of the formula.
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+SUMS, bits_a_try = sums_of(ETA)
+depth = 2 * bits_a_try
+for name, sums in SUMS.items():
+    walked = exhaustive.law(lambda bits, sums=sums: normalized.all_bits(sums, bits, bits_a_try, 1)[0], depth)
+    formula = base2.law(WORLDS[name], ETA)
+    print(f"{name}: {2**depth:,} strings of {depth} bits, unresolved {walked.rest} = {float(walked.rest):.4f}")
+    for outcome in range(4):
+        (lower, _), (law, _) = walked.probability(outcome), formula.probability(outcome)
+        assert lower <= law <= lower + walked.rest
+        print(f"   outcome {outcome}:  {float(lower):.5f} ≤ {law!s:>7} = {float(law):.5f}", end="")
+        print(
+            f" ≤ {float(lower + walked.rest):.5f}    lower/(1 − unresolved) == law: {lower / (1 - walked.rest) == law}"
+        )
+
+# %% [markdown]
+# ### What the outcome does not say
+#
+# The *outcome* has the right law. But the two worlds throw points away at different rates: look at the hatched areas.
+# Who can count the random bits, or feel the time, sees the number of tries:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+panels = []
+for minimum in (1, 2):
+    curves = {}
+    for look, (name, sums) in zip(("in bars", "out bars"), SUMS.items(), strict=True):
+
+        def draw(bits, sums=sums, minimum=minimum):
+            return normalized.all_bits(sums, bits, bits_a_try, 1, minimum)[0]
+
+        consumed = exhaustive.bits_consumed(draw, depth)
+        chances = [float(consumed.probability(tries * bits_a_try)[0]) for tries in (1, 2)] + [float(consumed.rest)]
+        curves[name] = range(3), chances, look
+    title, ticks = f"at least {minimum} {'try' if minimum == 1 else 'tries'}", {0: "1 try", 1: "2 tries", 2: "more"}
+    panels.append(Panel(curves=curves, title=title, ticks=ticks, numbers="{:.3f}", x="", y="probability"))
+picture(*panels, share=True)
+
+# %% [markdown]
+# After $t$ rejected tries the likelihood ratio is $(69/28)^t$, without bound: an infinite loss, through a side door.
+# The remedy in the paper is to make at least $K$ tries always, and keep the first that is accepted. Then the number
+# of tries depends on the data with probability at most $2^{-K}$. On the right, $K = 2$: all that is left to see is
+# the last pair of bars.
+
+# %% [markdown]
+# ## How exact, and at what price
+
+# %% [markdown]
+# The digits of a weight grow with $u$, by at most $z\,b_x$ bits a step ($b_x$ the bits of $x$). A float has 53 bits,
+# and from some power on it rounds:
 
 # %%
 first = next(u for u in range(1, 1000) if Fraction(float(ETA.base) ** u) != ETA.base**u)
 print(f"in binary64, B^{first} is the first power that is not exact")
 
 # %% [markdown]
-# ## Nats and bits: from ε to η
+# ### Nats and bits: from ε to η
 #
 # A budget is stated as $\varepsilon$; the mechanism needs $x, y, z$. Each unit of utility may cost $\eta\ln 2 \le
 # \varepsilon/(2\Delta)$, that is $B \ge e^{-\varepsilon/(2\Delta)}$. So $x$ is that number rounded **up** to $y$
 # binary digits: always against the budget, never beyond it. The more digits, the less is wasted.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 print(f"{'y':>4} {'x':>12} {'promised 2Δη ln 2':>20} {'of the budget unused':>22}")
 for resolution in (3, 4, 8, 16, 32):
     eta = Eta.from_epsilon(EPSILON / 2, resolution)
@@ -100,7 +188,7 @@ for resolution in (3, 4, 8, 16, 32):
     print(f"{eta.y:>4} {eta.x:>12} {promised:>20.15f} {1 - promised / EPSILON:>22.1e}")
 
 # %% [markdown]
-# ## Exact or not at all
+# ### Exact or not at all
 #
 # The arithmetic is MPFR at a working precision of $p$ bits, with a *trap*: an operation whose result does not fit
 # does not round, it raises. There is no silent error left to exploit. (An error would be an outcome as well, and
@@ -123,105 +211,16 @@ for precision in (16, 24):
 # - **empirical**, a trial: double $p$ until the worst hypothetical sums pass with the trap set. No data are involved,
 #   only their public bounds.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 u_max = np.unique(np.geomspace(1, 600, 60).astype(int))
-_, axes = plt.subplots(figsize=(10, 4.4))
-for eta, shade in ((ETA, "black"), (Eta.from_epsilon(EPSILON / 2, 8), "0.55")):
-    for method, style in (("theoretical", "--"), ("empirical", "-")):
+curves = {}
+for eta, colour in ((ETA, "black"), (Eta.from_epsilon(EPSILON / 2, 8), "grey")):
+    for method, form in (("theoretical", "dashed"), ("empirical", "stairs")):
         needed = [base2.working_precision(eta, Limits(0, int(u), 16), method) for u in u_max]
-        label = f"{method}, B = {eta.x}/$2^{{{eta.y}}}$"
-        axes.loglog(u_max, needed, style, color=shade, drawstyle="steps-post" if style == "-" else None, label=label)
-axes.axhline(53, color="0.75", linewidth=1)
-axes.annotate("binary64: 53 bits", (u_max[-1], 53), (0, -15), textcoords="offset points", ha="right", color="0.4")
-axes.set_xlabel("largest utility $u_{max}$  (16 outcomes)")
-axes.set_ylabel("working precision p (bits)")
-axes.legend(fontsize=11)
-plt.show()
-
-# %% [markdown]
-# ## Sampling without division
-#
-# To divide by the total $T$ would be to round. Instead (Algorithm 2 of the paper): let $2^k$ be the least power of
-# two with $2^k \ge T$; draw $p$ random bits as a point $s \in [0, 2^k)$; if $s \ge T$, throw it away and try again;
-# else return the outcome whose cell holds it. The cells are the exact weights, so each outcome has exactly its
-# probability.
-#
-# Here are four outcomes, numbered 0 to 3, in two adjacent worlds with utilities $(0, 1, 1, 3)$ and $(0, 0, 0, 2)$:
-
-# %%
-WORLDS = {"with Alice": np.array([0, 1, 1, 3]), "without": np.array([0, 0, 0, 2])}
-bits_a_try = 3 * ETA.y * ETA.z + 2  # a sum up to 4 of weights down to B^3
-with exact(bits_a_try):
-    SUMS = {name: cumulative(base2.weights(world, ETA, bits_a_try)) for name, world in WORLDS.items()}
-
-_, axes = plt.subplots(figsize=(10, 2.8))
-for row, (colour, sums) in enumerate(zip((IN, OUT), SUMS.values(), strict=True)):
-    start, power_of_two = 0.0, 2 ** ceiling_log2(sums[-1])
-    for outcome, end in enumerate(map(float, sums)):
-        axes.barh(-row, end - start, left=start, color=colour, alpha=0.35, edgecolor=colour, linewidth=2)
-        axes.text((start + end) / 2, -row, outcome, ha="center", va="center", fontsize=16)
-        start = end
-    axes.barh(-row, power_of_two - start, left=start, color="none", edgecolor="0.6", hatch="//")
-    reject = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-    axes.text((start + power_of_two) / 2, -row, "try again", ha="center", va="center", fontsize=11, bbox=reject)
-axes.set_yticks([0, -1], list(SUMS))
-axes.set_xticks(range(5))
-axes.set_xlabel("s, uniform on [0, $2^k$)")
-axes.spines["left"].set_visible(False)
-plt.show()
-
-# %% [markdown]
-# ### Every bit string
-#
-# A sample could only suggest that the code is right. These examples are small enough to run the sampler on **every**
-# string of random bits: two tries' worth. Strings that are rejected twice remain unresolved, so that what comes out
-# are bounds, $\text{lower} \le \Pr \le \text{lower} + \text{unresolved}$. And as every further try is like the first,
-# the true law is $\text{lower}/(1 - \text{unresolved})$: the very fractions of the formula.
-
-# %%
-depth = 2 * bits_a_try
-for name, sums in SUMS.items():
-    walked = exhaustive.law(lambda bits, sums=sums: normalized.all_bits(sums, bits, bits_a_try, 1)[0], depth)
-    formula = base2.law(WORLDS[name], ETA)
-    print(f"{name}: {2**depth:,} strings of {depth} bits, unresolved {walked.rest} = {float(walked.rest):.4f}")
-    for outcome in range(4):
-        (lower, _), (law, _) = walked.probability(outcome), formula.probability(outcome)
-        assert lower <= law <= lower + walked.rest
-        print(f"   outcome {outcome}:  {float(lower):.5f} ≤ {law!s:>7} = {float(law):.5f}", end="")
-        print(
-            f" ≤ {float(lower + walked.rest):.5f}    lower/(1 − unresolved) == law: {lower / (1 - walked.rest) == law}"
-        )
-
-# %% [markdown]
-# ### What the outcome does not say
-#
-# The *outcome* has the right law. But the two worlds throw points away at different rates: look at the hatched areas.
-# Who can count the random bits, or feel the time, sees the number of tries:
-
-# %%
-_, axes = plt.subplots(1, 2, figsize=(11, 3.9), sharey=True, layout="constrained")
-for panel, minimum in zip(axes, (1, 2), strict=True):
-    for shift, colour, (name, sums) in zip((-0.2, 0.2), (IN, OUT), SUMS.items(), strict=True):
-
-        def draw(bits, sums=sums, minimum=minimum):
-            return normalized.all_bits(sums, bits, bits_a_try, 1, minimum)[0]
-
-        consumed = exhaustive.bits_consumed(draw, depth)
-        chances = [float(consumed.probability(tries * bits_a_try)[0]) for tries in (1, 2)] + [float(consumed.rest)]
-        bars = panel.bar(np.arange(3) + shift, chances, width=0.38, color=colour, label=name)
-        panel.bar_label(bars, [f"{chance:.3f}" if chance else "" for chance in chances], fontsize=11)
-    panel.set_xticks(range(3), ["1 try", "2 tries", "more"])
-    panel.set_title(f"at least {minimum} {'try' if minimum == 1 else 'tries'}", fontsize=13)
-axes[0].set_ylabel("probability")
-axes[0].set_ylim(0, 1.08)
-axes[1].legend()
-plt.show()
-
-# %% [markdown]
-# After $t$ rejected tries the likelihood ratio is $(69/28)^t$, without bound: an infinite loss, through a side door.
-# The remedy in the paper is to make at least $K$ tries always, and keep the first that is accepted. Then the number
-# of tries depends on the data with probability at most $2^{-K}$. On the right, $K = 2$: all that is left to see is
-# the last pair of bars.
+        curves[f"{method}, B = {eta.x}/$2^{{{eta.y}}}$"] = u_max, needed, f"{colour} {form}"
+curves["_binary64"] = None, 53, "claim dotted"
+labels = {"x": "largest utility $u_{max}$  (16 outcomes)", "y": "working precision p (bits)"}
+picture(Panel(curves=curves, notes={(50, 53): "binary64: 53 bits"}, log="xy", ticks=(1, 10, 100, 600), **labels))
 
 # %% [markdown]
 # ## Utilities that are not whole
@@ -231,20 +230,18 @@ plt.show()
 # apart become integers at most 1 apart, so the claim stays the same. What changes is accuracy: every probability is
 # within a factor of $2^{\pm 2\eta}$ of the unrounded one. The exact law is the mixture over all roundings:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 steep, real = Eta(1, 2, 1), np.array([0.5, 1.0, 1.5, 2.25])
 rounded = [float(base2.law(real, steep).probability(outcome)[0]) for outcome in range(4)]
 unrounded = float(steep.base) ** real / np.sum(float(steep.base) ** real)
 draws = base2.sample(real, steep, seeded_bits(SEED), 4000, limits=Limits(0, 3, 4))
-
-_, axes = plt.subplots(figsize=(9, 4))
-axes.bar(np.arange(4) - 0.2, unrounded, width=0.38, color="0.8", label="unrounded, on paper")
-axes.bar(np.arange(4) + 0.2, rounded, width=0.38, color="none", edgecolor="black", label="rounded at random: the law")
-axes.plot(np.arange(4) + 0.2, np.bincount(draws, minlength=4) / len(draws), "k.", markersize=10, label="4,000 draws")
-axes.set_xticks(range(4), [f"u = {u:g}" for u in real])
-axes.set_ylabel("probability")
-axes.legend()
-plt.show()
+curves = {
+    "unrounded, on paper": (range(4), unrounded, "pale bars"),
+    "rounded at random: the law": (range(4), rounded, "black hollow bars"),
+    "4,000 draws": (np.arange(4) + 0.2, np.bincount(draws, minlength=4) / len(draws), "black dots"),
+}
+ticks = {at: f"u = {u:g}" for at, u in enumerate(real)}
+display(picture(Panel(curves=curves, ticks=ticks, x="", y="probability")))
 print("rounded / unrounded:", *(f"{one / other:.3f}" for one, other in zip(rounded, unrounded, strict=True)))
 print(f"allowed: between {2 ** (-2 * steep.bits):g} and {2 ** (2 * steep.bits):g}")
 
@@ -254,7 +251,7 @@ print(f"allowed: between {2 ** (-2 * steep.bits):g} and {2 ** (2 * steep.bits):g
 # Zero rounding, truncated addition and rounded addition, each against the naive float mechanism and against base 2.
 # The laws decide: both are known exactly, and compared as rational numbers. The draws are there for the eye.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 FORCED = {np.float64: 37.0, np.float32: 17.0, np.float16: 8.0}[FLOAT_TYPE]  # where truncated addition is easy to see
 attacks = (
     zero_rounding(EPSILON, OUTCOMES, FLOAT_TYPE),
@@ -265,43 +262,30 @@ rows = []
 for attack in attacks:
     pair = [Crossing(attack, member(name)) for name in (attack.breaks[0], "exponential-base2")]
     rows.append([examine(one, seed=SEED, runs=RUNS, alpha=0.05) for one in pair])
+
+# %%
 display(Markdown(to_markdown([row for pair in rows for row in pair], ["attack", *TITLES])))
-
-# %%
-_, axes = plt.subplots(2, 3, figsize=(13, 7), sharey="col", layout="constrained")
-for column, pair in zip(axes.T, rows, strict=True):
-    for panel, row in zip(column, pair, strict=True):
-        draw_worlds(panel, row.sketch)
-        panel.set_title(f"{row.mechanism}\nexact law: {row.exact.verdict}", fontsize=12)
-        panel.set_xlabel("")
-    column[1].set_xlabel(f"outcome ({row.attack.split('@')[0]})")
-for panel in axes[:, 0]:
-    panel.set_ylabel("probability")
-axes[0, 0].legend(fontsize=11, markerscale=2.5)
-plt.show()
+display(*(side_by_side(pair, title=pair[0].attack.split("@")[0]) for pair in rows))
 
 # %% [markdown]
-# Above, with Alice (blue) only outcome 0 is left, a single point. Below, every outcome that one world can reach the
-# other can reach too. How much privacy is lost is the subject of the next figure: the $\delta$ that $(\varepsilon,
-# \delta)$ privacy would have to admit for this pair, at each $\varepsilon$.
+# On the left, with Alice (blue) only outcome 0 is left, a single point. On the right, every outcome that one world can
+# reach the other can reach too. How much privacy is lost is the subject of the next figure: the $\delta$ that
+# $(\varepsilon, \delta)$ privacy would have to admit for this pair, at each $\varepsilon$.
 
-# %%
-_, axes = plt.subplots(1, 3, figsize=(13, 4), sharey=True, layout="constrained")
-for panel, (naive, twin) in zip(axes, rows, strict=True):
-    panel.plot(*naive.sketch.curve, color="crimson", linewidth=2.5, label=naive.mechanism.removeprefix("exponential-"))
-    panel.plot(*twin.sketch.curve, color="black", linewidth=2.5, label=twin.mechanism.removeprefix("exponential-"))
-    claim = naive.claim
-    panel.plot(claim.epsilon, claim.delta, "o", color="black", markersize=9, fillstyle="none", clip_on=False)
-    panel.annotate("claimed", (claim.epsilon, 0), (4, 9), textcoords="offset points")
-    panel.set_title(naive.attack.split("@")[0], fontsize=13)
-    panel.set_xlabel("ε (nats)")
-    panel.set_ylim(-0.02, 1.05)
-    panel.legend(fontsize=11, loc="center right", bbox_to_anchor=(1, 0.72))
-axes[0].set_ylabel("δ that the pair needs at ε")
-plt.show()
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+panels = []
+for naive, twin in rows:
+    curves = {
+        naive.mechanism.removeprefix("exponential-"): (*naive.sketch.curve, "out dashed"),
+        twin.mechanism.removeprefix("exponential-"): (*twin.sketch.curve, "black line"),
+        "claimed": ([naive.claim.epsilon], [naive.claim.delta], "claim rings"),
+    }
+    title = naive.attack.split("@")[0]
+    panels.append(Panel(curves=curves, title=title, x="ε (nats)", y="δ that the pair needs at ε", ylim=(-0.05, 1.05)))
+picture(*panels, size=(13, 4.2), share=True)
 
 # %% [markdown]
-# The black curve reaches 0 before the claim, in all three. The red one never comes down: no $\varepsilon$, however
+# The black curve reaches 0 before the claim, in all three. The orange one never comes down: no $\varepsilon$, however
 # large, covers an impossible outcome.
 #
 # HOLDS speaks of these three pairs of worlds. That it holds for *every* pair is a theorem, and the theorem is about
@@ -325,13 +309,14 @@ plt.show()
 # the ratio can move. For $\varepsilon = 0.5$ we need the least $x$ with $x/2^y \ge e^{-1/4} = 0.7788$. Nine digits,
 # $B = 399/512$, waste 0.25 %; eight waste 1.3 %, because $200/256 = 25/32$ is no better than what five digits had.
 #
+# ```python
+# print(f"Eta(1, 1, 1): ε = {selection_claim(Eta(1, 1, 1)).epsilon:.4f}")
+# for y in range(3, 13):
+#     eta = Eta.from_epsilon(0.25, resolution=y)
+#     print(f"y = {y:>2}   x = {eta.x:>4}   unused: {1 - selection_claim(eta).epsilon / 0.5:.3%}")
+# ```
+#
 # </details>
-
-# %%
-print(f"Eta(1, 1, 1): ε = {selection_claim(Eta(1, 1, 1)).epsilon:.4f}")
-for y in range(3, 13):
-    eta = Eta.from_epsilon(0.25, resolution=y)
-    print(f"y = {y:>2}   x = {eta.x:>4}   unused: {1 - selection_claim(eta).epsilon / 0.5:.3%}")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -342,11 +327,12 @@ for y in range(3, 13):
 # loss. It is the "repair" of the first notebook once more. Enough bits must be a matter of public bounds, never of
 # luck.
 #
+# ```python
+# for name, sums in SUMS.items():
+#     few = bits_a_try - 2
+#     walked = exhaustive.law(lambda bits, sums=sums, few=few: normalized.all_bits(sums, bits, few, 1)[0], 2 * few)
+#     refusals = sum(float(walked.probability(atom)[0]) for atom in walked.atoms if not isinstance(atom, int))
+#     print(f"{name:<10}  refuses with probability {refusals:.4f} within two tries")
+# ```
+#
 # </details>
-
-# %%
-for name, sums in SUMS.items():
-    few = bits_a_try - 2
-    walked = exhaustive.law(lambda bits, sums=sums, few=few: normalized.all_bits(sums, bits, few, 1)[0], 2 * few)
-    refusals = sum(float(walked.probability(atom)[0]) for atom in walked.atoms if not isinstance(atom, int))
-    print(f"{name:<10}  refuses with probability {refusals:.4f} within two tries")

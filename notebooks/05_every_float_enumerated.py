@@ -13,29 +13,14 @@
 # %% [markdown]
 # # Every float, enumerated
 #
-# *Noise is supposed to hide a number. In floats it can only land in certain places, and which ones depends on the
-# number.*
+# **Claim.** The textbook's Laplace noise in floats breaks its claim at every $\varepsilon$: most single outputs prove
+# which number was hidden. A smaller $\varepsilon$ and more random bits do not help.
 #
-# **The mechanism.** The most common one there is: a count, plus Laplace noise of scale $\lambda = \Delta/\varepsilon$,
-# made from a random sign and a uniform number $U$ as every textbook says:
-# $$f + S\cdot\lambda\,|\ln U|.$$
+# **Mechanism.** A count $f$, which one person changes by at most 1, plus noise of scale $\lambda = 1/\varepsilon$,
+# made from a random sign and a uniform number: $f + S\cdot\lambda\,|\ln U|$.
 #
-# **The claim.** One person changes the count $f$ by at most $\Delta = 1$, so this is $\varepsilon$-differentially
-# private, and no event can tell $f = 1$ from $f = 0$ with an advantage above $\tanh(\varepsilon/2)$. In real numbers
-# that is even generous: the best attack on real Laplace noise has the advantage $1 - e^{-\varepsilon/2}$.
-#
-# **The attack** (Mironov 2012). $U$ has 24 random bits, or 53. So there are only so many outputs from $f = 0$, and so
-# many from $f = 1$, and they are *not the same floats*. See one output, and ask: from where can it have come?
-#
-# **What is proved here, and what is only sampled.** In float32 there are $2^{25}$ strings of bits, a sign and 24 more.
-# That is few enough to run them all:
-#
-# | part | how | status |
-# |---|---|---|
-# | float32, up to 24 bits | the code is run on every string | *proved*: probabilities are integers over $2^{25}$ |
-# | snapping, exact noise | laws in integers, or enclosed by bounds | *proved* |
-# | float32 beyond 24 bits, float64 | some 100,000 draws | *sampled*, with an interval |
-# | perfectly rounded noise | a closed form with bounds; draws beside it | *proved*, and sampled |
+# **You will see** the floats that noise reaches from $f = 0$ and from $f = 1$, all $2^{25}$ strings of bits counted,
+# and what the exact laws say of three mechanisms. **To present: 12 minutes**, up to "δ(ε)"; the rest is for reading.
 
 # %% [markdown]
 # ## Change me
@@ -49,24 +34,22 @@ ZOOM_AT = 0.25  # where to look at single floats; positive
 RUNS = 100_000  # draws, wherever something is sampled
 SEED = 1
 
-# %%
-import matplotlib.pyplot as plt
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 from IPython.display import Markdown, display
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture, ticks
 from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.additive.least_significant_bits import Reachable, guesses_in, least_significant_bits
 from subnormal.audit.evidence import exact
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.law import exact_law
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.privacy import Claim
 
-plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 BITS = 24  # of a uniform in float32, beside the sign
 EPSILONS = (EPSILON, SMALL_EPSILON)
 
@@ -82,11 +65,84 @@ def reachable_from(value, epsilon=EPSILON, bits=BITS, float_type="float32"):
 
 
 # %% [markdown]
+# ## The attack
+#
+# In real numbers no event can tell $f = 1$ from $f = 0$ with an advantage above $\tanh(\varepsilon/2)$, and that is
+# even generous: the best attack on real Laplace noise has the advantage $1 - e^{-\varepsilon/2}$. The attack (Mironov
+# 2012) is about floats. $U$ has 24 random bits, or 53. So there are only so many outputs from $f = 0$, and so many
+# from $f = 1$, and they are *not the same floats*. See one output, and ask: from where can it have come?
+
+# %% [markdown]
+# ### The gaps
+
+# %% [markdown]
+# A window on the number line so narrow that single floats can be seen. Grey: all the float32 that there are. Below, the
+# ones that noise reaches from 0 (orange) and from 1 (blue). **Black: from both.** A coloured tick gives its world away.
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def floats_between(low, high):
+    """All the float32 from low to high, both positive: neighbours have neighbouring bit patterns."""
+    first, last = np.array([low, high], dtype=np.float32).view(np.uint32)
+    return np.arange(first, last + 1, dtype=np.uint32).view(np.float32)
+
+
+def window(low, high, epsilon, bits):
+    """All floats from low to high, and which of them noise reaches from 0, and from 1."""
+    floats = floats_between(low, high)
+    return floats, *(reachable_from(value, epsilon, bits)(floats) for value in (0.0, 1.0))
+
+
+def gaps(epsilon, place, bits):
+    """The floats just above a place, and around 1."""
+    windows = {
+        f"just above {place:g}": (place, place * (1 + 2.0**-17), place),
+        "around 1, the true value of the blue world": (1 - 24 * 2.0**-24, 1 + 24 * 2.0**-24, 1.0),
+    }
+    panels = {}
+    for title, (low, high, origin) in windows.items():
+        floats, from_0, from_1 = window(low, high, epsilon, bits)
+        at = (floats.astype(np.float64) - origin) * 2.0**24
+        panels[title] = {
+            "every float32": (at, "pale"),
+            "from f = 0": (at[from_0], "out"),
+            "from f = 1": (at[from_1], "in"),
+        }
+    return ticks(panels, f"output − the place, in units of $2^{{-24}}$  (ε = {epsilon:g}, {bits} random bits)")
+
+
+# %%
+explore(
+    gaps,
+    epsilon=(EPSILON, [0.01, 0.1, 0.5, 1, 2]),
+    place=(ZOOM_AT, [0.125, 0.25, 0.5, 2, 4]),
+    bits=(BITS, [20, 22, 23, 24, 26, 32, 53]),
+)
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+for name, low, high in (
+    (f"above {ZOOM_AT:g}", ZOOM_AT, ZOOM_AT * (1 + 2.0**-17)),
+    ("around 1", 1 - 24 * 2.0**-24, 1 + 24 * 2.0**-24),
+):
+    floats, from_0, from_1 = window(low, high, EPSILON, BITS)
+    numbers = len(floats), int(from_0.sum()), int(from_1.sum()), int((from_0 & from_1).sum())
+    print("{:<12}{} floats; {} reachable from 0, {} from 1, {} from both".format(name, *numbers))
+
+# %% [markdown]
+# **Why the gaps?** Neighbouring uniforms are $2^{-24}$ apart, so neighbouring noises are $\lambda\, 2^{-24}/U = \lambda
+# \,2^{-24} e^{|\text{noise}|/\lambda}$ apart. Just above 0.25 the floats lie half a unit of $2^{-24}$ apart; noise from
+# 0 comes in steps of $e^{0.25} = 1.28$ units, from 1 in steps of $e^{0.75} = 2.12$, and each is rounded to the next
+# float. Two combs with different teeth: where they meet is chance.
+#
+# **Around 1**, noise from 1 is small and comes in steps of one unit: it fills every float. Noise from 0 is as large as
+# 1 by then, in steps of $e = 2.72$, and leaves holes. Every blue tick that is not black is a proof of $f = 1$.
+
+# %% [markdown]
 # ## How many floats can noise reach?
 #
 # All $2^{25}$ strings, from $f = 0$ and from $f = 1$:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 law_0, law_1 = law_of(0.0), law_of(1.0)
 outputs_0, outputs_1 = np.asarray(law_0.atoms), np.asarray(law_1.atoms)
 from_1_too, from_0_too = reachable_from(1.0)(outputs_0), reachable_from(0.0)(outputs_1)
@@ -103,54 +159,17 @@ for words, count in (
 # %% [markdown]
 # Two thirds of the outputs of $f = 0$ cannot come from $f = 1$ at all. Whoever sees one of them does not suspect, but
 # *knows*.
-#
-# ### The gaps
-#
-# A window on the number line so narrow that single floats can be seen. Grey: all the float32 that there are. Below, the
-# ones that noise reaches from 0 (orange) and from 1 (blue). **Black: from both.** A coloured tick gives its world away.
-
-
-# %%
-def floats_between(low, high):
-    """All the float32 from low to high, both positive: neighbours have neighbouring bit patterns."""
-    first, last = np.array([low, high], dtype=np.float32).view(np.uint32)
-    return np.arange(first, last + 1, dtype=np.uint32).view(np.float32)
-
-
-def draw_gaps(axes, low, high, origin):
-    floats = floats_between(low, high)
-    from_0, from_1 = reachable_from(0.0)(floats), reachable_from(1.0)(floats)
-    at = (floats.astype(np.float64) - origin) * 2.0**24
-    axes.vlines(at, 2.15, 2.85, color="0.65", linewidth=2)
-    axes.vlines(at[from_0], 1.15, 1.85, color=OUT, linewidth=4.5)
-    axes.vlines(at[from_1], 0.15, 0.85, color=IN, linewidth=4.5)
-    axes.vlines(at[from_0 & from_1], 0.15, 1.85, color="black", linewidth=4.5)
-    axes.set_yticks([2.5, 1.5, 0.5], ["every float32", "from f = 0", "from f = 1"])
-    axes.set_xlabel(f"output − {origin:g}, in units of $2^{{-24}}$")
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    return len(floats), int(from_0.sum()), int(from_1.sum()), int((from_0 & from_1).sum())
-
-
-_, axes = plt.subplots(2, 1, figsize=(13, 6), layout="constrained")
-counts = [
-    draw_gaps(axes[0], ZOOM_AT, ZOOM_AT * (1 + 2.0**-17), ZOOM_AT),
-    draw_gaps(axes[1], 1 - 24 * 2.0**-24, 1 + 24 * 2.0**-24, 1.0),
-]
-axes[0].set_title(f"just above {ZOOM_AT:g}")
-axes[1].set_title("around 1: the true value of the blue world")
-plt.show()
-for place, numbers in zip((f"above {ZOOM_AT:g}", "around 1"), counts, strict=True):
-    print("{:<12}{} floats; {} reachable from 0, {} from 1, {} from both".format(place, *numbers))
 
 # %% [markdown]
-# **Why the gaps?** Neighbouring uniforms are $2^{-24}$ apart, so neighbouring noises are $\lambda\, 2^{-24}/U = \lambda
-# \,2^{-24} e^{|\text{noise}|/\lambda}$ apart. Just above 0.25 the floats lie half a unit of $2^{-24}$ apart; noise from
-# 0 comes in steps of $e^{0.25} = 1.28$ units, from 1 in steps of $e^{0.75} = 2.12$, and each is rounded to the next
-# float. Two combs with different teeth: where they meet is chance.
+# **What is proved here, and what is only sampled.** In float32 there are $2^{25}$ strings of bits, a sign and 24 more.
+# That is few enough to run them all:
 #
-# **Around 1**, noise from 1 is small and comes in steps of one unit: it fills every float. Noise from 0 is as large as
-# 1 by then, in steps of $e = 2.72$, and leaves holes. Every blue tick that is not black is a proof of $f = 1$.
+# | part | how | status |
+# |---|---|---|
+# | float32, up to 24 bits | the code is run on every string | *proved*: probabilities are integers over $2^{25}$ |
+# | snapping, exact noise | laws in integers, or enclosed by bounds | *proved* |
+# | float32 beyond 24 bits, float64 | some 100,000 draws | *sampled*, with an interval |
+# | perfectly rounded noise | a closed form with bounds; draws beside it | *proved*, and sampled |
 
 # %% [markdown]
 # ### How much of each world is a proof?
@@ -158,7 +177,7 @@ for place, numbers in zip((f"above {ZOOM_AT:g}", "around 1"), counts, strict=Tru
 # Both laws, all $2^{25}$ strings of each. Pale: outputs that both worlds can give. Full colour: outputs that the other
 # world *cannot* give. **The coloured share is how often a single output is a proof.**
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 CELLS = 0.5 + np.arange(-72, 73) / 16 / EPSILON
 
 
@@ -174,19 +193,17 @@ def cell_shares(law, marked):
     return some / law.denominator, every / law.denominator, total
 
 
-_, axes = plt.subplots(1, 2, figsize=(13, 4.6), sharey=True, layout="constrained")
-for panel, law, marked, colour, title in (
-    (axes[0], law_0, ~from_1_too, OUT, "f = 0"),
-    (axes[1], law_1, ~from_0_too, IN, "f = 1"),
-):
+panels = []
+for law, marked, colour, title in ((law_0, ~from_1_too, "out", "f = 0"), (law_1, ~from_0_too, "in", "f = 1")):
     proof, every, total = cell_shares(law, marked)
-    panel.stairs(every, CELLS, color=colour, alpha=0.3, fill=True, label="both worlds can give it")
-    panel.stairs(proof, CELLS, color=colour, fill=True, label=f"proves {title}: {total:.1%}")
-    panel.set_title(title, fontsize=15)
-    panel.set_xlabel("output")
-    panel.legend(loc="upper left" if law is law_1 else "upper right")
-axes[0].set_ylabel("probability, in cells of λ/16")
-plt.show()
+    middles = (CELLS[:-1] + CELLS[1:]) / 2
+    curves = {
+        "both worlds can give it": (middles, (proof, every), f"{colour} band"),
+        f"proves {title}: {total:.1%}": (middles, (np.zeros_like(proof), proof), f"{colour} full band"),
+    }
+    legend = "upper left" if law is law_1 else "upper right"
+    panels.append(Panel(curves=curves, title=title, x="output", y="probability, in cells of λ/16", legend=legend))
+picture(*panels, size=(13, 4.6), share=True)
 
 # %% [markdown]
 # ## The advantage, by the exact laws
@@ -196,7 +213,7 @@ plt.show()
 # variation* is the largest advantage that any event could have; so the event is hardly improvable. *Real noise*: what
 # real numbers would have allowed this attacker, $1 - e^{-\varepsilon/2}$.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 FORMAT = "| {:g} | {} | **{:.4f}** | {:.4f} | {:.4f} | {:.4f} | {} |"
 lines = ["| ε | verdict | advantage | total variation | claim allows | real noise | loss |", "|" + "---|" * 7]
 EPSILON_GRID = {epsilon: np.linspace(0, 2 * epsilon, 33) for epsilon in EPSILONS}
@@ -221,7 +238,7 @@ display(Markdown("\n".join(lines)))
 # The same mechanism with uniforms of 8 to 24 bits, each law enumerated (dots). Beyond 24 bits nobody enumerates: there,
 # circles are sampled.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 SWEEP = tuple(range(BITS, 7, -1))  # the largest first, the others take no memory
 BEYOND = (25, 26, 28, 32, 40, 53)
 
@@ -240,27 +257,25 @@ def sampled_advantage(epsilon, bits):
 
 
 del law_0, law_1, outputs_0, outputs_1, laws
-_, axes = plt.subplots(1, 2, figsize=(13, 4.8), sharey=True, layout="constrained")
-for panel, epsilon in zip(axes, EPSILONS, strict=True):
+panels = []
+for epsilon in EPSILONS:
     proved = [FLOAT32[epsilon].total_variation, *(total_variation(epsilon, bits) for bits in SWEEP[1:])]
     beyond = np.array([sampled_advantage(epsilon, bits) for bits in BEYOND])
     claimed, real = Claim(epsilon).advantage_allowed, -np.expm1(-epsilon / 2)
-    panel.plot(SWEEP, proved, "o-", color="black", markersize=8, linewidth=1.5, label="proved: total variation")
-    spread = np.abs(beyond[:, 1:].T - beyond[:, 0])
-    style = {"color": "black", "markersize": 9, "fillstyle": "none", "linewidth": 1, "linestyle": ":"}
-    panel.errorbar(BEYOND, beyond[:, 0], spread, marker="o", label="sampled: the event's advantage", **style)
-    panel.axhline(claimed, color="crimson", linestyle="--", linewidth=2.5, label=f"claim allows {claimed:.3f}")
-    panel.axhline(real, color="0.55", linewidth=2.5, label=f"real noise {real:.3f}")
-    panel.set_title(f"ε = {epsilon:g}", fontsize=15)
-    panel.set_xlabel("random bits of a uniform")
-    panel.set_xticks([8, 16, 24, 32, 40, 53])
-    panel.legend(loc="upper right" if claimed < 0.2 else "lower left", fontsize=11)
+    curves = {
+        "proved: total variation": (SWEEP, proved, "black joined"),
+        "sampled: the event's advantage": (BEYOND, beyond[:, 0], "black rings"),
+        "_interval": (BEYOND, beyond[:, 1:].T, "black band"),
+        f"claim allows {claimed:.3f}": (None, claimed, "claim dashed"),
+        f"real noise {real:.3f}": (None, real, "grey line"),
+    }
+    title, legend = f"ε = {epsilon:g}", "upper right" if claimed < 0.2 else "lower left"
+    bits, labels = [8, 16, 24, 32, 40, 53], {"x": "random bits of a uniform", "y": "advantage"}
+    panels.append(Panel(curves=curves, title=title, ticks=bits, ylim=(-0.03, 1.05), legend=legend, **labels))
     for kind, all_bits, values in (("proved ", SWEEP[::4], proved[::4]), ("sampled", BEYOND, beyond[:, 0])):
         told = (f"{bits} bits {value:.4f}" for bits, value in zip(all_bits, values, strict=True))
         print(f"ε = {epsilon:<5g} {kind}  {'   '.join(told)}")
-axes[0].set_ylabel("advantage")
-axes[0].set_ylim(-0.03, 1.05)
-plt.show()
+picture(*panels, size=(13, 4.8), share=True)
 
 # %% [markdown]
 # With 8 bits the two worlds share hardly an output. Every further bit fills gaps, until float32 itself has no more
@@ -272,17 +287,17 @@ plt.show()
 # ## δ(ε): what would have to be claimed instead?
 #
 # For every $\varepsilon'$, the least $\delta$ with which the pair of laws is $(\varepsilon', \delta)$-private. Right of
-# the claimed $\varepsilon$ (crimson) the claim wants $\delta = 0$. The members, all at the same budget:
+# the claimed $\varepsilon$ (shaded) the claim wants $\delta = 0$. The members, all at the same budget:
 #
 # - **naive float32**, enumerated;
 # - **snapping** (Mironov 2012): clamp, use *every* float of $(0, 1)$ as a uniform, and round the low bits of the sum
 #   away;
 # - **exact**: discrete Laplace noise on a grid, from integers (Canonne, Kamath, Steinke 2020).
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 MEMBERS = (
-    ("laplace-snapping", "snapping", "#1b7837", {"linewidth": 3.5}),
-    ("laplace-exact-base-e", "exact", "#7b3294", {"linewidth": 3.5, "linestyle": "--"}),
+    ("laplace-snapping", "snapping", "exact line"),
+    ("laplace-exact-base-e", "exact", "claim dashed"),
 )
 
 
@@ -293,37 +308,32 @@ def public(epsilon):
 
 
 lines = ["| ε | member | verdict | loss ε | δ at the claim | total variation |", "|" + "---|" * 6]
-_, axes = plt.subplots(1, 2, figsize=(13, 5), sharey=True, layout="constrained")
-for panel, epsilon in zip(axes, EPSILONS, strict=True):
+panels = []
+for epsilon in EPSILONS:
     grid = EPSILON_GRID[epsilon]
-    panel.axvspan(epsilon, grid[-1], color="crimson", alpha=0.1, linewidth=0)
-    panel.plot(grid, FLOAT32_CURVE[epsilon], color="black", linewidth=3.5, label="naive float32")
+    curves = {
+        "_claimed": (np.array([epsilon, grid[-1]]), (1e-6, 2), "pale band"),
+        "naive float32": (grid, FLOAT32_CURVE[epsilon], "black line"),
+    }
     rows = [("naive float32", FLOAT32[epsilon])]
     finely = np.union1d(np.linspace(0, epsilon, 25), epsilon * (1 - np.geomspace(1e-4, 0.1, 12)))
-    for name, label, colour, style in MEMBERS:
+    for name, label, look in MEMBERS:
         laws = [member(name).law(world, public(epsilon)) for world in (1.0, 0.0)]
         rows.append((label, exact.compare(*laws, Claim(epsilon))))
         low, high = exact.curve(*laws, finely.tolist())
-        panel.plot(finely[low > 0], low[low > 0], color=colour, label=label, **style)
-    panel.plot(finely, -np.expm1((finely - epsilon) / 2), color="0.55", linewidth=1.5, label="real noise")
-    panel.axvline(epsilon, color="crimson", linewidth=2.5)
-    panel.annotate("claimed ε", (epsilon, 0.005), (8, 0), textcoords="offset points", color="crimson", fontsize=15)
-    panel.set_yscale("log")
-    panel.set_xlim(0, 2 * epsilon)
-    panel.locator_params(axis="x", nbins=5)
-    panel.set_title(f"ε = {epsilon:g}", fontsize=15)
-    panel.set_xlabel("ε′ (nats)")
+        curves[label] = finely[low > 0], low[low > 0], look
+    curves["real noise"] = finely, -np.expm1((finely - epsilon) / 2), "grey dotted"
+    curves["_claimed ε"] = epsilon, None, "black line"
+    labels = {"x": "ε′ (nats)", "y": "δ(ε′)", "title": f"ε = {epsilon:g}", "notes": {(epsilon, 1.3e-5): "claimed ε"}}
+    limits = {"xlim": (0, 2 * epsilon), "ylim": (1e-5, 1.5)}
+    panels.append(Panel(curves=curves, log="y", legend="lower left", **limits, **labels))
     for label, evidence in rows:
         loss = "∞" if np.isinf(evidence.epsilon) else f"{evidence.epsilon:.6f}"
         told = f"{evidence.delta:.4f}" if evidence.delta else "0"
         lines.append(
             f"| {epsilon:g} | {label} | {evidence.verdict} | {loss} | {told} | {evidence.total_variation:.4f} |"
         )
-axes[0].set_ylim(1e-5, 1.5)
-axes[0].set_ylabel("δ(ε′)")
-axes[0].legend(loc="lower left", fontsize=12)
-plt.show()
-display(Markdown("\n".join(lines)))
+display(picture(*panels, size=(13, 5), share=True), Markdown("\n".join(lines)))
 
 # %% [markdown]
 # The black line is as good as flat: no $\varepsilon'$, however large, brings $\delta$ below the advantage of the event
@@ -337,7 +347,7 @@ display(Markdown("\n".join(lines)))
 # $f$, the noise $y - f$ says which uniforms could have made it, up to a few neighbours. Run the mechanism's own
 # arithmetic forward on those. No hit: $y$ is impossible from $f$.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 NAIVE64 = member("laplace-naive-float64")
 
 
@@ -357,7 +367,7 @@ for truth, output, *answer in zip([0, 1] * 5, both_worlds.tolist(), *can, strict
 # The attacker guesses the value that alone is possible; where both are, the nearer one. **Sampled**, so with intervals
 # (at 99 %, hardly wider than the dots).
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 GRADES = tuple(sorted({0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, *EPSILONS}))
 shares, excluded = [], 0
 for epsilon in GRADES:
@@ -373,24 +383,17 @@ for epsilon in GRADES:
         print(f"ε = {epsilon:<6g} {shares[-1][0]:.2%} of {2 * runs:,} guesses right, where ε allows {allowed:.2%}")
 print(f"the truth was excluded {excluded} times in {2 * RUNS * len(EPSILONS):,}")
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 shares = np.array(shares)
 finely = np.geomspace(GRADES[0] / 1.3, GRADES[-1] * 1.3, 200)
-_, axes = plt.subplots(figsize=(11, 4.8), layout="constrained")
-axes.fill_between(finely, 0.5, np.exp(finely) / (1 + np.exp(finely)), color="crimson", alpha=0.12, linewidth=0)
-axes.plot(finely, np.exp(finely) / (1 + np.exp(finely)), color="crimson", linestyle="--", linewidth=2.5)
-style = {"fmt": "o", "color": "black", "markersize": 10, "capsize": 5, "linewidth": 2}
-axes.errorbar(GRADES, shares[:, 0], np.abs(shares[:, 1:].T - shares[:, 0]), **style)
-axes.annotate("the attack on naive float64", (GRADES[0], 0.93), fontsize=15)
-axes.annotate("what ε allows", (GRADES[0], 0.52), color="crimson", fontsize=15)
-axes.set_xscale("log")
-axes.set_xticks(GRADES, [f"{epsilon:g}" for epsilon in GRADES])
-axes.minorticks_off()
-axes.set_ylim(0.48, 1.0)
-axes.set_yticks([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], ["50 %", "60 %", "70 %", "80 %", "90 %", "100 %"])
-axes.set_xlabel("claimed ε (nats)")
-axes.set_ylabel("guesses right")
-plt.show()
+allowed = 100 * np.exp(finely) / (1 + np.exp(finely))
+curves = {
+    "what ε allows": (finely, allowed, "claim dashed"),
+    "_allowed": (finely, (50, allowed), "claim band"),
+    "the attack on naive float64": (GRADES, 100 * shares[:, 0], "black dots"),
+    "_interval": (GRADES, 100 * shares[:, 1:].T, "black band"),
+}
+picture(Panel(curves=curves, log="x", ticks=GRADES, ylim=(48, 100), x="claimed ε (nats)", y="guesses right (%)"))
 
 # %% [markdown]
 # At $\varepsilon = 0.01$ a guess should be right in 50.25 % of the cases, a coin with a hair's bias. It is right in
@@ -407,7 +410,7 @@ plt.show()
 # (2022): $1 + n$ is *always* a multiple of $2^{-53}$, whatever float $n$ is. And $0 + n = n$ is not, where $n$ is small
 # and has digits to spare. So an output off that grid proves $f = 0$. Its probability has a closed form:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 for epsilon in (EPSILON, EPSILON / 10):
     attack = grid_precision(epsilon)
     low, high = off_grid_probability(attack.parameters.scale)
@@ -448,43 +451,45 @@ for epsilon in (EPSILON, EPSILON / 10):
 # **Rounding is not privacy.** Rounding, clamping, uniforms that never run out of bits, and a scale $\lambda$ that pays
 # for what is left: that is the snapping mechanism.
 #
+# ```python
+# from subnormal.mechanisms.core.law import exact_law
+#
+# FINEST, LIMIT = -16, 8
+#
+#
+# def down(outputs, grid):
+#     """Outputs rounded down to multiples of 2^grid: exact in floats."""
+#     return np.ldexp(np.floor(np.ldexp(outputs, -grid)), grid)
+#
+#
+# def merged(outputs, strings):
+#     """Add up the strings of equal neighbours."""
+#     first = np.flatnonzero(np.append(True, outputs[1:] != outputs[:-1]))
+#     return outputs[first], np.add.reduceat(strings, first)
+#
+#
+# def on_finest_grid(law):
+#     return merged(down(np.asarray(law.atoms), FINEST), np.repeat(law.low, law.counts()))
+#
+#
+# def rounded_law(outputs, strings, grid, limit=np.inf):
+#     """The law of the rounded and clamped outputs: integers, over the same 2^25 strings."""
+#     outputs, strings = merged(np.clip(down(outputs, grid), -limit, limit), strings)
+#     return exact_law(outputs, np.arange(1, len(outputs) + 1), strings, 2 << BITS)
+#
+#
+# fine = [on_finest_grid(law_of(value)) for value in (1.0, 0.0)]
+# print(f"naive float32, ε = {EPSILON:g}, allowed advantage {Claim(EPSILON).advantage_allowed:.4f}\n")
+# print(f"grid    best event  {'rounded: loss, δ at ε':<25}clamped too: loss, δ at ε")
+# for grid in range(FINEST, 1, 4):
+#     rounded, clamped = (
+#         exact.compare(*(rounded_law(*one, grid, limit) for one in fine), Claim(EPSILON)) for limit in (np.inf, LIMIT)
+#     )
+#     losses = (f"{evidence.epsilon:<10.6g}{evidence.delta:<15.1e}" for evidence in (rounded, clamped))
+#     print(f"2^{grid:<6}{rounded.total_variation:<12.4f}{''.join(losses)}")
+# ```
+#
 # </details>
-
-
-# %%
-FINEST, LIMIT = -16, 8
-
-
-def down(outputs, grid):
-    """Outputs rounded down to multiples of 2^grid: exact in floats."""
-    return np.ldexp(np.floor(np.ldexp(outputs, -grid)), grid)
-
-
-def merged(outputs, strings):
-    """Add up the strings of equal neighbours."""
-    first = np.flatnonzero(np.append(True, outputs[1:] != outputs[:-1]))
-    return outputs[first], np.add.reduceat(strings, first)
-
-
-def on_finest_grid(law):
-    return merged(down(np.asarray(law.atoms), FINEST), np.repeat(law.low, law.counts()))
-
-
-def rounded_law(outputs, strings, grid, limit=np.inf):
-    """The law of the rounded and clamped outputs: integers, over the same 2^25 strings."""
-    outputs, strings = merged(np.clip(down(outputs, grid), -limit, limit), strings)
-    return exact_law(outputs, np.arange(1, len(outputs) + 1), strings, 2 << BITS)
-
-
-fine = [on_finest_grid(law_of(value)) for value in (1.0, 0.0)]
-print(f"naive float32, ε = {EPSILON:g}, allowed advantage {Claim(EPSILON).advantage_allowed:.4f}\n")
-print(f"grid    best event  {'rounded: loss, δ at ε':<25}clamped too: loss, δ at ε")
-for grid in range(FINEST, 1, 4):
-    rounded, clamped = (
-        exact.compare(*(rounded_law(*one, grid, limit) for one in fine), Claim(EPSILON)) for limit in (np.inf, LIMIT)
-    )
-    losses = (f"{evidence.epsilon:<10.6g}{evidence.delta:<15.1e}" for evidence in (rounded, clamped))
-    print(f"2^{grid:<6}{rounded.total_variation:<12.4f}{''.join(losses)}")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -495,31 +500,31 @@ for grid in range(FINEST, 1, 4):
 # and the two sometimes differ in the last bit. Another build may round elsewhere, too. This is an attack on a guess of
 # the code, and no proof. It does not need to be one.)
 #
+# ```python
+# def numpy_output(m, value, scale):
+#     uniform = m * 2.0**-53
+#     with np.errstate(all="ignore"):
+#         upper, lower = value - scale * np.log(2.0 - uniform - uniform), value + scale * np.log(uniform + uniform)
+#     return np.where(uniform >= 0.5, upper, lower)
+#
+#
+# def numpy_can_give(outputs, value, scale):
+#     tail = np.exp(-np.abs(outputs - value) / scale) / 2
+#     m = np.rint(np.where(outputs < value, tail, 1 - tail) * 2.0**53)
+#     return np.any([numpy_output(m + step, value, scale) == outputs for step in range(-8, 9)], axis=0)
+#
+#
+# generator = np.random.default_rng(SEED)
+# for epsilon in EPSILONS:
+#     right = excluded = 0
+#     for value in (0.0, 1.0):
+#         outputs = generator.laplace(value, 1 / epsilon, RUNS)
+#         from_0, from_1 = (numpy_can_give(outputs, one, 1 / epsilon) for one in (0.0, 1.0))
+#         guess = np.where(from_0 == from_1, outputs > 0.5, from_1)
+#         right, excluded = right + int((guess == value).sum()), excluded + int((~(from_1 if value else from_0)).sum())
+#     share, low, high = right / (2 * RUNS), *clopper_pearson(right, 2 * RUNS, 0.005)
+#     print(f"numpy, ε = {epsilon:g}: {share:.1%} of the guesses right ([{low:.1%}, {high:.1%}] at 99 %), ", end="")
+#     print(f"allowed {(1 + Claim(epsilon).advantage_allowed) / 2:.2%}; truth excluded in {excluded / (2 * RUNS):.2%}")
+# ```
+#
 # </details>
-
-
-# %%
-def numpy_output(m, value, scale):
-    uniform = m * 2.0**-53
-    with np.errstate(all="ignore"):
-        upper, lower = value - scale * np.log(2.0 - uniform - uniform), value + scale * np.log(uniform + uniform)
-    return np.where(uniform >= 0.5, upper, lower)
-
-
-def numpy_can_give(outputs, value, scale):
-    tail = np.exp(-np.abs(outputs - value) / scale) / 2
-    m = np.rint(np.where(outputs < value, tail, 1 - tail) * 2.0**53)
-    return np.any([numpy_output(m + step, value, scale) == outputs for step in range(-8, 9)], axis=0)
-
-
-generator = np.random.default_rng(SEED)
-for epsilon in EPSILONS:
-    right = excluded = 0
-    for value in (0.0, 1.0):
-        outputs = generator.laplace(value, 1 / epsilon, RUNS)
-        from_0, from_1 = (numpy_can_give(outputs, one, 1 / epsilon) for one in (0.0, 1.0))
-        guess = np.where(from_0 == from_1, outputs > 0.5, from_1)
-        right, excluded = right + int((guess == value).sum()), excluded + int((~(from_1 if value else from_0)).sum())
-    share, low, high = right / (2 * RUNS), *clopper_pearson(right, 2 * RUNS, 0.005)
-    print(f"numpy, ε = {epsilon:g}: {share:.1%} of the guesses right ([{low:.1%}, {high:.1%}] at 99 %), ", end="")
-    print(f"allowed {(1 + Claim(epsilon).advantage_allowed) / 2:.2%}; truth excluded in {excluded / (2 * RUNS):.2%}")

@@ -1,5 +1,6 @@
-"""Notebooks run as they are, and each .ipynb is the copy of its .py."""
+"""Notebooks run as they are, with their solutions and their sliders, and each .ipynb is the copy of its .py."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,34 @@ from nbclient.util import run_sync
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # pictures.py is imported by them
+NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # pictures.py and explore.py are imported by them
 
 FORGET = "%reset -f"  # whatever the notebooks before have named
+SLIDE = """\
+controls = _
+for slider in controls.children[:-1]:
+    slider.value = slider.options[-1][1]  # an error of the picture is one of this cell
+"""
 
 
 def read(source: Path) -> Any:
     return jupytext.read(source)
+
+
+def code(source: str) -> Any:
+    return jupytext.reads(f"# %%\n{source}", "py:percent").cells[0]
+
+
+def with_solutions_and_sliders(notebook: Any) -> None:
+    """Add what a student does: move each slider to its end, and run the code of the solutions."""
+    cells = [code(FORGET)]
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "markdown":
+            cells += map(code, re.findall(r"^```python\n(.*?)^```", cell.source, re.DOTALL | re.MULTILINE))
+        elif re.search(r"^explore\(", cell.source, re.MULTILINE):
+            cells.append(code(SLIDE))
+    notebook.cells = cells
 
 
 def test_there_are_notebooks() -> None:
@@ -37,7 +59,7 @@ def kernel() -> Iterator[Any]:
 @pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda path: path.stem)
 def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
     notebook = read(source)
-    notebook.cells[:0] = jupytext.reads(f"# %%\n{FORGET}", "py:percent").cells
+    with_solutions_and_sliders(notebook)
     beside = {"metadata": {"path": str(FOLDER)}}  # where Jupyter starts the kernel of a notebook
     client: Any = NotebookClient(notebook, km=kernel, timeout=120, resources=beside)
     try:
