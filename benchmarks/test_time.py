@@ -118,12 +118,12 @@ def test_base_e(duel: Duel) -> None:
 def test_keystream(duel: Duel) -> None:
     """The bits themselves, against those of the operating system."""
     asked = partial(os.urandom, 8)
-    duel("64 bits as an array: words(1)", partial(BITS.words, 1), asked, rival="os.urandom(8)")
+    duel("64 bits as an array: words(1)", partial(BITS.words, 1), asked, 1, "os.urandom(8)")
 
 
 def test_keystream_as_integer(duel: Duel) -> None:
     """The same 64 bits as a Python integer."""
-    duel("64 bits as an integer: take(64)", partial(BITS.take, 64), partial(os.urandom, 8), rival="os.urandom(8)")
+    duel("64 bits as an integer: take(64)", partial(BITS.take, 64), partial(os.urandom, 8), 1, "os.urandom(8)")
 
 
 def test_keystream_in_bulk(duel: Duel) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 CHUNK = 1 << 13  # 64-bit words that a buffered source produces at a time
 REKEY_AFTER = 1 << 30  # bytes of keystream from one key
+AHEAD = 64  # words that are made ready for calls that ask for a single one
 
 Draw = Callable[[int], NDArray[np.uint64]]  # the next words of a stream
 
@@ -39,36 +40,50 @@ class BitSource:
 
     __slots__ = (
         "__weakref__",
+        "_ahead",
+        "_counted",
         "_draw",
         "_lock",
         "_pending",
         "_pending_bits",
-        "consumed",
+        "_ready",
         "exhausted",
         "steps",
         "tries",
         "word_bits",
     )
 
-    def __init__(self, draw: Draw, word_bits: int = 64, pending: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, draw: Draw, word_bits: int = 64, pending: tuple[int, int] = (0, 0), ahead: int = 1) -> None:
         """draw(n) returns the next n 64-bit words of the stream; pending is (value, bits) to hand out before them.
 
-        Raises ValueError for word_bits outside 1 … 64.
+        ahead: how many words are drawn where a single one is asked for. Raises ValueError for word_bits outside 1 … 64.
         """
         if not 1 <= word_bits <= 64:
             raise ValueError(f"word_bits must be between 1 and 64, got {word_bits}")
         self._draw = draw
         self._lock = RLock()
         self._pending, self._pending_bits = pending
+        self._ready: list[NDArray[np.uint64]] = []  # words drawn ahead, of shape (1,), the next one last
+        self._ahead = ahead
         self.word_bits = word_bits
-        self.consumed = self.tries = self.steps = 0
+        self._counted = self.tries = self.steps = 0
         self.exhausted = False
+
+    @property
+    def consumed(self) -> int:
+        """The bits handed out. Words that were drawn ahead are counted beforehand."""
+        return self._counted - 64 * len(self._ready)
 
     def take(self, count: int) -> int:
         """Return the next `count` bits as an integer, the first of them the most significant.
 
         Raises ValueError for a negative count.
         """
+        if count == 64 and self._ready and not self._pending_bits:
+            try:
+                return self._ready.pop().item()  # one step, so that no thread needs the lock
+            except IndexError:  # another thread took the last
+                pass
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
         with self._lock:
@@ -77,9 +92,7 @@ class BitSource:
     def _take(self, count: int) -> int:
         missing = count - self._pending_bits
         if missing == 64 == count:  # the usual single draw
-            value = int(self._fresh(1)[0])
-            self.consumed += 64
-            return value
+            return self._one().item()
         if missing > 0:
             size = (missing + 63) // 64
             fresh = self._fresh(size)
@@ -89,21 +102,46 @@ class BitSource:
         self._pending_bits -= count
         value = self._pending >> self._pending_bits
         self._pending &= (1 << self._pending_bits) - 1
-        self.consumed += count
+        self._counted += count
         return value
 
+    def _one(self) -> NDArray[np.uint64]:
+        """Return the next word, counted, and draw others ahead."""
+        words = self._fresh(self._ahead)
+        self._counted += words.nbytes * 8
+        if len(words) == 1:
+            return words
+        ahead = list(words[::-1].reshape(-1, 1))
+        one = ahead.pop()
+        self._ready[:0] = ahead
+        return one
+
     def _fresh(self, count: int) -> NDArray[np.uint64]:
+        """Return the next words, those drawn ahead first. The caller counts them."""
+        ahead: list[NDArray[np.uint64]] = []
         try:
-            return self._draw(count)
+            while self._ready and len(ahead) < count:
+                ahead.append(self._ready.pop())
+        except IndexError:  # another thread took the last
+            pass
+        self._counted -= 64 * len(ahead)
+        try:
+            fresh = self._draw(count - len(ahead))
         except OutOfBitsError:
             self.exhausted = True  # a sampler may swallow the exception; the walk must know all the same
             raise
+        return np.concatenate([*ahead, fresh]) if ahead else fresh
 
     def words(self, count: int, width: int | None = None) -> NDArray[np.uint64]:
         """Return the next `count` integers of `width` bits each (word_bits where not given), shape (count,).
 
         Raises ValueError for a negative count and for a width outside 1 to 64.
         """
+        if count == 1 and width is None and self._ready and not self._pending_bits:
+            try:
+                return self._ready.pop()
+            except IndexError:  # another thread took the last
+                pass
         width = self.word_bits if width is None else width
         if not 1 <= width <= 64:
             raise ValueError(f"width must be between 1 and 64, got {width}")
@@ -111,8 +149,10 @@ class BitSource:
             raise ValueError(f"count must not be negative, got {count}")
         with self._lock:
             if width == 64 and self._pending_bits == 0 and count > 0:
+                if count == 1:
+                    return self._one()
                 fresh = self._fresh(count)
-                self.consumed += 64 * count
+                self._counted += 64 * count
                 return fresh
         if count == 1:
             return np.array([self.take(width)], dtype=np.uint64)
@@ -130,6 +170,8 @@ class BitSource:
     def forget(self) -> None:
         """Drop the bits drawn and not yet returned, and release the lock: for the child of a fork."""
         self._lock = RLock()
+        self._counted = self.consumed
+        self._ready = []
         self._pending = self._pending_bits = 0
 
     def __reduce_ex__(self, protocol: object) -> Never:
@@ -200,8 +242,8 @@ def system_bits(word_bits: int = 64) -> BitSource:
     An AES-256 counter-mode keystream, indistinguishable from uniform for anyone who cannot break AES. It has a fresh
     key from the operating system for every source, after every GiB, and in the child after a fork. Anyone who reads
     this process's memory learns the bits of its present key, past ones too. Threads may share a source.
-    In bulk it is more than ten times faster than asking the operating system (`make bench`); a single word costs about
-    the same, nearly all of it Python's.
+    In bulk it is more than ten times faster than asking the operating system (`make bench`); a single word costs less
+    too, nearly all of it Python's: words are drawn ahead.
 
     Args:
         word_bits: the size of a word, 1 to 64, where a sampler that reads words names none.
@@ -213,7 +255,7 @@ def system_bits(word_bits: int = 64) -> BitSource:
         ValueError: word_bits is not between 1 and 64.
     """
     keystream = _Keystream()
-    source = BitSource(keystream.draw, word_bits)
+    source = BitSource(keystream.draw, word_bits, ahead=AHEAD if word_bits == 64 else 1)
     _keystreams.add(keystream)
     _released.add(source)
     return source

@@ -61,6 +61,21 @@ def test_the_keystream_is_that_of_its_key(cuts: list[int], monkeypatch: pytest.M
     assert drawn.tobytes() == encryptor.update(bytes(8 * sum(cuts)))
 
 
+def test_words_drawn_ahead_keep_their_place_in_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Single words, of which many are drawn ahead, between calls for more: by the keystream of the same key."""
+    monkeypatch.setattr("os.urandom", lambda size: bytes(range(size)))
+    bits, stream = system_bits(), system_bits().words(400).tolist()
+    drawn: list[int] = []
+    for count in (1, 1, 5, 1, 70, 1, 1, 200, 1):
+        drawn += bits.words(count).tolist() if count > 1 or len(drawn) % 2 else [bits.take(64)]
+        assert bits.consumed == 64 * len(drawn)
+    assert drawn == stream[: len(drawn)]
+    left = stream[len(drawn) :]
+    assert bits.take(1) == left[0] >> 63
+    shifted = [(word << 1 | following >> 63) & (2**64 - 1) for word, following in itertools.pairwise(left)]
+    assert [bits.take(64), *bits.words(1).tolist(), bits.take(64)] == shifted[:3]
+
+
 def test_what_was_handed_out_is_not_overwritten() -> None:
     bits = system_bits()
     first = bits.words(3)
@@ -84,9 +99,10 @@ def test_a_new_key_after_the_stated_volume(monkeypatch: pytest.MonkeyPatch) -> N
     assert keys == [32, 16] * 3
 
 
-def test_a_child_process_never_repeats_its_parents_bits() -> None:
+@pytest.mark.parametrize("before", [5, 64], ids=["leaves-bits-behind", "draws-words-ahead"])
+def test_a_child_process_never_repeats_its_parents_bits(before: int) -> None:
     bits = system_bits()
-    bits.take(5)  # leaves bits of a word behind
+    bits.take(before)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
