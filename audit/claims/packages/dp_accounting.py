@@ -67,6 +67,13 @@ def pld_discrete_laplace(scale, steps, delta):
     return one.self_compose(steps).get_epsilon_for_delta(delta)
 
 
+def pld_discrete_gaussian(sigma, steps, delta):
+    one = privacy_loss_distribution.from_discrete_gaussian_mechanism(
+        sigma, value_discretization_interval=interval(1 / sigma, steps)
+    )
+    return one.self_compose(steps).get_epsilon_for_delta(delta)
+
+
 def pld_composition(epsilon, failure, steps, delta):
     one = privacy_loss_distribution.from_privacy_parameters(
         common.DifferentialPrivacyParameters(epsilon, failure), value_discretization_interval=interval(epsilon, steps)
@@ -118,6 +125,7 @@ ANSWERS = {
     ("pld", "gaussian-delta"): pld_gaussian_delta,
     ("pld", "laplace"): pld_laplace,
     ("pld", "discrete-laplace"): pld_discrete_laplace,
+    ("pld", "discrete-gaussian"): pld_discrete_gaussian,
     ("pld", "sampled-gaussian"): pld_sampled_gaussian,
     ("pld", "sampled-laplace"): pld_sampled_laplace,
     ("pld", "composition"): pld_composition,

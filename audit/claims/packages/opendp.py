@@ -117,6 +117,10 @@ def equal(answer):
     return composition
 
 
+def discrete_gaussian(sigma, steps, delta):
+    return zcdp(dp.m.make_gaussian(*INTEGER, scale=sigma).map(1) * steps, delta)
+
+
 ANSWERS = {
     ("map", "laplace"): laplace,
     ("map", "discrete-laplace"): discrete_laplace,
@@ -131,6 +135,7 @@ ANSWERS = {
     ("odometer", "composition"): equal(spent_by_odometer),
     ("odometer", "mixed-composition"): spent_by_odometer,
     ("cast", "gaussian"): gaussian,
+    ("cast", "discrete-gaussian"): discrete_gaussian,
     ("cast", "zcdp"): zcdp,
     ("cast", "zcdp-delta"): zcdp_delta,
     ("cast", "pure-to-zcdp"): pure_to_zcdp,

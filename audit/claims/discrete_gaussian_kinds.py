@@ -1,0 +1,115 @@
+"""Claims about discrete Gaussian noise on an integer: x has a probability in proportion to e^(−x²/2σ²)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from subnormal.audit.claims.composed import composed
+from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, least_epsilon, steps_count
+from subnormal.audit.composition.composition import Composition
+from subnormal.audit.composition.privacy_buckets import Masses, fill_buckets
+from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, largest
+from subnormal.mechanisms.privacy import Zcdp
+
+REACH = 45  # standard deviations, beyond which all is less than 10^-400 of what 10^-300 is attained with
+KEPT = 12  # standard deviations of one of several releases
+LEAST, MOST = -1.3, 2  # powers of ten of σ: losses of one step up to 700 nats, and sums of at most 4,500 terms
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """exactly[x] and at_least[x] are P(Z = x) and P(Z ≥ x) for x = 0, 1, …"""
+
+    sigma: float
+    exactly: tuple[Interval, ...]
+    at_least: tuple[Interval, ...]
+
+    def tail(self, place: int) -> Interval:
+        """Return P(Z ≥ place), for any place."""
+        if place <= 0:
+            return 1 - self.tail(1 - place)
+        return self.at_least[place] if place < len(self.at_least) else hull(0, self.at_least[-1])
+
+    def delta_at(self, epsilon: float) -> Interval:
+        """Return δ(ε) of Z + 1 against Z: the losses (2x − 1)/2σ² of outcomes x grow with x.
+
+        Source: Canonne, Kamath, Steinke 2020, Theorem 7.
+        """
+        first = interval(self.sigma) * self.sigma * epsilon + 0.5
+        ends = {math.floor(min(end, len(self.at_least))) + 1 for end in first.floats()}  # the sum is largest from here
+        return largest(*(self.tail(x - 1) - exp(epsilon) * self.tail(x) for x in ends))
+
+
+@lru_cache(maxsize=64)
+def _noise(sigma: float) -> _Noise:
+    """Return the distribution. The ratio of two neighbouring terms falls by e^(−1/σ²) each time."""
+    square = interval(sigma) * sigma
+    fall = exp(-1 / square)
+    terms, ratio = [interval(1)], exp(-1 / (2 * square))
+    for _ in range(math.ceil(REACH * sigma) + 3):
+        terms.append(terms[-1] * ratio)
+        ratio = ratio * fall
+    rest = hull(0, terms[-1] * ratio / (1 - ratio))
+    sums = [rest]
+    for term in reversed(terms):
+        sums.append(sums[-1] + term)
+    whole = 2 * sums[-1] - 1
+    return _Noise(sigma, tuple(term / whole for term in terms), tuple(one / whole for one in reversed(sums)))
+
+
+def _epsilon(sigma: float, steps: int, delta: float) -> Bounds:
+    """Several steps are counted in buckets; from above they are also concentrated, with ρ = T/2σ²."""
+    noise = _noise(sigma)
+    one = least_epsilon(noise.delta_at, delta)
+    if steps == 1:
+        return one
+    low, up = composed(lambda count: [_release(noise, count)], steps, delta)
+    rho = (interval(steps) / (2 * interval(sigma) * sigma)).floats()[1]
+    return max(one[0], low), min(up, Zcdp(rho).epsilon(delta))
+
+
+def _release(noise: _Noise, count: int) -> Composition:
+    """Return one release of 1 against one of 0: outcomes near both, and both tails, whose losses may be anything."""
+    last = min(len(noise.exactly) - 2, math.ceil(KEPT * noise.sigma) + 1)
+    own = [noise.exactly[abs(x - 1)].floats() for x in range(1 - last, last + 1)]
+    tail = (0.0, noise.tail(last).floats()[1])
+    low, high = (np.array([*(one[side] for one in own), tail[side], tail[side]]) for side in (0, 1))
+    mirrored = np.array([*reversed(range(len(own))), len(own) + 1, len(own)])  # x to 1 − x
+    return Composition(fill_buckets(Masses(low, high), Masses(low[mirrored], high[mirrored]), count))
+
+
+def _accuracy(sigma: float, alpha: float) -> Bounds:
+    """With m the first integer with P(|Z| ≥ m) ≤ α, every accuracy above m − 1 is enough."""
+    noise = _noise(sigma)
+
+    def first(side: int) -> int:
+        beyond = (2 * noise.tail(m) if m else interval(1) for m in range(len(noise.at_least)))
+        return next(m for m, chance in enumerate(beyond) if (chance.low, chance.high)[side] <= alpha)
+
+    return max(0.0, first(0) - 1.0), float(first(1))
+
+
+DISCRETE_GAUSSIAN_KINDS = (
+    Kind(
+        "discrete-gaussian",
+        "ε at δ",
+        "discrete Gaussian noise of parameter sigma on an integer, steps times",
+        lambda: {"sigma": decades(LEAST, MOST, 1.0, 0.1, 100.0), "steps": steps_count(), "delta": deltas()},
+        _epsilon,
+        False,
+        "Canonne, Kamath, Steinke 2020, Theorem 7; sums with their tails; counted in buckets",
+    ),
+    Kind(
+        "discrete-gaussian-accuracy",
+        "accuracy at α",
+        "discrete Gaussian noise of parameter sigma is at least so large with a probability of alpha at the most",
+        lambda: {"sigma": decades(LEAST, MOST, 1.0), "alpha": deltas(0.05, 0.01, 1.0)},
+        _accuracy,
+        False,
+        "sums with their tails",
+    ),
+)
