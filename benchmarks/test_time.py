@@ -45,7 +45,7 @@ Make = Callable[[int], Utilities]
 DESCRIPTION: dict[Make, str] = {ascending: "u = 0…n−1", shuffled: "u = 0…n−1 shuffled", in_ten: "u random in 0…9"}
 
 ONE_DRAW: list[tuple[Make, int, float]] = [
-    (ascending, 1_000, 1.5),
+    (ascending, 1_000, 1.0),
     (ascending, 5_000, 0.5),
     (ascending, 75_000, 0.3),
     (ascending, MILLION, 0.15),

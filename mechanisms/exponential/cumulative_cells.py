@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.mechanisms.samplers.float_weights import ROW as WEIGHED_ROW
 from subnormal.mechanisms.samplers.float_weights import TAIL_BITS, UNIT, Weighing
 
 SMALL = 1 << 13  # outcomes up to which it is cheaper to look for those that matter than to add all
@@ -74,14 +75,37 @@ def that_matter(weighing: Weighing) -> NDArray[np.int64] | None:
     if len(utilities) <= SMALL:
         matter: NDArray[np.bool_] = utilities <= limit
         return matter.nonzero()[0]
-    found, count = [], 0
-    for start in range(0, len(utilities), SEARCHED):
-        here = (utilities[start : start + SEARCHED] <= limit).nonzero()[0]
-        count += len(here)
-        if count > SEARCHED // 4 + start // 16:
+    minima = weighing.minima
+    if minima is None:
+        raise ValueError(f"a vector of more than {SMALL} utilities must be cut into rows")
+    rows, whole = (minima <= limit).nonzero()[0], len(minima) * WEIGHED_ROW  # other rows are not read again
+    at_once = SEARCHED // WEIGHED_ROW
+    in_rows, found, count = utilities[:whole].reshape(-1, WEIGHED_ROW), [], 0
+    for start in range(0, len(rows), at_once):
+        some = rows[start : start + at_once]
+        row, place = (in_rows[some] <= limit).nonzero()
+        count += len(place)
+        if count > SEARCHED // 4 + start * WEIGHED_ROW // 16:
             return None
-        found.append(here + start)
+        found.append(some[row] * WEIGHED_ROW + place)
+    found.append((utilities[whole:] <= limit).nonzero()[0] + whole)
     return np.concatenate(found)
+
+
+def decided(weighing: Weighing, positions: NDArray[np.int64], word: int, known: int) -> int | None:
+    """Return the outcome of one draw of so many known bits, among those that matter; None where floats cannot tell.
+
+    As by `cells_that_matter`, with the same errors; the ends of [0, total) need slack here, too.
+    """
+    sums = np.add.accumulate(weighing.weigh(weighing.utilities.take(positions)))
+    total: float = sums.item(-1)
+    width, slack = total / (1 << known), _slack(weighing, total, len(sums))
+    place = word * width
+    cell = int(sums.searchsorted(place, side="right"))
+    begins = sums.item(cell - 1) if cell else 0.0
+    if cell == len(sums) or begins + slack > place or place + width + slack > sums.item(cell):
+        return None
+    return positions.item(cell)
 
 
 def cells_that_matter(weighing: Weighing, positions: NDArray[np.int64]) -> Cells:

@@ -35,6 +35,7 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
     all_cells,
     cells_of_chunk,
     cells_that_matter,
+    decided,
     first_judge,
     judge_by_floats,
     search_of,
@@ -71,9 +72,9 @@ def sample(
         raise ValueError(f"n must not be negative, got {n}")
     vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
     scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
-    weighing = Weighing(vector, np.minimum.reduce(vector), scale)
+    weighing = Weighing.of(vector, scale, len(vector) > SMALL)
     if n == 1:
-        return np.array([_draw_one(weighing, bits, constant_work)], dtype=np.int64)
+        return np.array([_draw_one(weighing, bits, constant_work)], np.int64)
     return _draw_many(weighing, bits, n, constant_work)
 
 
@@ -83,6 +84,9 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
     look = not constant_work and not SMALL < outcomes <= LARGE
     positions = that_matter(weighing) if look else None
     if positions is not None:
+        outcome = decided(weighing, positions, word, known)
+        if outcome is not None:
+            return outcome
         cells = cells_that_matter(weighing, positions)
     elif outcomes <= CHUNK:
         cells = all_cells(weighing)
@@ -96,9 +100,9 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
         return cells.outcome(cell)
     near = cells.nearest(place)
     exact = ExactCells.of(weighing.utilities, weighing.scale.rate)
-    while (decided := exact.cell(word, known, near)) is None:
+    while (outcome := exact.cell(word, known, near)) is None:
         word, known = word << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
-    return decided
+    return outcome
 
 
 def _draw_many(weighing: Weighing, bits: BitSource, n: int, constant_work: bool) -> NDArray[np.int64]:

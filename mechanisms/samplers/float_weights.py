@@ -30,6 +30,7 @@ SLOPE_MIN, SLOPE_MAX = Fraction(1, 1 << 1000), Fraction(1 << 1000)  # nats a uni
 
 COARSE = 32  # steps a unit of the exponent, in the first table of the exponential
 FINE_BITS = 10  # each of them divided into 2^10, in the second; what remains is below 2^−15
+ROW = 1 << 9  # utilities whose least is kept
 EXPONENT_MAX = 96  # the tables' range in nats; beyond, the weight is 0 and counts as tail
 
 
@@ -164,15 +165,27 @@ class Weighing(NamedTuple):
     """A vector of utilities, and how to weigh it.
 
     best: the least of them, as the number of numpy's that it is: Python's integers take longer at 0 than at 1.
+    minima: the least of each whole row of `ROW` utilities; None of one that was not cut into rows.
     """
 
     utilities: Utilities
     best: Any  # np.int64 or np.float64
+    minima: NDArray[Any] | None
     scale: Scale
+
+    @classmethod
+    def of(cls, utilities: Utilities, scale: Scale, in_rows: bool) -> Weighing:
+        """Return a vector with its best utility, found in one pass."""
+        if not in_rows or len(utilities) < ROW:
+            return cls(utilities, np.minimum.reduce(utilities), None, scale)
+        rest = len(utilities) % ROW
+        minima = np.minimum.reduce(utilities[: len(utilities) - rest].reshape(-1, ROW), axis=1)
+        ends = np.append(minima, utilities[len(utilities) - rest :]) if rest else minima
+        return cls(utilities, np.minimum.reduce(ends), minima, scale)
 
     def limit(self) -> Any:
         """Return the largest utility that matters."""
-        return np.minimum(self.best, self.scale.headroom) + self.scale.extent
+        return min(self.best, self.scale.headroom) + self.scale.extent
 
     def weigh(self, utilities: Utilities) -> NDArray[np.float64]:
         """Return the weights of some of the utilities, relative to the best, each within its error or 0."""

@@ -15,6 +15,7 @@ from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits, system_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
+from subnormal.mechanisms.exponential.cumulative_cells import that_matter
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import float_weights
@@ -97,6 +98,21 @@ def test_every_size_class_decides_as_the_oracle(size: int) -> None:
         for n, constant_work in ((1, False), (1, True), (300, False), (5_000, False), (5_000, True)):
             drawn = exponential_exact.sample(utilities, Eta(1, 1, 1), seeded_bits(n), n, constant_work=constant_work)
             assert drawn.tolist() == oracle(weights, seeded_bits(n), n)
+
+
+@pytest.mark.parametrize("size", [9_000, 16_384, 70_001])
+def test_the_outcomes_that_matter_are_found_in_rows(size: int) -> None:
+    """Wherever they are, the ends of rows and of the vector included; and not where they are more than few."""
+    rng, scale = np.random.default_rng(size), float_weights.scale_of(Eta(1, 1, 1), 1.0, "i", size.bit_length())
+    far = rng.integers(scale.extent + 3, 10_000, size)
+    for places in ([size - 1], [0, 511, 512, size // 512 * 512 - 1, size // 512 * 512 % size], range(2, size, 40)):
+        utilities = far.copy()
+        utilities[list(places)] = rng.integers(2, scale.extent + 2, len(places))
+        utilities[places[-1]] = 2
+        found = that_matter(float_weights.Weighing.of(utilities, scale, True))
+        assert found is not None
+        assert found.tolist() == (utilities <= scale.extent + 2).nonzero()[0].tolist()
+    assert that_matter(float_weights.Weighing.of(np.zeros(70_001, dtype=np.int64), scale, True)) is None
 
 
 def edges_of(weights: list[Fraction]) -> list[Fraction]:
