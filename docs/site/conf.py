@@ -3,8 +3,10 @@
 from importlib.metadata import version as version_of
 
 from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 
 project = "Subnormal"
 copyright = "the Subnormal authors, MIT licence"
@@ -25,6 +27,8 @@ include_patterns = [
 ]
 nb_execution_mode = "off"  # the outputs are committed with the notebooks, and `make test` runs them
 myst_enable_extensions = ["dollarmath"]
+myst_dmath_double_inline = True
+html_math_renderer = "mathml"  # which browsers show without a network, unlike MathJax
 myst_heading_anchors = 3
 
 html_theme = "furo"
@@ -48,6 +52,14 @@ def open_pages(app: Sphinx, document: nodes.document, name: str) -> None:
             link.replace_self(opened)
 
 
+def mathml(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML."""
+    block = isinstance(node, nodes.math_block)
+    translator.body.append(convert(node.astext(), display="block" if block else "inline"))
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the change above."""
+    """Connect the changes above."""
+    app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
     app.connect("doctree-resolved", open_pages)

@@ -26,7 +26,7 @@ from subnormal.audit.model import Report
 from subnormal.audit.report import page, proofs
 from subnormal.audit.report.page import AttackRows, RowView
 from subnormal.mechanisms.core.mechanism import AnyMechanism
-from subnormal.mechanisms.families import FAMILIES, exact_members, members, package
+from subnormal.mechanisms.families import FAMILIES, absent, exact_members, installed, members
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -115,14 +115,14 @@ def _mechanism_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str,
         rows.setdefault(one.row.mechanism, []).append(one)
     for family in FAMILIES:
         modules = {_named(reference).name: reference.partition(":")[0] for reference in family.members}
-        for mechanism in members(family):
+        for mechanism in (*members(family), *absent(family)):
             met = rows.get(mechanism.name, [])
             text = inspect.getdoc(import_module(modules[mechanism.name])) or ""
             yield (
                 Entry(file_name(mechanism.name), mechanism.name, family.name, text.partition("\n")[0]),
                 {
                     "mechanism": mechanism,
-                    "package": package(mechanism),
+                    "installed": installed(mechanism.package) if mechanism.package else None,
                     "text": text,
                     "rows": met,
                     "pictured": _pictured(met)[:1],

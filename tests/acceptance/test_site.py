@@ -8,7 +8,7 @@ import pytest
 from docs.site import pages
 from subnormal.attacks.catalogue import attacks
 from subnormal.audit.model import Report
-from subnormal.mechanisms.families import FAMILIES, members
+from subnormal.mechanisms.families import FAMILIES, absent, members
 from tests.support.processes import run
 
 
@@ -23,7 +23,7 @@ def site(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_attack_and_mechanism_has_a_page_with_its_verdicts(site: Path, report: Report) -> None:
     named = {
         "attacks": [attack.name for attack in attacks()],
-        "mechanisms": [one.name for family in FAMILIES for one in members(family)],
+        "mechanisms": [one.name for family in FAMILIES for one in (*members(family), *absent(family))],
     }
     for kind, names in named.items():
         written = {path.stem for path in (site / kind).glob("*.md")} - {"index"}
