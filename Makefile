@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-.PHONY: report test lint wheel table schema prove notebooks docs museum claims bench figures calibrate clean
+.PHONY: report test lint wheel table schema prove notebooks labs docs museum claims bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -43,6 +43,10 @@ wheel: $(VENV)/.installed-test
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test
 	$(BIN)/jupytext --to ipynb --update-metadata '{"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}' --execute $(NOTEBOOKS)
+
+# The students' and the teacher's copies of the labs, each from its source, and what the grader says of solutions and wrong answers.
+labs: $(VENV)/.installed-test
+	$(BIN)/python notebooks/labs build
 
 # The picture of a report's table, docs/table.svg; best where the libraries of others are not installed, as `make report` leaves it.
 table: $(VENV)/.installed

@@ -1,0 +1,159 @@
+"""Lab 5: the flaws of a small codebase, `clinic`, and their repair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from clinic import noise, queries, sensitivity
+from grader.evidence import as_pair, finding, is_violated, require_function, shown
+from grader.marks import AnswerError, Marks, part
+from subnormal import Claim
+from subnormal.audit.check.result import Result
+from subnormal.audit.evidence import exact
+from subnormal.audit.model import ExactEvidence
+from subnormal.mechanisms.core.law import Law, exact_law
+from subnormal.mechanisms.core.mechanism import Refused
+
+EPSILON = 1.0
+BOUNDS = ((40, 90), (0, 60), (-5, 30), (-50, 10))
+SCALE = 1_000  # of the noise in part 3, where losses are compared
+INFINITE, MISSING = float("inf"), float("nan")
+
+
+def evidence(world_in: list[float], world_out: list[float], bounds: tuple[int, int] = queries.WEIGHTS) -> ExactEvidence:
+    """Return what the exact laws of `total_weight` say of two lists of weights."""
+    return exact.compare(_law(world_in, bounds), _law(world_out, bounds), Claim(EPSILON))
+
+
+def _law(weights: list[float], bounds: tuple[int, int]) -> Law[Any]:
+    try:
+        law: Law[Any] = queries.total_weight(weights, EPSILON, _law_of_noise, bounds)
+    except (NameError, AttributeError):
+        raise
+    except Exception as error:  # an exception is an outcome
+        return exact_law([Refused(f"{type(error).__name__}: {error}")], [1], [1], 1)
+    return law
+
+
+@lru_cache(maxsize=256)
+def _law_of_noise(value: Fraction | int, scale: float) -> Law[Any]:
+    return noise.law(value, scale)
+
+
+@part(1, "Two neighbours that break the sum", 3)
+def part_1(worlds: Any) -> Marks:
+    if isinstance(worlds, Result):
+        raise AnswerError("`worlds` is the whole result of a check.", "The two lists are in `result.worlds`.")
+    world_in, world_out = (_weights(world) for world in as_pair(worlds, "worlds"))
+    if not _one_more(world_in, world_out):
+        hint = "Neighbours are two lists, one of which has one weight more. The other weights are the same."
+        raise AnswerError(f"{shown(world_in)} and {shown(world_out)} are no neighbours.", hint)
+    found = evidence(world_in, world_out)
+    if is_violated(found):
+        return Marks(3, finding(found))
+    return Marks(1, finding(found), "Whose weight moves the sum most? Compare that with the scale of the noise.")
+
+
+def _weights(world: Any) -> list[float]:
+    if not isinstance(world, list | tuple) or not all(isinstance(one, float | int | np.number) for one in world):
+        raise AnswerError(f"Each world must be a list of weights, got {shown(world)}.", "As in ([58, 71], [58]).")
+    return [float(one) for one in world]
+
+
+def _one_more(one: list[float], other: list[float]) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(long) != len(short) + 1:
+        return False
+    rest = [repr(weight) for weight in long]  # so that NaN equals NaN
+    return any(rest[:at] + rest[at + 1 :] == [repr(weight) for weight in short] for at in range(len(rest)))
+
+
+@part(2, "The sensitivity of a sum", 4)
+def part_2(sensitivity_of_sum: Any) -> Marks:
+    require_function(sensitivity_of_sum, "sensitivity_of_sum")
+    wasteful = None
+    for bounds in BOUNDS:
+        answer = sensitivity_of_sum(*bounds)
+        if not isinstance(answer, int | float | np.number) or not 0 < float(answer) < math.inf:
+            message = f"sensitivity_of_sum{bounds} must be a positive number, got {shown(answer)}."
+            raise AnswerError(message, "It is how far the sum can move: 0 means that nobody can move it.")
+        with patch.object(sensitivity, "of_sum", sensitivity_of_sum):
+            found = _worst(bounds, [*bounds, sum(bounds) / 2, bounds[0] - 7, bounds[1] + 7])
+        if is_violated(found):
+            message = f"With weights clipped to {list(bounds)}, sensitivity_of_sum{bounds} = {answer}: {finding(found)}"
+            return Marks(0, message, _mistaken(bounds))
+        if found.epsilon < 0.99 * EPSILON and wasteful is None:
+            wasteful = (
+                f"sensitivity_of_sum{bounds} = {answer}: the largest loss is {found.epsilon:.3g}, and 1 is allowed."
+            )
+    if wasteful is not None:
+        hint = "It is private, with more noise than needed: how far does one patient move the sum at the most?"
+        return Marks(2, wasteful, hint)
+    return Marks(
+        4,
+        f"For {len(BOUNDS)} pairs of bounds all neighbours that were tried keep the claim, one of them with equality.",
+    )
+
+
+def _mistaken(bounds: tuple[int, int]) -> str:
+    if bounds[0] < 0:
+        return "Numbers may be negative. Which end of the interval lies further from 0?"
+    return "A patient who comes adds a weight, and removes none. Compare the sum without any patient, and with one."
+
+
+def _worst(bounds: tuple[int, int], added: list[float]) -> ExactEvidence:
+    """Return the evidence with the largest loss, over neighbours that differ by one of the weights."""
+    starts: list[list[float]] = [[], [bounds[0]]]
+    found = [evidence([*start, weight], start, bounds) for start in starts for weight in added]
+    return max(found, key=lambda one: (is_violated(one), one.epsilon))
+
+
+@part(3, "A clip for missing weights", 3)
+def part_3(clip: Any) -> Marks:
+    require_function(clip, "clip")
+    with patch.object(sensitivity, "of_sum", lambda low, high: SCALE):
+        for bounds in BOUNDS:
+            marks = _clipped(clip, bounds)
+            if marks is not None:
+                return marks
+    return Marks(3, "Every float is clipped, NaN and the infinite ones too, and what lies between the bounds stays.")
+
+
+def _clipped(clip: Callable[..., Any], bounds: tuple[int, int]) -> Marks | None:
+    """Return what is wrong with a clip, None if nothing is."""
+    nobody, allowed = _law([], bounds), 0.0
+    for weight in (float(bounds[0]), float(bounds[1]), sum(bounds) / 2):
+        unclipped, law = _law_with(_as_it_is, [weight], bounds), _law_with(clip, [weight], bounds)
+        if not _refusal(law) and exact.compare(law, unclipped, Claim(EPSILON)).epsilon > 0:
+            message = f"{weight:g} lies within {list(bounds)}, and your clip moves it."
+            return Marks(0, message, "Move only what lies outside.")
+        allowed = max(allowed, exact.compare(unclipped, nobody, Claim(EPSILON)).epsilon)
+    for weight in (bounds[0], bounds[0] - 7, bounds[1] + 7, -1e300, INFINITE, -INFINITE, MISSING):
+        law = _law_with(clip, [weight], bounds)
+        if refusal := _refusal(law):
+            hint = "NaN is neither less nor more than any number. And an exception tells that the patient is there."
+            return Marks(0, f"For the weight {weight:g} the query raises {refusal}", hint)
+        if exact.compare(law, nobody, Claim(EPSILON)).epsilon > allowed:
+            message = f"The weight {weight:g} moves the sum further than any weight within {list(bounds)}."
+            return Marks(0, message, "What comes out must lie within the bounds, or be 0, for every float.")
+    return None
+
+
+def _as_it_is(value: float, low: float, high: float) -> float:
+    return value
+
+
+def _law_with(clip: Callable[..., Any], weights: list[float], bounds: tuple[int, int]) -> Law[Any]:
+    with patch.object(queries, "clip", clip):
+        return _law(weights, bounds)
+
+
+def _refusal(law: Law[Any]) -> str | None:
+    return next((atom.error for atom in law.atoms if isinstance(atom, Refused)), None)

@@ -1,0 +1,109 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 3: repair it
+#
+# **You will show** that private noise needs no real numbers: with coins and integers the program *is* the proof.
+#
+# **Time:** 50 minutes. **Points:** 10. **Before:** lecture 2 of [the course](../../docs/course.md), "Exact weights
+# and exact noise", and [notebook 03](../03_base2_mechanism.ipynb). Lab 2 helps.
+#
+# **How it is graded.** Write your answer in place of `raise NotImplementedError()`. The cell below it shows your
+# points. It calls *your* function with every string of 48 random bits that it asks for, and compares the exact laws
+# of all neighbours. What takes more bits counts as undecided.
+
+# %% [markdown]
+# ## Random bits
+#
+# All randomness is an argument, `bits`. `bits.take(1)` is one fair coin, 0 or 1, and `bits.take(3)` a number from 0
+# to 7. A sampler that uses nothing else has an exact law:
+
+# %%
+import math
+
+from grader import repair as lab
+from subnormal import Claim, system_bits
+from subnormal.audit.evidence import exact
+
+
+def answer(truth, bits):
+    """The truth, in 3 of 4 runs."""
+    return truth ^ (bits.take(2) == 0)
+
+
+print([answer(1, system_bits()) for _ in range(20)])
+law_in, law_out = (lab.walked(lambda bits, truth=truth: answer(truth, bits), "answer") for truth in (1, 0))
+print(law_in.probability(1), law_out.probability(1))
+found = exact.compare(law_in, law_out, Claim(1.2))
+print(found.verdict, found.epsilon)  # the loss is ln 3 = 1.0986
+
+# %% [markdown]
+# ## Part 1: integer noise (3 points)
+#
+# Write `noise(bits)`, which returns an integer. An attacker who sees $z$ or $z + 1$ may not learn more than
+# $\varepsilon = 0.7$: for each integer, $P(z)$ and $P(z+1)$ differ by a factor of $e^{0.7} = 2.01$ at most. So there
+# is no largest noise.
+#
+# How many heads come up before the first tail? $P(n) = 2^{-n-1}$.
+
+
+# %%
+### BEGIN SOLUTION
+def heads(bits):
+    count = 0
+    while bits.take(1):
+        count += 1
+    return count
+
+
+def noise(bits):
+    return heads(bits) - heads(bits)  # P(z) = 2^-|z| / 3
+
+
+### END SOLUTION
+
+# %%
+lab.part_1(noise)
+
+# %% [markdown]
+# ## Part 2: release a real value (4 points)
+#
+# Write `release(value, bits)`. The value is a float, and one person changes it by at most 1. It returns an integer
+# from 0 to 4, and keeps $\varepsilon = 0.7$ for *all* neighbours. It is tried on the halves from -2 to 6.
+#
+# The noise of part 1 is good for integers that are 1 apart. Values are no integers, and some lie outside 0 to 4.
+
+
+# %%
+### BEGIN SOLUTION
+def release(value, bits):
+    nearest = math.floor(min(max(value, 0), 4) + 0.5)  # half up: values 1 apart are at most 1 apart
+    return min(max(nearest + noise(bits), 0), 4)  # clamping is post-processing
+
+
+### END SOLUTION
+
+# %%
+lab.part_2(release)
+
+# %% [markdown]
+# ## Part 3: it must be useful (3 points)
+#
+# A constant is private too. For the values 0, 1, 2, 3 and 4 the outcome must be at most 1 off with probability 0.6 or
+# more, and always lie between 0 and 4. Change `release` above if it does not.
+
+# %%
+lab.part_3(release)
+
+# %% [markdown]
+# Where did floats remain? Which of these steps can round, and why does it not matter here? (Not graded.)

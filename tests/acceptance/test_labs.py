@@ -1,0 +1,186 @@
+"""The labs: copies follow from their sources, solutions get all points, and typical wrong answers do not."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import pytest
+from click.testing import CliRunner
+from grader.marks import LABS, Part, parts_of
+from nbclient import NotebookClient
+from nbclient.util import run_sync
+from teacher import copies, submissions
+from teacher.cells import Session, code_of
+from teacher.submissions import FOLDER
+from teacher.wrong_answers import source_of, wrong_answers
+
+from tests.support.paths import ROOT
+from tests.support.processes import run
+
+WRONG = list(wrong_answers())
+BLANK = "raise NotImplementedError"
+
+
+def cells(notebook: Any) -> list[str]:
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_copy_of_the_students_is_what_the_source_builds(lab: str) -> None:
+    assert (FOLDER / f"{lab}.ipynb").read_text("utf-8") == copies.written(copies.student(source_of(lab)))
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_copy_of_the_students_has_no_solution(lab: str) -> None:
+    """Not a line of one, besides what the cells that are given have too."""
+    text = copies.written(copies.student(source_of(lab)))
+    assert "SOLUTION" not in text
+    given = {line.strip() for code in cells(copies.student(source_of(lab))) for line in code.splitlines()}
+    solved = copies.solutions(source_of(lab))
+    assert solved
+    for code in solved.values():
+        assert not [line for line in code.splitlines() if line.strip() and line.strip() in given]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_part_is_asked_once_and_a_lab_has_ten_points(lab: str) -> None:
+    parts = parts_of(lab)
+    assert [part.number for part in parts] == list(range(1, len(parts) + 1))
+    assert sum(part.points for part in parts) == 10
+    for copy in (copies.student(source_of(lab)), copies.teacher(source_of(lab))):
+        graded = [cell for cell in copy["cells"] if cell["metadata"].get("nbgrader", {}).get("grade")]
+        assert [copies.part_of("".join(cell["source"])) for cell in graded] == [part.number for part in parts]
+        assert [cell["metadata"]["nbgrader"]["points"] for cell in graded] == [part.points for part in parts]
+        assert all(part.title and f"lab.part_{part.number}({', '.join(part.answers)})" in cells(copy) for part in parts)
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Any]:
+    """One kernel for all labs. Not started yet."""
+    manager: Any = NotebookClient(jupytext.reads("", "py:percent"), kernel_name="python3").create_kernel_manager()
+    yield manager
+    run_sync(manager.shutdown_kernel)(now=True)
+
+
+def executed(notebook: Any, kernel: Any) -> list[Any]:
+    """Return the code cells of a notebook, run in Jupyter in the folder of the labs, from a fresh namespace."""
+    fresh = jupytext.reads(json.dumps(notebook), "ipynb")
+    fresh.cells[:0] = jupytext.reads("# %%\n%reset -f", "py:percent").cells
+    client: Any = NotebookClient(fresh, km=kernel, timeout=120, resources={"metadata": {"path": str(FOLDER)}})
+    try:
+        client.execute()
+    finally:
+        client.kc.stop_channels()
+    return [cell for cell in fresh.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.filterwarnings("ignore")  # the kernel's own, not the project's
+@pytest.mark.parametrize("lab", LABS)
+def test_the_copy_of_the_teacher_gets_all_points_in_jupyter(lab: str, kernel: Any) -> None:
+    """The value of a cell that shows marks is its points, as nbgrader reads them."""
+    run_cells = executed(copies.teacher(source_of(lab)), kernel)
+    marks = [cell.outputs for cell in run_cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    shown = [[output["data"]["text/plain"] for output in outputs if "data" in output] for outputs in marks]
+    assert shown == [[str(part.points)] for part in parts_of(lab)]
+    assert not [output for cell in run_cells for output in cell.outputs if output.get("name") == "stderr"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_never_ends_is_interrupted_in_jupyter(kernel: Any) -> None:
+    code = (
+        "# %%\nimport time\nfrom grader.marks import Marks, part\n\n"
+        "@part(1, 'endless', 2)\ndef endless(answer):\n    while True:\n        time.sleep(0.01)\n\n"
+        "print(endless.grade(1, seconds=0.5))"
+    )
+    *_, cell = executed(json.loads(jupytext.writes(jupytext.reads(code, "py:percent"), "ipynb")), kernel)
+    assert "did not end within 0.5 seconds" in cell.outputs[0]["text"]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.lab}-{wrong.title}")
+def test_a_wrong_answer_loses_points_and_gets_its_hint(wrong: Any) -> None:
+    marks = wrong.marks()
+    assert wrong.is_caught_by(marks), f"{marks}, instead of {wrong.points} points and the hint {wrong.hint!r}"
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_part_has_typical_wrong_answers(lab: str) -> None:
+    wrong = [answer for answer in WRONG if answer.lab == lab]
+    assert len(wrong) >= 3 * min(len(parts_of(lab)), 3)
+    assert {answer.part.number for answer in wrong} == {part.number for part in parts_of(lab)}
+
+
+def handed_in(folder: Path, student: str, answers: dict[int, str]) -> None:
+    """Write lab 1 as a student hands it in: the blank cells are replaced, in order."""
+    notebook, blank = copies.student(source_of("lab1_worlds")), 0
+    for cell in notebook["cells"]:
+        if BLANK in "".join(cell["source"]):
+            blank += 1
+            cell["source"] = [answers.get(blank, "".join(cell["source"]))]
+    (folder / student).mkdir(parents=True)
+    (folder / student / "lab1_worlds.ipynb").write_text(copies.written(notebook), "utf-8")
+
+
+def test_submissions_are_graded_into_a_table_and_a_csv(tmp_path: Path) -> None:
+    """By the command, in processes of their own: a solution, a blank copy, no notebook, and an unknown one."""
+    handed = tmp_path / "handed in"
+    handed_in(handed, "ada", copies.solutions(source_of("lab1_worlds")))
+    handed_in(handed, "ben", {})
+    (handed / "cyd").mkdir()
+    (handed / "cyd" / "lab1_worlds.ipynb").write_text("no notebook")
+    (handed / "cyd" / "homework.ipynb").write_text("{}")
+    target = tmp_path / "marks.csv"
+    shown = run(["python", FOLDER, "grade", handed, "--csv", target], cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    table = {line.split("│")[1].strip(): line.split("│")[-2].strip() for line in shown.stdout.splitlines() if "│" in line}
+    assert table == {"ada": "10", "ben": "0", "cyd": "0"}
+    assert "not graded: cyd/homework.ipynb" in shown.stderr
+    with target.open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["points"] for row in rows if row["student"] == "ada"] == ["3", "2", "3", "2"]
+    assert all("no answer yet" in row["message"] for row in rows if row["student"] == "ben")
+    assert all("cannot be read" in row["message"] for row in rows if row["student"] == "cyd")
+
+
+def test_a_student_loses_only_the_parts_whose_code_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells that hang, exit and end the process, an answer of the wrong type, and one that never ends."""
+    solved = copies.solutions(source_of("lab1_worlds"))
+    loop = "import time\nwhile True:\n    try:\n        time.sleep(0.1)\n    except BaseException:\n        pass\n"
+    handed_in(
+        tmp_path,
+        "dan",
+        {
+            1: f"%timeit 1 + 1\n{solved[1]}",
+            2: f"event = 'zero'\nimport os\nos._exit(3)",
+            3: f"{solved[3]}\nimport sys\nsys.exit(1)",
+            4: "def real_loss(*arguments):\n    import time\n    while True:\n        time.sleep(0.1)\n",
+        },
+    )
+    path = tmp_path / "dan" / "lab1_worlds.ipynb"
+    notebook = json.loads(path.read_text("utf-8"))
+    notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": loop})
+    path.write_text(json.dumps(notebook), "utf-8")
+    monkeypatch.setattr(submissions, "SILENT", 1.0)
+    marks = [marks for _, marks in submissions.grade_notebook(path, "lab1_worlds", seconds=5.0)]
+    assert [one.points for one in marks] == [3, 0, 3, 0]
+    assert marks[1].message == "`event` must be a set of indices of outcomes, got 'zero'."
+    assert marks[3].message == "Your code did not end within 5 seconds."
+
+
+def test_a_missing_name_says_why_its_cell_failed() -> None:
+    session = Session()
+    session.run("data_in = [1, 2\n")
+    session.run("def event(outputs:\n    pass")
+    part = next(part for part in parts_of("lab1_worlds") if part.number == 1)
+    marks = session.marks(part)
+    assert (marks.points, marks.message.partition(":")[0]) == (0, "`data_in` is not defined")
+    assert "SyntaxError" in marks.message
+
+
+def test_a_folder_without_labs_is_a_mistake(tmp_path: Path) -> None:
+    shown = run(["python", FOLDER, "grade", tmp_path], cwd=tmp_path)
+    assert shown.returncode == 2
+    assert "no lab in" in shown.stderr
+    assert "Traceback" not in shown.stderr
