@@ -2,22 +2,21 @@
 
 import csv
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import pytest
-from click.testing import CliRunner
-from grader.marks import LABS, Part, parts_of
 from nbclient import NotebookClient
 from nbclient.util import run_sync
+
+from grader.marks import LABS, parts_of
 from teacher import copies, submissions
-from teacher.cells import Session, code_of
+from teacher.cells import Session
 from teacher.submissions import FOLDER
 from teacher.wrong_answers import source_of, wrong_answers
-
-from tests.support.paths import ROOT
 from tests.support.processes import run
 
 WRONG = list(wrong_answers())
@@ -116,7 +115,7 @@ def handed_in(folder: Path, student: str, answers: dict[int, str]) -> None:
     """Write lab 1 as a student hands it in: the blank cells are replaced, in order."""
     notebook, blank = copies.student(source_of("lab1_worlds")), 0
     for cell in notebook["cells"]:
-        if BLANK in "".join(cell["source"]):
+        if cell["cell_type"] == "code" and BLANK in "".join(cell["source"]):
             blank += 1
             cell["source"] = [answers.get(blank, "".join(cell["source"]))]
     (folder / student).mkdir(parents=True)
@@ -132,9 +131,11 @@ def test_submissions_are_graded_into_a_table_and_a_csv(tmp_path: Path) -> None:
     (handed / "cyd" / "lab1_worlds.ipynb").write_text("no notebook")
     (handed / "cyd" / "homework.ipynb").write_text("{}")
     target = tmp_path / "marks.csv"
-    shown = run(["python", FOLDER, "grade", handed, "--csv", target], cwd=tmp_path)
+    shown = run([sys.executable, FOLDER, "grade", handed, "--csv", target], cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    table = {line.split("│")[1].strip(): line.split("│")[-2].strip() for line in shown.stdout.splitlines() if "│" in line}
+    table = {
+        line.split("│")[1].strip(): line.split("│")[-2].strip() for line in shown.stdout.splitlines() if "│" in line
+    }
     assert table == {"ada": "10", "ben": "0", "cyd": "0"}
     assert "not graded: cyd/homework.ipynb" in shown.stderr
     with target.open(encoding="utf-8") as stream:
@@ -153,20 +154,21 @@ def test_a_student_loses_only_the_parts_whose_code_fails(tmp_path: Path, monkeyp
         "dan",
         {
             1: f"%timeit 1 + 1\n{solved[1]}",
-            2: f"event = 'zero'\nimport os\nos._exit(3)",
+            2: "event = 'zero'",
             3: f"{solved[3]}\nimport sys\nsys.exit(1)",
             4: "def real_loss(*arguments):\n    import time\n    while True:\n        time.sleep(0.1)\n",
         },
     )
     path = tmp_path / "dan" / "lab1_worlds.ipynb"
     notebook = json.loads(path.read_text("utf-8"))
-    notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": loop})
+    for code in (loop, "import os\nos._exit(3)"):
+        notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": code})
     path.write_text(json.dumps(notebook), "utf-8")
     monkeypatch.setattr(submissions, "SILENT", 1.0)
-    marks = [marks for _, marks in submissions.grade_notebook(path, "lab1_worlds", seconds=5.0)]
+    marks = [marks for _, marks in submissions.grade_notebook(path, "lab1_worlds", seconds=3.0)]
     assert [one.points for one in marks] == [3, 0, 3, 0]
     assert marks[1].message == "`event` must be a set of indices of outcomes, got 'zero'."
-    assert marks[3].message == "Your code did not end within 5 seconds."
+    assert marks[3].message == "Your code did not end within 3 seconds."
 
 
 def test_a_missing_name_says_why_its_cell_failed() -> None:
@@ -180,7 +182,7 @@ def test_a_missing_name_says_why_its_cell_failed() -> None:
 
 
 def test_a_folder_without_labs_is_a_mistake(tmp_path: Path) -> None:
-    shown = run(["python", FOLDER, "grade", tmp_path], cwd=tmp_path)
+    shown = run([sys.executable, FOLDER, "grade", tmp_path], cwd=tmp_path)
     assert shown.returncode == 2
     assert "no lab in" in shown.stderr
     assert "Traceback" not in shown.stderr

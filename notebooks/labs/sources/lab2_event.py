@@ -77,8 +77,9 @@ found = lab.evidence(example, epsilon=1.0)
 print(found.advantage, found.total_variation, found.event_in, found.event_out)
 
 # %% [markdown]
-# Its advantage is 0.3935. The total variation, the advantage of the best event, is 0.9985, and $\tanh(1/2) = 0.4621$ is allowed. This event is the best one for real numbers. Find one
-# whose advantage is near 1, both at $\varepsilon = 1$ and at $\varepsilon = 0.01$ (2 points each).
+# Its advantage is 0.3935. The best event has 0.9985, the total variation, and $\tanh(1/2) = 0.4621$ is allowed. In real
+# numbers this event is the best one. Find one whose advantage is near 1, both for ε = 1 and for ε = 0.01 (2 points
+# each).
 
 
 # %%

@@ -48,8 +48,11 @@ print(patients([58, 71, 93]))
 # %% [markdown]
 # ## Part 1: two neighbours (3 points)
 #
-# One of the three queries is not private. Let `check` look at them: `check(function, weights, add_or_remove(),
-# Claim(1.0), seconds=10)` returns a result with `verdict`, `worlds` and more, and `print(result)` shows it all. Call
+# One of the three queries is not private. Let `check` look at them:
+#
+#     result = check(patients, weights, add_or_remove(), Claim(1.0), seconds=10)
+#
+# It returns a result with `verdict`, `worlds` and more, and `print(result)` shows it all. Call
 # the two lists of weights that it finds, or that you find, `worlds`.
 
 

@@ -7,6 +7,7 @@ process, with the reason, as JSON.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from teacher.cells import Session, code_of
 
 def main() -> None:
     """Grade the notebook that the command line names."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits that interrupts are ignored
     notebook, lab, results, seconds, skipped = sys.argv[1:]
     sys.path.append(str(Path(notebook).parent))  # files that were handed in with it
     limit, reasons = float(seconds), json.loads(skipped)
@@ -31,7 +33,7 @@ def main() -> None:
         for place, code in enumerate(code_of(json.loads(Path(notebook).read_text("utf-8")))):
             step = f"cell {place}"
             if step in reasons:
-                session.failures.append((code, reasons[step]))
+                session.failures.append((code, f"the cell {reasons[step]}"))
                 continue
             say(step=step)
             session.run(code, limit)
