@@ -28,7 +28,7 @@
 #
 # Outcome $i$ has a utility $u_i$, and lower is better: a number of complaints. One person changes each $u_i$ by at
 # most 1, up or down. The code computes the weights $e^{-\varepsilon u_i/2}$ and their running sums, divides by the
-# total, and returns the first outcome whose running sum exceeds a uniform number. It claims $\varepsilon = 0.5$.
+# total, and returns the first outcome whose running sum exceeds a uniform number. It claims $\varepsilon = 0.3$.
 
 # %%
 import numpy as np
@@ -36,14 +36,14 @@ import numpy as np
 from grader import worlds as lab
 from subnormal.mechanisms.exponential import naive
 
-EPSILON = 0.5
+EPSILON = 0.3
 print(naive.weights([0, 1, 2, 3], EPSILON))
 found = lab.evidence([0, 0], [0, 1])  # the exact evidence on two small worlds
 print(found.verdict, found.epsilon, found.total_variation)
 
 # %% [markdown]
-# `epsilon` is the loss of these two worlds, 0.133; the claim allows 0.5. `total_variation` is the largest advantage
-# that any event has on them; the claim allows $\tanh(\varepsilon/2) = 0.2449$.
+# `epsilon` is the loss of these two worlds, 0.0778; the claim allows 0.3. `total_variation` is the largest advantage
+# that any event has on them; the claim allows $\tanh(\varepsilon/2) = 0.1489$.
 
 # %% [markdown]
 # ## Part 1: worlds that break it (3 points)
@@ -53,9 +53,9 @@ print(found.verdict, found.epsilon, found.total_variation)
 
 # %%
 ### BEGIN SOLUTION
-# The last positive weight is that of 2980. With Alice all weights but the first are 0.
-data_in = [2980] + [2981] * 99
-data_out = [2980] * 100
+# The last positive weight is that of 4967. With Alice all weights but the first are 0.
+data_in = [4967] + [4968] * 99
+data_out = [4967] * 100
 ### END SOLUTION
 
 # %%
@@ -92,9 +92,9 @@ print(found.verdict, found.epsilon, found.total_variation)
 
 # %%
 ### BEGIN SOLUTION
-# e^(-146/4) is just above 2^-53, half a unit in the last place of 1, and e^(-147/4) just below: it is absorbed.
-shifted_in = [0] + [147] * 99
-shifted_out = [0] + [146] * 99
+# e^(-0.15·244) is just above 2^-53, half a unit in the last place of 1. e^(-0.15·245) is just below: it is absorbed.
+shifted_in = [0] + [245] * 99
+shifted_out = [0] + [244] * 99
 ### END SOLUTION
 
 # %%
@@ -124,5 +124,5 @@ def real_loss(data_in, data_out, epsilon):
 lab.part_4(real_loss)
 
 # %% [markdown]
-# By the proof your worlds of part 3 lose at most 0.5. Why does `real_loss` not see what the program does? (Not
+# By the proof your worlds of part 3 lose at most 0.3. Why does `real_loss` not see what the program does? (Not
 # graded: tell your neighbour.)
