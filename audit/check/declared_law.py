@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subnormal.audit.check.function import Function, OverTimeError, all_refused
-from subnormal.audit.check.result import LawEvidence, Result
+from subnormal.audit.check.result import CheckEvidence, LawEvidence, Result
 from subnormal.audit.check.search import search
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence.sequential import FIRST, SLACK
@@ -99,7 +99,35 @@ def conform(
     except OverTimeError:
         pass
     shown_one = found or max(judged, key=lambda one: one.log_e_value, default=None)
-    return _result(function, shown_one, found is not None, len(judged), alpha, seed, time.monotonic() - started)
+    could = any(one.runs and reachable(one, one.runs) >= needed for one in judged)
+    verdict = Verdict.VIOLATED if found else Verdict.NOT_REFUTED if could else Verdict.UNDERPOWERED
+    notes = (_too_few(judged, needed),) if verdict is Verdict.UNDERPOWERED else ()
+    return _result(function, shown_one, verdict, notes, len(judged), alpha, seed, time.monotonic() - started)
+
+
+def reachable(one: _Judged, runs: int) -> float:
+    """Return the largest ln of wealth that so many runs of an input can show, whatever their outcomes are.
+
+    The wealth of an event of a known chance is convex in its count. So the mean of all is largest where all runs have one
+    outcome: one for each set of events that may hold it, or one that the law does not have (None).
+    """
+    outcomes, covered = list[Hashable]([None]), set[Hashable]()
+    for atoms in (*(event.atoms for event in one.events if event.atoms is not None), one.known):
+        outcomes += list(atoms - covered)[:1]
+        covered |= atoms
+    chances = [event.chances for event in one.events]
+    counts = (
+        [runs * (outcome is None if event.atoms is None else outcome in event.atoms) for event in one.events]
+        for outcome in outcomes
+    )
+    return max(log_mean(log_e_values(chances, some, runs)) for some in counts)
+
+
+def _too_few(judged: list[_Judged], needed: float) -> str:
+    """Return a note on how many runs could refute the law."""
+    enough = next((1 << power for power in range(40) if any(reachable(one, 1 << power) >= needed for one in judged)), 0)
+    more = f": {enough:,} of an input may do" if enough else ""
+    return f"so few runs could not have refuted the law, whatever their outcomes{more}"
 
 
 def _look(function: Function, one: _Judged, runs: int) -> None:
@@ -123,12 +151,17 @@ def _look(function: Function, one: _Judged, runs: int) -> None:
 
 
 def _result(
-    function: Function, one: _Judged | None, refuted: bool, inputs: int, alpha: float, seed: int, seconds: float
+    function: Function,
+    one: _Judged | None,
+    verdict: Verdict,
+    notes: tuple[str, ...],
+    inputs: int,
+    alpha: float,
+    seed: int,
+    seconds: float,
 ) -> Result:
-    if one is None or not one.runs:
-        verdict, evidence = Verdict.UNDERPOWERED, {}
-    else:
-        verdict = Verdict.VIOLATED if refuted else Verdict.NOT_REFUTED
+    evidence: dict[str, CheckEvidence] = {}
+    if one is not None and one.runs:
         event = one.events[one.loudest]
         count = sum(
             number
@@ -150,7 +183,7 @@ def _result(
         event=None,
         evidence=evidence,
         error=None,
-        notes=(),
+        notes=notes,
         examples=inputs,
         runs=function.runs,
         seconds=seconds,

@@ -113,16 +113,7 @@ def search(
             raise _StoppedError
         return draw(pairs)
 
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        print_blob=False,
-        suppress_health_check=list(hypothesis.HealthCheck),
-        phases=(hypothesis.Phase.generate, hypothesis.Phase.target, hypothesis.Phase.shrink),
-    )
+    @repeatable(seed, examples)
     @hypothesis.given(in_time())
     def test(pair: Pair) -> None:
         loud = tried(pair)
@@ -155,6 +146,25 @@ def search(
     if found.examples == 0 and not (stopped or is_over()):
         raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
     return found
+
+
+def repeatable(seed: int, examples: int) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Return the decorator of a test of Hypothesis that draws the same inputs for the same seed, and keeps no record.
+
+    It steers, where the test has a target, and shrinks the first example that raises. examples: at the most.
+    """
+    import hypothesis
+
+    settings = hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        print_blob=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        phases=(hypothesis.Phase.generate, hypothesis.Phase.target, hypothesis.Phase.shrink),
+    )
+    return lambda test: hypothesis.seed(seed)(settings(test))
 
 
 def written(pair: Pair) -> list[str]:

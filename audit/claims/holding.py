@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from subnormal.audit.check.search import repeatable
 from subnormal.audit.claims.kind import Bounds, Kind
 
 ROUNDING = 1e-4  # relative: what lies below the bound by less is counted apart, as errors of floats and of transforms
@@ -106,16 +107,7 @@ def hold(
             known[key] = _said(held, answer, kind, key)
         return known[key]
 
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        print_blob=False,
-        suppress_health_check=list(hypothesis.HealthCheck),
-        phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
-    )
+    @repeatable(seed, examples)
     @hypothesis.given(kind.strategy())
     def test(parameters: dict[str, Any]) -> None:
         said = looked(parameters)

@@ -3,6 +3,7 @@
 Each test of a sampler that follows its law accuses it with probability 1e-6 at the most.
 """
 
+import itertools
 import json
 import math
 import random
@@ -16,7 +17,7 @@ from scipy import integrate
 
 from subnormal import Verdict, check
 from subnormal.audit.check import declared_law
-from subnormal.audit.check.declared_law import events
+from subnormal.audit.check.declared_law import _judged, events, reachable
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import LawEvidence, Result
@@ -116,6 +117,45 @@ def test_an_input_that_begins_again_calls_no_other_for_no_runs() -> None:
     check(coins, st.sampled_from([0, 1]), law=lambda data: half, batch=True, runs=1 << 10)
     assert 1 in sizes
     assert 0 not in sizes
+
+
+def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> None:
+    """A constant sampler of a law with some mass left out: the fewest runs that refute it say NOT REFUTED of another."""
+    declared = {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.24}
+    draw = random.Random(1)
+
+    def verdict(function: Any, runs: int) -> Result:
+        return check(function, st.just(0), law=lambda data: declared, runs=runs)
+
+    assert verdict(lambda data: draw.randrange(4), 1).verdict is Verdict.UNDERPOWERED
+    few, many = 1, 64
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if verdict(lambda data: "none", middle).verdict is Verdict.VIOLATED else (middle, many)
+    assert verdict(lambda data: draw.randrange(4), many).verdict is Verdict.NOT_REFUTED
+    below = verdict(lambda data: draw.randrange(4), few)
+    assert (below.verdict, evidence_of(below).verdict) == (Verdict.UNDERPOWERED, Verdict.UNDERPOWERED)
+    assert "4 of an input may do" in below.notes[0]
+
+
+def test_no_outcomes_show_more_than_what_is_reachable() -> None:
+    """Over all counts of seven runs. The events are five: each of two outcomes, up to each, and any other outcome."""
+    one = _judged(0, lambda data: {0: 0.4, 1: 0.5})
+    best = max(
+        log_mean(
+            log_e_values(
+                [event.chances for event in one.events],
+                [
+                    7 - sum(counts) if event.atoms is None else sum(counts[atom] for atom in event.atoms)  # type: ignore[call-overload]
+                    for event in one.events
+                ],
+                7,
+            )
+        )
+        for counts in itertools.product(range(8), repeat=2)
+        if sum(counts) <= 7
+    )
+    assert reachable(one, 7) == pytest.approx(best)
 
 
 def test_events_of_a_law_over_a_large_denominator() -> None:
