@@ -131,7 +131,9 @@ def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> No
     few, many = 1, 64
     while many - few > 1:
         middle = (few + many) // 2
-        few, many = (few, middle) if verdict(lambda data: "none", middle).verdict is Verdict.VIOLATED else (middle, many)
+        few, many = (
+            (few, middle) if verdict(lambda data: "none", middle).verdict is Verdict.VIOLATED else (middle, many)
+        )
     assert verdict(lambda data: draw.randrange(4), many).verdict is Verdict.NOT_REFUTED
     below = verdict(lambda data: draw.randrange(4), few)
     assert (below.verdict, evidence_of(below).verdict) == (Verdict.UNDERPOWERED, Verdict.UNDERPOWERED)
