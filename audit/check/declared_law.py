@@ -108,8 +108,8 @@ def conform(
 def reachable(one: _Judged, runs: int) -> float:
     """Return the largest ln of wealth that so many runs of an input can show, whatever their outcomes are.
 
-    The wealth of an event of a known chance is convex in its count. So the mean of all is largest where all runs have one
-    outcome: one for each set of events that may hold it, or one that the law does not have (None).
+    The wealth of an event of a known chance is convex in its count. So the mean of all is largest where all runs have
+    one outcome: one for each set of events that may hold it, or one that the law does not have (None).
     """
     outcomes, covered = list[Hashable]([None]), set[Hashable]()
     for atoms in (*(event.atoms for event in one.events if event.atoms is not None), one.known):

@@ -120,7 +120,7 @@ def test_an_input_that_begins_again_calls_no_other_for_no_runs() -> None:
 
 
 def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> None:
-    """A constant sampler of a law with some mass left out: the fewest runs that refute it say NOT REFUTED of another."""
+    """Of a law with some mass left out: the fewest runs that refute a constant say NOT REFUTED of another sampler."""
     declared = {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.24}
     draw = random.Random(1)
 
