@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import ceil
 from typing import Annotated
 
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up, log_bounds, rational
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up, log_bounds, plain, rational
 
 NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
@@ -324,7 +324,12 @@ def selection_eta(epsilon: float, sensitivity: float = 1.0) -> Eta:
     """Return the rate at which base-2 selection keeps a budget of ε nats: the largest η with 2Δη·ln 2 ≤ ε."""
     require_positive("epsilon", epsilon)
     require_positive("sensitivity", sensitivity)
-    return Eta.from_epsilon(rational("epsilon", epsilon) / (2 * rational("sensitivity", sensitivity)))
+    return _selection_eta(plain("epsilon", epsilon), plain("sensitivity", sensitivity))
+
+
+@lru_cache(1024)
+def _selection_eta(epsilon: float | Fraction, sensitivity: float | Fraction) -> Eta:
+    return Eta.from_epsilon(Fraction(epsilon) / (2 * Fraction(sensitivity)))
 
 
 def require_positive(name: str, value: float | Fraction) -> None:

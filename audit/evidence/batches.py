@@ -153,10 +153,15 @@ def count_batch(
 
 
 def distinct_counts(outcomes: Outcomes) -> tuple[Outcomes, NDArray[np.int64] | None]:
-    """Return integers of a small range as distinct values and their counts; other outcomes unchanged, with None.
+    """Return integers of a small range, and objects that recur, once each, with their counts; others unchanged.
 
-    An event and a statistic are functions of a single outcome, so each distinct one is evaluated once.
+    An event and a statistic are functions of a single outcome, so each distinct one is evaluated once. Objects are
+    distinct by their identity, which tells apart whatever an event may tell apart.
     """
+    if isinstance(outcomes, list) and outcomes:
+        addresses = np.fromiter(map(id, outcomes), np.uint64, len(outcomes))
+        _, first, times = np.unique(addresses, return_index=True, return_counts=True)
+        return ([outcomes[at] for at in first.tolist()], times) if 2 * len(first) <= len(outcomes) else (outcomes, None)
     if not isinstance(outcomes, np.ndarray) or outcomes.ndim != 1 or outcomes.dtype.kind != "i" or not len(outcomes):
         return outcomes, None
     least = int(outcomes.min())

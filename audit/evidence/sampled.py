@@ -22,7 +22,7 @@ from subnormal.mechanisms.privacy import Claim
 CURVE_POINTS = 33  # of the chart of δ(ε)
 BINS = 4096  # at the most; binning is post-processing, so distances over bins stay sound lower bounds
 MANY = 1 << 23  # atoms; from here on an even part of them fixes the bins
-PART = 1 << 20  # atoms of that part
+PART = 1 << 20  # atoms of that part, and whose statistic is computed at a time
 PILOT = 4096  # largest number of runs that fix the bins where there is no law
 PILOT_SHARE = 1 / 8  # largest share of the requested runs for the pilot
 REFUSALS = 100  # runs of each world; a pilot of at least so many that all raise is an error
@@ -104,13 +104,26 @@ def _distinct(laws: Laws) -> Sequence[Law[Any]]:
 
 def bin_masses(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the law's mass in each bin as floats, for tests of fit and for charts only, shape (bins,)."""
-    values, low = attack.statistic(law.atoms), integers(law.low)
-    edges = np.append(edges[:-1], np.inf)
-    if low.dtype == np.int64 and law.denominator < 1 << 62 and (values[1:] >= values[:-1]).all():
-        return np.diff(_mass_before(law, np.searchsorted(values, edges, side="right")), prepend=0) / law.denominator
+    low, edges = integers(law.low), np.append(edges[:-1], np.inf)
+    positions = _positions(law, attack, edges) if low.dtype == np.int64 and law.denominator < 1 << 62 else None
+    if positions is not None:
+        return np.diff(_mass_before(law, positions), prepend=0) / law.denominator
+    values = attack.statistic(law.atoms)
     bins = np.minimum(np.searchsorted(edges, values), len(edges) - 1)  # a NaN falls into the last
     shares = low / law.denominator if low.dtype == np.int64 else np.array([mass / law.denominator for mass in law.low])
     return np.bincount(bins, weights=np.repeat(shares, law.counts()), minlength=len(edges)).astype(np.float64)
+
+
+def _positions(law: Law[Any], attack: AnyAttack, edges: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Return how many atoms lie at or below each edge, shape (edges,); None if the statistic decreases or is NaN."""
+    positions, last = np.zeros(len(edges), dtype=np.int64), -np.inf
+    for start in range(0, len(law.atoms), PART):
+        values = attack.statistic(law.atoms[start : start + PART])
+        if not (last <= values[0] and (values[1:] >= values[:-1]).all()):
+            return None
+        positions += np.searchsorted(values, edges, side="right")
+        last = values[-1]
+    return positions
 
 
 def _mass_before(law: Law[Any], positions: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -92,9 +92,9 @@ class Law(Generic[O]):
 
     def measure(self, members: NDArray[np.bool_]) -> tuple[int, int]:
         """Return bounds on the mass of the marked atoms (shape (atoms,)), over the denominator and without `rest`."""
-        before = np.cumsum(members, dtype=np.min_scalar_type(len(members)))  # a third of the time of reduceat
-        reached = before[np.asarray(self.ends, dtype=np.int64) - 1].astype(np.int64)
-        return self._weigh(np.diff(reached, prepend=0))
+        ones = np.asarray(members, dtype=np.bool_).view(np.uint8)  # bytes are added up in a fifth of the time
+        starts = np.append(np.int64(0), np.asarray(self.ends, dtype=np.int64)[:-1])
+        return self._weigh(np.add.reduceat(ones, starts, dtype=np.int64))
 
     def least(self) -> int:
         """Return the sum of all lower bounds, over the denominator."""
@@ -116,7 +116,7 @@ def integers(values: Integers) -> NDArray[Any]:
     """Return an int64 array unchanged, other integers as an array of Python integers: numpy never guesses."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return values
-    return np.array([operator.index(value) for value in values], dtype=object)
+    return np.array(list(map(operator.index, values)), dtype=object)
 
 
 def _dot(counts: NDArray[np.int64], values: NDArray[Any]) -> int:
@@ -178,4 +178,8 @@ def block_ends(values: NDArray[Any]) -> NDArray[np.int64]:
     >>> block_ends(np.array([7, 7, 7, 2, 7])).tolist()
     [3, 4, 5]
     """
-    return np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
+    last = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=last[:-1])
+    ends = np.flatnonzero(last)
+    ends += 1
+    return ends

@@ -204,7 +204,7 @@ def _merged(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positi
         order = np.argsort(both, kind="stable")  # merges two sorted arrays in linear time, the chunk's own atom first
         both = both[order]
         same = both[1:] == both[:-1]
-        if both.dtype.kind == "f":  # −0.0 == 0.0
+        if both.dtype.kind == "f" and both[0] <= 0 <= both[-1]:  # −0.0 == 0.0
             negative = np.signbit(both)
             same &= negative[1:] == negative[:-1]
         at = np.flatnonzero(same)

@@ -170,9 +170,12 @@ def _law(value: float, sigma: float, tables: Ziggurat) -> Law[float]:
         raise NoLawError(f"more than {FEW} floats between the extreme outcomes")
     outcomes = _floats(np.arange(lowest, highest + 1))
     outcomes = np.unique(outcomes + np.float32(0))  # −0 is 0
+    atoms: Any = outcomes
+    if len(outcomes) == 1:
+        return exact_law(atoms, [1], [1], 1)
     weights = np.diff(_strings(tables, _largest_noise(outcomes, value, sigma, extreme)), prepend=0)
     hit = weights > 0
-    atoms: Any = outcomes[hit]
+    atoms = outcomes[hit]
     counts = [int(weight) for weight in weights[hit]]
     return exact_law(atoms, np.arange(1, len(atoms) + 1), counts, sum(counts))
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import types
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -32,7 +33,7 @@ from subnormal.audit.model import Report, Verdict
 from subnormal.audit.report.to_json import to_json
 from subnormal.audit.statistics.e_process import PairCounts
 from subnormal.mechanisms.bits import BitSource, seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.families import member
 
 NAMES = ("exponential-naive-float64", "exponential-exact", "exponential-exact-base-e")
@@ -354,7 +355,7 @@ def test_counting_first_and_asking_then_tells_the_same(kind: type, least: int) -
         np.array([-(2**63), 2**63 - 1] * 10_000),
         np.array([0.0, 1.0] * 10_000),
         np.array([0, 1] * 10_000, dtype=np.uint64),
-        [0, 1] * 10_000,
+        [float(at // 2) for at in range(20_000)],
         np.zeros((0,), dtype=np.int64),
         np.zeros((20_000, 2), dtype=np.int64),
     ],
@@ -371,3 +372,12 @@ def test_small_integers_do_not_overflow_while_they_are_counted() -> None:
     values, times = batches.distinct_counts(drawn)
     assert times is not None
     assert (list(values), times.tolist()) == ([-128, 0, 127], [10_000] * 3)
+
+
+def test_objects_that_recur_are_counted_first_and_told_apart_by_what_they_are() -> None:
+    kinds: list[Any] = [1, 1.0, True, 0.0, -0.0, (1,), (1.0,), Refused("no")]
+    drawn = [kinds[word] for word in seeded_bits(1).words(20_000, 3).tolist()]
+    seen, times = batches.distinct_counts(drawn)
+    assert times is not None
+    counted = {id(kind): count for kind, count in zip(seen, times.tolist(), strict=True)}
+    assert counted == Counter(map(id, drawn))

@@ -1,5 +1,7 @@
 """Runs -> evidence: reproducible, fixed beforehand, and never more than a sample can show."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from subnormal.audit.evidence import batches, sampled
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
@@ -182,3 +185,17 @@ def test_a_row_is_underpowered_by_the_part_of_alpha_that_its_event_has() -> None
     for runs in (enough - 1, enough):
         verdict = sampled.judge(observed((runs // 2, runs // 2), runs), Claim(3.0), 0.05, None, 1).verdict
         assert (verdict is Verdict.UNDERPOWERED) == (runs < enough)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5, 6], [4, 1, 2, 3, 0, 5, 6]], ids=["ascending", "not ascending"])
+def test_masses_in_bins_do_not_depend_on_how_many_atoms_are_taken_at_a_time(
+    order: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    atoms: Any = np.array([-1.0, 0.0, 0.5**9, 0.5, 3.0, 7.0, 8.0])[order]
+    law: Law[float] = exact_law(atoms, range(1, 8), np.arange(1, 8)[order], 28)
+    attack, edges = attack_on_one_bit(), np.array([-0.5, 0.5, 6.0])
+    weights = dict(zip(atoms.tolist(), np.asarray(law.low).tolist(), strict=True))
+    expected = [sum(weights[atom] for atom in some) for some in ((-1,), (0, 0.5, 0.5**9), (3, 7, 8))]
+    for part in (1, 2, 3, 100):
+        monkeypatch.setattr(sampled, "PART", part)
+        assert sampled.bin_masses(law, attack, edges) * 28 == pytest.approx(expected, rel=1e-15)

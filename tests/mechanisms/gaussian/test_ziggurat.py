@@ -79,7 +79,7 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     halves = small(8, 6, 3)  # noise that lies halfway between two outcomes, where rounding turns
     halves = replace(halves, edge=2.375, widths=(np.rint(halves.widths * 256) / 256).astype(np.float32))
     for tables in (small(4, 5, 4), small(8, 6, 3), small(8, 10, 2), halves):
-        for value, sigma in ((2.0**22, 1.0), (2.0**20 + 3, 0.3), (-(2.0**21), 2.5)):
+        for value, sigma in ((2.0**22, 1.0), (2.0**20 + 3, 0.3), (-(2.0**21), 2.5), (2.0**30 + 64, 1.0)):
             assert probabilities(ziggurat.law(value, sigma, tables=tables)) == by_force(tables, value, sigma)
     assert mechanism.law is not None
     parameters = GaussianParameters(sigma=1.0, delta=1e-6)
