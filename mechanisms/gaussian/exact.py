@@ -5,7 +5,7 @@ The input is rounded to the grid γℤ, γ = 2^grid; the noise is z·γ with P(z
 
 Side channels. Bits consumed, and passes of its loop: one word and one pass a draw up to σ = 64γ, and more with a
 probability near 2^−50. At a larger σ some draws are made by rejection; how many depends on n alone, and the number of
-candidates is independent of the result (`samplers.wide_gaussian`). Time: the memory access of one search; of many draws
+candidates is independent of the result (`samplers.wide_noise`). Time: the memory access of one search; of many draws
 at once, how many lie near a boundary.
 Source: Canonne, Kamath, Steinke 2020, Section 2 (the discrete Gaussian and its zCDP).
 """
@@ -40,10 +40,10 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, l2_steps_squared
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.privacy import Zcdp, require_positive
-from subnormal.mechanisms.samplers import discrete_gaussian, wide_gaussian
-from subnormal.mechanisms.samplers.discrete_laplace import COARSE
+from subnormal.mechanisms.samplers import discrete_gaussian, wide_noise
+from subnormal.mechanisms.samplers.discrete_gaussian import Bell
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
-from subnormal.mechanisms.samplers.wide_gaussian import WideGaussian
+from subnormal.mechanisms.samplers.wide_noise import gaussian_noise
 
 LAW_STEPS_MAX = 1 << 17  # weights that a law adds up
 WHOLE_MAX = 1 << 56  # σ of noise in int64: more of it would wrap around now and then
@@ -72,13 +72,7 @@ def sample(
     [-9, -13, 12, 7, -1]
     """
     center, low, high = on_grid(value, grid, lower, upper, rounding)
-    return clamped(noise_of(variance_of(sigma, grid)), bits, n, grid, center, low, high)
-
-
-def noise_of(variance: Fraction) -> discrete_gaussian.Gaussian | WideGaussian:
-    """Return the sampler of noise of that variance, in steps: one table up to σ = 64, a mixture beyond."""
-    wide = variance > COARSE**2
-    return wide_gaussian.sampler(variance) if wide else discrete_gaussian.gaussian(variance)
+    return clamped(gaussian_noise(variance_of(sigma, grid)), bits, n, grid, center, low, high)
 
 
 def fill(
@@ -109,7 +103,7 @@ def fill(
         raise ValueError("sources must not be empty")
     if grid >= 0 and variance_of(sigma, 0) > WHOLE_MAX**2:
         raise ValueError(f"sigma must be at most 2^56 in an array of int64, got {sigma}")
-    noise = wide_gaussian.sampler(variance_of(sigma, grid))
+    noise = wide_noise.sampler(Bell(variance_of(sigma, grid)))
 
     def fill_share(bits: BitSource, share: NDArray[Any]) -> None:
         steps = share.view(np.int64)
@@ -212,7 +206,7 @@ def _noise(parameters: GaussianParameters, coordinates: int) -> discrete_gaussia
 
 
 def _undecided(parameters: GaussianParameters, coordinates: int) -> Fraction:
-    return noise_of(variance_of(member_sigma(parameters, coordinates), parameters.grid)).undecided()
+    return gaussian_noise(variance_of(member_sigma(parameters, coordinates), parameters.grid)).undecided()
 
 
 EXACT: Mechanism[Data, GaussianParameters, Any] = Mechanism(

@@ -5,8 +5,9 @@ e^(−γ/scale); the sum is clamped. Inputs Δ apart land at most ⌈Δ/γ⌉ st
 and no factor of 2 is lost. Clamping is post-processing: which bounds are chosen costs accuracy, never privacy.
 
 Side channels. Bits consumed, and passes of its loop: the same for every draw, except with a probability near 2^−50
-(`discrete_laplace.Laplace.undecided`). Time: the memory access of one search; of many draws at once, how many lie near
-a boundary.
+(`discrete_laplace.Laplace.undecided`). Of 2^12 draws or more at once, at a scale above 64γ, some are made by rejection;
+how many depends on n alone, and the number of candidates is independent of the results (`samplers.wide_noise`). Time:
+the memory access of one search; of many draws at once, how many lie near a boundary.
 Sources: the working paper on the discrete sparse vector mechanism (ClampedDiscLap, GetSum); Canonne, Kamath, Steinke
 2020 (the discrete Laplace distribution at any rational scale).
 """
@@ -37,12 +38,15 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, l1_steps
 from subnormal.mechanisms.numerics.mpfr import float_up, rational
 from subnormal.mechanisms.privacy import Claim, Eta, noise_claim, noise_eta, require_positive
-from subnormal.mechanisms.samplers import discrete_laplace
+from subnormal.mechanisms.samplers import discrete_laplace, wide_noise
+from subnormal.mechanisms.samplers.discrete_laplace import Decay
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate
+from subnormal.mechanisms.samplers.wide_noise import WideNoise
 
 LAW_BITS_MAX = 1 << 31  # of all probabilities together, in base 2
 GUARD = 64  # bits of working precision beyond an enclosure's
+MANY_DRAWS = 1 << 12  # draws from which a table of boxes is worth its making
 INTERIOR, END = 0, 1  # which constant a probability has: (1−q)/(1+q), or 1/(1+q)
 
 
@@ -78,7 +82,13 @@ def sample(
     [-12, -19, 13, 7, 0]
     """
     center, low, high = on_grid(value, grid, lower, upper, rounding)
-    return clamped(discrete_laplace.laplace(rate_of(scale, grid)), bits, n, grid, center, low, high)
+    return clamped(noise_of(rate_of(scale, grid), n), bits, n, grid, center, low, high)
+
+
+def noise_of(rate: Rate, n: int) -> discrete_laplace.Laplace | WideNoise:
+    """Return the sampler of n draws: a table up to a scale of 64 steps; beyond, digit by digit, or boxes for many."""
+    noise = discrete_laplace.laplace(rate)
+    return wide_noise.sampler(Decay(rate)) if noise.split and n >= MANY_DRAWS else noise
 
 
 def claim(scale: Eta | float | Fraction, sensitivity: float, *, grid: int = 0, coordinates: int = 1) -> Claim:
@@ -158,11 +168,11 @@ def _member(
 ) -> Mechanism[Data, LaplaceParameters, Any]:
     """scale_of(parameters, coordinates) keeps the budget for inputs that are rounded to the grid."""
 
-    def noise_of(parameters: LaplaceParameters, coordinates: int) -> discrete_laplace.Laplace:
+    def noise_of_one(parameters: LaplaceParameters, coordinates: int) -> discrete_laplace.Laplace:
         return discrete_laplace.laplace(rate_of(scale_of(parameters, coordinates), parameters.grid))
 
     def undecided(parameters: LaplaceParameters, coordinates: int) -> Fraction:
-        return noise_of(parameters, coordinates).undecided()
+        return noise_of_one(parameters, coordinates).undecided()
 
     return Mechanism(
         name,
@@ -171,7 +181,7 @@ def _member(
         laplace_claim,
         law_of_one(law, scale_of),
         exact=True,
-        trace_law=law_of_one(trace_law, noise_of),
+        trace_law=law_of_one(trace_law, noise_of_one),
         trace_claim=claim_with_failures(laplace_claim, undecided),
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.numerics.mpfr import root_of_two_pi_bounds
 from subnormal.mechanisms.samplers.bernoulli import GUARD, bernoulli_exp, chance
 from subnormal.mechanisms.samplers.discrete_laplace import (
     COARSE,
@@ -29,6 +30,8 @@ from subnormal.mechanisms.samplers.discrete_laplace import (
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import EXPONENTIAL_ERROR, UNIT, exponential
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE, WORD, DistributionBounds, Table
+
+SUMMED = 1 << 12  # variances up to which the weights are added up; beyond, e^(−2π²σ²) is below 2^−100,000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,6 +191,48 @@ def gaussian_reach(variance: Fraction, precision: int) -> int:
     return (isqrt(ceil(variance)) + 1) * (isqrt(3 * precision // 2) + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Bell:
+    """The weights e^(−z²/(2σ²)) of Gaussian noise, as `wide_noise` takes them."""
+
+    variance: Fraction
+
+    @property
+    def steps(self) -> int:
+        """σ, rounded down."""
+        return isqrt(int(self.variance))
+
+    def require_scale(self) -> None:
+        """Raise ValueError for a variance that is not positive, and for a σ of more than SCALE_MAX steps."""
+        require_scale(self.variance)
+
+    def reach(self, precision: int) -> int:
+        """Return a magnitude whose weight is at most 2^−precision."""
+        return gaussian_reach(self.variance, precision)
+
+    def weight(self, magnitude: int, precision: int) -> tuple[int, int]:
+        """Return bounds on 2^precision·w."""
+        return bell(self.variance, magnitude, precision)
+
+    def weights(self, start: int, split: int, count: int, precision: int) -> list[tuple[int, int]]:
+        """Return bounds on 2^precision·w(start + j·2^split) for j < count."""
+        return [bell(self.variance, start + (j << split), precision) for j in range(count)]
+
+    def tail(self, last: int, weight: int, split: int) -> int:
+        """Return a bound on the weights beyond `last`: see `bell_tail`."""
+        return bell_tail(self.variance, last, weight, split)
+
+    def normaliser(self, precision: int) -> tuple[int, int]:
+        """Return bounds on 2^precision times the sum of all weights."""
+        return normaliser(self.variance, precision)
+
+    def exponents(self, magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return z²/(2σ²): a magnitude, its square, the factor and the product are rounded, five units in all."""
+        magnitudes *= magnitudes
+        magnitudes *= float(1 / (2 * self.variance))
+        return magnitudes
+
+
 @lru_cache(maxsize=1 << 14)
 def bell(variance: Fraction, distance: int, precision: int) -> tuple[int, int]:
     """Return bounds on 2^precision·e^(−distance²/(2σ²))."""
@@ -200,3 +245,20 @@ def bell_tail(variance: Fraction, last: int, weight: int, split: int = 0) -> int
     They fall at least like e^(−j·2^split·last/σ²), and Σ e^(−jx) ≤ 1/x.
     """
     return ceil(weight * variance / (last << split))
+
+
+@lru_cache(maxsize=64)
+def normaliser(variance: Fraction, precision: int) -> tuple[int, int]:
+    """Return bounds on 2^precision·Σ e^(−z²/(2σ²)), the sum over all integers.
+
+    Where σ² is above `SUMMED`, Poisson's formula makes it σ√(2π)·(1 + 2·Σ e^(−2π²σ²k²), k ≥ 1): what is added is
+    relative below 3·e^(−2π²σ²) < 2^(−28σ²), as 2π²/ln 2 > 28.47 and σ² > 4.
+    """
+    if variance <= SUMMED:
+        last = gaussian_reach(variance, precision)
+        low, high = zip(*(bell(variance, z, precision) for z in range(1, last + 1)), strict=True)
+        tail = bell_tail(variance, last, high[-1])
+        return (1 << precision) + 2 * sum(low), (1 << precision) + 2 * (sum(high) + tail)
+    root = root_of_two_pi_bounds(variance, precision + variance.numerator.bit_length())
+    added = Fraction(1, 1 << 28 * SUMMED)
+    return int(root[0] * (1 << precision)), ceil(root[1] * (1 + added) * (1 << precision))

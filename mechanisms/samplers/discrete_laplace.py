@@ -82,13 +82,18 @@ def laplace(rate: Rate, base: int = 0) -> Laplace:
     P(R = r) ∝ q^r: the digits of r are independent, because q^r is the product of what they contribute. Raises
     ValueError for a rate below 1/SCALE_MAX nats a step.
     """
+    require_rate(rate, base)
     slowest = nats(rate)[0] * (1 << base)
-    if slowest * SCALE_MAX < 1:
-        raise ValueError(f"rate = {rate} is below 1/{SCALE_MAX} nats a step: choose a coarser grid")
     split = split_of(1 / slowest)
     places = range(0, split, DIGITS_AT_ONCE)
     fine = tuple((digits(rate, base + place, min(DIGITS_AT_ONCE, split - place)), place) for place in places)
     return Laplace(Table.of(lru_cache(maxsize=8)(partial(_laplace_bounds, rate, base + split))), fine, split)
+
+
+def require_rate(rate: Rate, base: int = 0) -> None:
+    """Raise ValueError for a rate below 1/SCALE_MAX nats a step of 2^base."""
+    if nats(rate)[0] * (SCALE_MAX << base) < 1:
+        raise ValueError(f"rate = {rate} is below 1/{SCALE_MAX} nats a step: choose a coarser grid")
 
 
 def _laplace_bounds(rate: Rate, split: int, precision: int) -> DistributionBounds:
@@ -104,6 +109,63 @@ def _laplace_bounds(rate: Rate, split: int, precision: int) -> DistributionBound
     low += [(1 << precision) - share_up(high, one + q_low, precision) for _, high in above]
     high += [(1 << precision) - share_down(low, one + q_high, precision) for low, _ in above]
     return DistributionBounds(-last, precision, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """The weights q^|z| of Laplace noise, as `wide_noise` takes them."""
+
+    rate: Rate
+
+    @property
+    def steps(self) -> int:
+        """The scale, 1/rate in nats, rounded down."""
+        return int(1 / nats(self.rate)[1])
+
+    def require_scale(self) -> None:
+        """Raise ValueError for a rate below 1/SCALE_MAX nats a step."""
+        require_rate(self.rate)
+
+    def reach(self, precision: int) -> int:
+        """Return a magnitude whose weight is at most 2^−precision: e^−x ≤ 2^−p for x ≥ 3p/4 > p·ln 2."""
+        return ceil(Fraction(3 * precision, 4) / nats(self.rate)[0])
+
+    def weight(self, magnitude: int, precision: int) -> tuple[int, int]:
+        """Return bounds on 2^precision·w."""
+        return _power(self.rate, precision, magnitude)
+
+    def weights(self, start: int, split: int, count: int, precision: int) -> list[tuple[int, int]]:
+        """Return bounds on 2^precision·w(start + j·2^split) for j < count, each from the one before."""
+        working = precision + GUARD  # each product widens bounds by two of these units at the most
+        low, high = _power(self.rate, working, start)
+        least, most = _power(self.rate, working, 1 << split)
+        found = []
+        for _ in range(count):
+            found.append((low >> GUARD, -(-high >> GUARD)))
+            low, high = low * least >> working, -(-high * most >> working)
+        return found
+
+    def tail(self, last: int, weight: int, split: int) -> int:
+        """Return a bound on Σ w(last + j·2^split), j ≥ 1: with Q = q^(2^split), Q/(1 − Q) ≤ 1/(2^split·rate)."""
+        return ceil(weight / (nats(self.rate)[0] * (1 << split)))
+
+    def normaliser(self, precision: int) -> tuple[int, int]:
+        """Return bounds on 2^precision·(1+q)/(1−q), the sum of all weights."""
+        return _sum_of_powers(self.rate, precision)
+
+    def exponents(self, magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rate·z: a magnitude, the rate and the product are rounded, three units in all."""
+        magnitudes *= float(nats(self.rate)[0])
+        return magnitudes
+
+
+@lru_cache(maxsize=64)
+def _sum_of_powers(rate: Rate, precision: int) -> tuple[int, int]:
+    """Return bounds on 2^precision·(1+q)/(1−q)."""
+    working = precision + 2 * (int(1 / nats(rate)[0]).bit_length() + GUARD)  # 1 − q is near the rate
+    one = 1 << working
+    low, high = _power(rate, working, 1)
+    return (one + low << precision) // (one - low), -((-(one + high) << precision) // (one - high))
 
 
 def _power(rate: Rate, precision: int, exponent: int) -> tuple[int, int]:

@@ -104,14 +104,15 @@ def test_every_size_class_decides_as_the_oracle(size: int) -> None:
 def test_the_outcomes_that_matter_are_found_in_rows(size: int) -> None:
     """Wherever they are, the ends of rows and of the vector included; and not where they are more than few."""
     rng, scale = np.random.default_rng(size), float_weights.scale_of(Eta(1, 1, 1), 1.0, "i", size.bit_length())
-    far = rng.integers(scale.extent + 3, 10_000, size)
+    limit = int(scale.extent) + 2
+    far = rng.integers(limit + 1, 10_000, size)
     for places in ([size - 1], [0, 511, 512, size // 512 * 512 - 1, size // 512 * 512 % size], range(2, size, 40)):
         utilities = far.copy()
-        utilities[list(places)] = rng.integers(2, scale.extent + 2, len(places))
+        utilities[list(places)] = rng.integers(2, limit, len(places))
         utilities[places[-1]] = 2
         found = that_matter(float_weights.Weighing.of(utilities, scale, True))
         assert found is not None
-        assert found.tolist() == (utilities <= scale.extent + 2).nonzero()[0].tolist()
+        assert found.tolist() == (utilities <= limit).nonzero()[0].tolist()
     assert that_matter(float_weights.Weighing.of(np.zeros(70_001, dtype=np.int64), scale, True)) is None
 
 

@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise of a large scale, exactly, at the speed of a table: for arrays of any size.
+"""Discrete Gaussian and Laplace noise of a large scale, exactly, at the speed of a table: for arrays of any size.
 
 The integers are cut into cells of 2^m. Under the probabilities P(z) of each cell T fits a box: each integer of the cell
 has c_T/2^(b+m) of its probability there, c_T the largest integer that certified bounds allow. So c_T of the 2^b
@@ -19,41 +19,67 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import ceil, isqrt, sqrt
+from math import ceil, sqrt
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.numerics.mpfr import root_of_two_pi_bounds
 from subnormal.mechanisms.samplers.bernoulli import GUARD
-from subnormal.mechanisms.samplers.discrete_gaussian import (
-    bell,
-    bell_tail,
-    cumulative_bounds,
-    gaussian_reach,
-    require_scale,
-    uniform,
-)
+from subnormal.mechanisms.samplers.discrete_gaussian import Bell, Gaussian, cumulative_bounds, gaussian, uniform
+from subnormal.mechanisms.samplers.discrete_laplace import COARSE
 from subnormal.mechanisms.samplers.float_weights import EXPONENTIAL_ERROR, UNIT, exponential
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE, FAR, WORD, DistributionBounds, Table
 
 PREFIX = 16  # digits of a word that choose a cell: a table of half a MiB
-CELLS = 7  # a σ of 2^7 steps or more holds 2^6 to 2^7 cells
+CELLS = 7  # a scale of 2^7 steps or more holds 2^6 to 2^7 cells
 PRECISION = 128  # bits of the bounds by which boxes are made
 PART = 1 << 20  # draws whose rest is drawn together
 BLOCK = 1 << 14  # draws decided at a time, so that they stay in the cache
 EXCEEDED = 45  # nats, more than 64·ln 2: how unlikely it is that more of the rest is needed than is drawn
-SUMMED = 1 << 12  # variances up to which the weights are added up; beyond, e^(−2π²σ²) is below 2^−100,000
 
 Integers = NDArray[np.int64]
+Bounds = tuple[int, int]
+
+
+class Shape(Protocol):
+    """The weight w(|z|) of noise: 1 at 0, and never more at a larger magnitude."""
+
+    def __hash__(self) -> int:
+        """Return the hash of a value: equal shapes share a sampler."""
+
+    @property
+    def steps(self) -> int:
+        """The scale, in whole steps, rounded down."""
+
+    def require_scale(self) -> None:
+        """Raise ValueError for a scale that no 64-bit integer holds."""
+
+    def reach(self, precision: int) -> int:
+        """Return a magnitude whose weight is at most 2^−precision."""
+
+    def weight(self, magnitude: int, precision: int) -> Bounds:
+        """Return bounds on 2^precision·w."""
+
+    def weights(self, start: int, split: int, count: int, precision: int) -> list[Bounds]:
+        """Return bounds on 2^precision·w(start + j·2^split) for j < count, at most a few units apart."""
+
+    def tail(self, last: int, weight: int, split: int) -> int:
+        """Return a bound on Σ w(last + j·2^split), j ≥ 1, where w(last) is `weight` at most, in the same units."""
+
+    def normaliser(self, precision: int) -> Bounds:
+        """Return bounds on 2^precision·Σ w(|z|) over all integers."""
+
+    def exponents(self, magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return −ln w of each, x, off by 5x units of 2^−53 at the most. The argument is overwritten."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
     """The boxes: cell first + i has counts[i] of the 2^prefix prefixes, and 2^split integers."""
 
-    variance: Fraction
+    shape: Shape
     prefix: int
     split: int
     first: int
@@ -63,7 +89,7 @@ class Boxes:
         """Return bounds on 2^precision times the height of a cell's box, where P(0) is 1."""
         at = cell - self.first
         count = self.counts[at] if 0 <= at < len(self.counts) else 0
-        low, high = normaliser(self.variance, precision)
+        low, high = self.shape.normaliser(precision)
         return count * low >> self.prefix + self.split, -(-count * high >> self.prefix + self.split)
 
     def nearest(self, cell: int) -> int:
@@ -77,14 +103,14 @@ class Boxes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rest:
-    """A sampler of what is left of P(z) above the boxes: of q(z) ∝ e^(−z²/(2σ²)) − h, h the height of z's box.
+    """A sampler of what is left of P(z) above the boxes: of q(z) ∝ w(|z|) − h, h the height of z's box.
 
     Candidates are uniform in a cell that is chosen by its largest q. One is kept with its own q over that.
     """
 
     boxes: Boxes
     cells: Table
-    top: NDArray[np.float64]  # of each cell from boxes.first on: e^(−z²/(2σ²)) of the nearest z, where it is largest
+    top: NDArray[np.float64]  # of each cell from boxes.first on: w of the nearest z, where it is largest
     floor: NDArray[np.float64]  # and the height of its box
 
     def draw(self, bits: BitSource, n: int) -> Integers:
@@ -102,9 +128,9 @@ class Rest:
     def _kept(self, bits: BitSource, n: int) -> Integers:
         """Return those of n candidates that are kept.
 
-        U lies below the ratio of the q's iff floor + U·(top − floor) lies below e^(−z²/(2σ²)). In units of 2^−53, the
-        exponent x is off by 5x for five roundings, and so is e^−x by 5x·e^−x ≤ 2; both table entries are off by 1,
-        their difference by 3, its product with U by 5, the sum by 7: with `EXPONENTIAL_ERROR` less than that and 16.
+        U lies below the ratio of the q's iff floor + U·(top − floor) lies below w = e^−x. In units of 2^−53, x is off
+        by 5x, and so is e^−x by 5x·e^−x ≤ 2; both table entries are off by 1, their difference by 3, its product with U
+        by 5, the sum by 7: with `EXPONENTIAL_ERROR` less than that and 16.
         """
         split = self.boxes.split
         cell = np.clip(self.cells.draw(bits, n), -(FAR >> split), (FAR >> split) - 1)
@@ -112,13 +138,10 @@ class Rest:
         negative = cell < 0
         magnitude = (np.where(negative, ~cell, cell) << np.int64(split)) + negative + place
         at = cell - self.boxes.first
-        exponents = magnitude.astype(np.float64)
-        exponents *= exponents
-        exponents *= float(1 / (2 * self.boxes.variance))
         ratio = words.astype(np.float64) * 0.5**bits.word_bits
         floor = self.floor.take(at, mode="clip")
         least = floor + ratio * (self.top.take(at, mode="clip") - floor)
-        weight = exponential(exponents)
+        weight = exponential(self.boxes.shape.exponents(magnitude.astype(np.float64)))
         kept: NDArray[np.bool_] = least < weight
         unsure = np.abs(least - weight) <= (EXPONENTIAL_ERROR + 16) * UNIT + 0.5**bits.word_bits
         unsure |= (at < 0) | (at >= len(self.floor))
@@ -128,11 +151,11 @@ class Rest:
 
     def _decided(self, cell: int, magnitude: int, bits: BitSource, drawn: int) -> bool:
         """Return the same by certified bounds, for a U that begins with `drawn`, a word, and as many more as decide."""
-        variance, known = self.boxes.variance, bits.word_bits
+        shape, known = self.boxes.shape, bits.word_bits
         while True:
             precision = known + GUARD
-            weight = bell(variance, magnitude, precision)
-            top = bell(variance, self.boxes.nearest(cell), precision)
+            weight = shape.weight(magnitude, precision)
+            top = shape.weight(self.boxes.nearest(cell), precision)
             floor = self.boxes.weight(cell, precision)
             if floor[1] * ((1 << known) - drawn - 1) + top[1] * (drawn + 1) <= weight[0] << known:
                 return True
@@ -142,8 +165,8 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WideGaussian:
-    """A sampler of discrete Gaussian noise: P(Z = z) ∝ e^(−z²/(2σ²))."""
+class WideNoise:
+    """A sampler of discrete noise: P(Z = z) ∝ w(|z|)."""
 
     starts: Integers  # the first integer of the cell of each prefix; 0 for those of the rest
     chosen: int  # how many prefixes stand for boxes, the first ones
@@ -195,33 +218,43 @@ class WideGaussian:
 
 
 @lru_cache(maxsize=8)
-def sampler(variance: Fraction, prefix: int = PREFIX, cells: int = CELLS) -> WideGaussian:
-    """Return the sampler of a variance σ², a positive rational. Cached: it is public.
+def sampler(shape: Shape, prefix: int = PREFIX, cells: int = CELLS) -> WideNoise:
+    """Return the sampler of a shape. Cached: it is public.
 
-    prefix: b. cells: a σ holds at most 2^cells of them. Raises ValueError for a variance that is not positive, and for
-    a σ of more than SCALE_MAX steps.
+    prefix: b. cells: a scale holds at most 2^cells of them. Raises ValueError for a scale that is not positive, and for
+    one of more than SCALE_MAX steps.
     """
-    require_scale(variance)
-    split = max(0, isqrt(int(variance)).bit_length() - cells)
-    boxes = boxes_of(variance, prefix, split)
+    shape.require_scale()
+    split = max(0, shape.steps.bit_length() - cells)
+    boxes = boxes_of(shape, prefix, split)
     starts = np.repeat(np.arange(len(boxes.counts)) + boxes.first, boxes.counts) << np.int64(split)
-    return WideGaussian(np.append(starts, np.zeros((1 << prefix) - len(starts), np.int64)), len(starts), rest_of(boxes))
+    return WideNoise(np.append(starts, np.zeros((1 << prefix) - len(starts), np.int64)), len(starts), rest_of(boxes))
 
 
-def boxes_of(variance: Fraction, prefix: int, split: int) -> Boxes:
+def boxes_of(shape: Shape, prefix: int, split: int) -> Boxes:
     """Return the largest boxes below the probabilities: c/2^(b+m) ≤ P(z) for the least likely z of a cell."""
-    last = (gaussian_reach(variance, WORD + GUARD) >> split) + 2
-    empty = Boxes(variance, prefix, split, -last, ())
-    total = normaliser(variance, PRECISION)[1]
-    least = (bell(variance, empty.largest(cell), PRECISION)[0] for cell in range(-last, last + 1))
-    return Boxes(variance, prefix, split, -last, tuple((low << prefix + split) // total for low in least))
+    last = (shape.reach(PREFIX + GUARD) >> split) + 2  # beyond, boxes are empty and candidates rare
+    total = shape.normaliser(PRECISION)[1]
+    # The largest magnitude of cell T is (T+1)·2^m − 1 for T ≥ 0, and |T|·2^m for T < 0.
+    negative = shape.weights(1 << split, split, last, PRECISION)
+    positive = shape.weights((1 << split) - 1, split, last + 1, PRECISION)
+    least = [low for low, _ in (*reversed(negative), *positive)]
+    return Boxes(shape, prefix, split, -last, tuple((low << prefix + split) // total for low in least))
+
+
+def _nearest_weights(shape: Shape, split: int, last: int, precision: int) -> list[Bounds]:
+    """Return bounds on the largest weight in each of the cells −last, …, last, in units of 2^−precision."""
+    return [
+        *reversed(shape.weights(1, split, last, precision)),  # of cell T < 0: (|T|−1)·2^m + 1
+        *shape.weights(0, split, last + 1, precision),
+    ]
 
 
 def rest_of(boxes: Boxes) -> Rest:
     """Return the sampler of the rest."""
     cells = range(boxes.first, boxes.first + len(boxes.counts))
     scale = 0.5**PRECISION
-    top = [bell(boxes.variance, boxes.nearest(cell), PRECISION)[0] * scale for cell in cells]
+    top = [low * scale for low, _ in _nearest_weights(boxes.shape, boxes.split, -boxes.first, PRECISION)]
     floor = [boxes.weight(cell, PRECISION)[0] * scale for cell in cells]
     bounds: Callable[[int], DistributionBounds] = lru_cache(maxsize=8)(partial(_rest_bounds, boxes))
     return Rest(boxes, Table.of(bounds), np.array(top), np.array(floor))
@@ -230,28 +263,15 @@ def rest_of(boxes: Boxes) -> Rest:
 def _rest_bounds(boxes: Boxes, precision: int) -> DistributionBounds:
     """Bounds on the distribution function of a candidate's cell, whose weight is its largest q."""
     working = precision + GUARD
-    last = (gaussian_reach(boxes.variance, working) >> boxes.split) + 2
+    last = (boxes.shape.reach(working) >> boxes.split) + 2
     weights = []
-    for cell in range(-last, last + 1):
-        low, high = bell(boxes.variance, boxes.nearest(cell), working)
+    for cell, (low, high) in enumerate(_nearest_weights(boxes.shape, boxes.split, last, working), -last):
         floor_low, floor_high = boxes.weight(cell, working)
         weights.append((max(0, low - floor_high), high - floor_low))
-    tail = bell_tail(boxes.variance, boxes.nearest(-last), weights[0][1], boxes.split)
+    tail = boxes.shape.tail(boxes.nearest(-last), weights[0][1], boxes.split)
     return cumulative_bounds(-last, weights, tail, precision)
 
 
-@lru_cache(maxsize=64)
-def normaliser(variance: Fraction, precision: int) -> tuple[int, int]:
-    """Return bounds on 2^precision·Σ e^(−z²/(2σ²)), the sum over all integers.
-
-    Where σ² is above `SUMMED`, Poisson's formula makes it σ√(2π)·(1 + 2·Σ e^(−2π²σ²k²), k ≥ 1): what is added is
-    relative below 3·e^(−2π²σ²) < 2^(−28σ²), as 2π²/ln 2 > 28.47 and σ² > 4.
-    """
-    if variance <= SUMMED:
-        last = gaussian_reach(variance, precision)
-        low, high = zip(*(bell(variance, z, precision) for z in range(1, last + 1)), strict=True)
-        tail = bell_tail(variance, last, high[-1])
-        return (1 << precision) + 2 * sum(low), (1 << precision) + 2 * (sum(high) + tail)
-    root = root_of_two_pi_bounds(variance, precision + variance.numerator.bit_length())
-    added = Fraction(1, 1 << 28 * SUMMED)
-    return int(root[0] * (1 << precision)), ceil(root[1] * (1 + added) * (1 << precision))
+def gaussian_noise(variance: Fraction) -> Gaussian | WideNoise:
+    """Return the sampler of noise of that variance, in steps: one table up to σ = 64, boxes beyond."""
+    return sampler(Bell(variance)) if variance > COARSE**2 else gaussian(variance)
