@@ -19,6 +19,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.validation import Utilities, as_utilities
 from subnormal.mechanisms.exponential import randomized_rounding
+from subnormal.mechanisms.exponential.enclosed_law import enclosed_law
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.numerics.mpfr import InexactError, Real, cumulative, exact, power, real, scaled
 from subnormal.mechanisms.privacy import Eta
@@ -30,6 +31,7 @@ Sampler = Literal["all-bits", "bit-by-bit", "most-significant-first"]
 FLOAT_LIMIT = 1 << 53  # beyond, not every integer is a float
 FRACTIONAL_MAX = 12  # the law of randomized rounding is a mixture over 2**(fractional utilities) roundings
 PRECISION_MAX = 1 << 28  # bits: one number of 32 MiB
+EXACT_BITS_MAX = 1 << 21  # of a weight in a law: two such laws are compared in less than a second
 
 
 def theoretical_precision(eta: Eta, limits: Limits) -> int:
@@ -158,6 +160,8 @@ def law(
 ) -> Law[int]:
     """Return the exact distribution over indices. Up to 12 fractional utilities; ValueError beyond.
 
+    Of integers so far apart that a weight has more than 2^21 bits, an enclosure to a relative 2^−128.
+
     Source: Ilvento 2020, Mechanism 3; with fractional utilities, the mixture over their roundings (Mechanism 4).
     """
     vector = as_utilities(utilities) if limits is None else clamped(utilities, limits)
@@ -189,6 +193,8 @@ def law(
 
 
 def _integer_law(utilities: NDArray[np.int64], eta: Eta) -> Law[int]:
+    if eta.y * eta.z * (int(utilities.max()) - int(utilities.min())) > EXACT_BITS_MAX:
+        return enclosed_law(utilities, eta)
     ends = block_ends(utilities)
     counts = np.diff(ends, prepend=0).tolist()
     masses = numerators(utilities[ends - 1], eta)

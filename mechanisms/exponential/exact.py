@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
-from subnormal.mechanisms.core.law import Law, block_ends
+from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2
@@ -41,13 +40,13 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
     search_of,
     that_matter,
 )
+from subnormal.mechanisms.exponential.enclosed_law import PRECISION, enclosed_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
-from subnormal.mechanisms.samplers.exact_comparison import ExactCells, weight_bounds
+from subnormal.mechanisms.samplers.exact_comparison import ExactCells
 from subnormal.mechanisms.samplers.float_weights import Weighing, budget_rate, scale_of
 from subnormal.mechanisms.samplers.trace_laws import TraceLaw, one_word
 
-LAW_BITS_MAX = 1 << 28  # of a probability in an enclosure: 32 MiB
 DRAWS_AT_ONCE = 1 << 15  # draws decided at a time
 
 
@@ -158,36 +157,17 @@ def _appended(drawn: NDArray[Any], words: NDArray[np.uint64], known: int, word_b
     return (drawn << np.uint64(word_bits)) | words
 
 
-def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, precision: int = 128) -> Law[int]:
-    """Return the distribution over indices: exact with an Eta, an enclosure in base e.
+def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, precision: int = PRECISION) -> Law[int]:
+    """Return the distribution over indices: exact with an Eta (see `base2.law`), an enclosure in base e.
 
     In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8. Raises
-    ValueError for fewer, and where the exact weights need more than LAW_BITS_MAX bits.
+    ValueError for fewer, and where a probability needs more than 2^28 bits.
     """
     if isinstance(rate, Eta):
         return base2.law(as_integers(utilities), rate)
     if precision < 8:
         raise ValueError(f"precision must be at least 8 bits, got {precision}")
-    vector = as_utilities(utilities)
-    ends = block_ends(vector)
-    values = [Fraction(value) for value in vector[ends - 1].tolist()]
-    best, worst = min(values), max(values)
-    exact_rate = budget_rate(rate, sensitivity)
-    bits = precision + len(vector).bit_length() + ceil((worst - best) * exact_rate * Fraction(3, 2))  # 3/2 > 1/ln 2
-    if bits > LAW_BITS_MAX:
-        raise ValueError(f"utilities from {float(best)} to {float(worst)} need {bits} bits, more than {LAW_BITS_MAX}")
-    bounds = {value: weight_bounds(exact_rate, value - best, bits) for value in set(values)}
-    low, high = ([bounds[value][side] for value in values] for side in (0, 1))
-    counts = np.diff(ends, prepend=0).tolist()
-    least, most = (sum(n * mass for n, mass in zip(counts, side, strict=True)) for side in (low, high))
-    return Law(
-        range(len(vector)),
-        ends,
-        [(mass << bits) // most for mass in low],
-        [-((-mass << bits) // least) for mass in high],
-        1 << bits,
-        Fraction(0),
-    )
+    return enclosed_law(as_utilities(utilities), budget_rate(rate, sensitivity), precision)
 
 
 def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) -> _Member:

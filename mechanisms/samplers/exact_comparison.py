@@ -16,6 +16,8 @@ from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers.float_weights import Rate, nats
 
 COUNTED = 1 << 18  # outcomes counted at a time
+GUARD = 64  # bits beyond those of a bound: what is rounded away with them is far below a unit
+LOG2_E = Fraction(1442, 1000)  # below log2 e = 1.44269…
 PRECISIONS = (128, 512)  # bits tried before a base-2 question is settled by whole integers
 
 
@@ -115,13 +117,19 @@ def _sum_bounds(terms: list[tuple[Fraction, int]], rate: Rate, precision: int) -
 
 
 def weight_bounds(rate: Rate, distance: Fraction, precision: int) -> tuple[int, int]:
-    """Return integers low ≤ weight(distance)·2^precision ≤ high, at most 2 apart."""
-    if distance * nats(rate)[0] > precision:  # e^−precision is below 2^−precision; a huge exponent need not be computed
+    """Return integers low ≤ weight(distance)·2^precision ≤ high, at most 2 apart.
+
+    A weight of 2^−b needs b significant bits less than 2^precision has: a long one costs no more than a short one.
+    """
+    exponent = distance * nats(rate)[0]
+    if exponent > precision:  # e^−precision is below 2^−precision; a huge exponent need not be computed
         return 0, 1
+    zeros = int(exponent * LOG2_E)  # binary digits of the weight that are certainly 0
+    significant = max(0, precision - zeros) + zeros.bit_length() + GUARD
     if isinstance(rate, Eta):
-        low, high = power_bounds(rate.base, int(distance), precision)
+        low, high = power_bounds(rate.base, int(distance), significant)
     else:
-        low, high = exp_bounds(-rate * distance, precision)
+        low, high = exp_bounds(-rate * distance, significant)
     # Fractions multiplied would be reduced, which costs more than the weights.
     return (low.numerator << precision) // low.denominator, -((-high.numerator << precision) // high.denominator)
 
