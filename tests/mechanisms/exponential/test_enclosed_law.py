@@ -17,7 +17,7 @@ ETAS = (Eta(1, 1, 1), Eta(3, 2, 1), Eta(200, 8, 3), Eta(0xFFFFFFF1, 32, 1))
 def test_bounds_on_a_weight_are_near_and_hold_it() -> None:
     random = Random(1)
     for _ in range(300):
-        eta, distance, precision = random.choice(ETAS), random.randrange(3000), random.choice((8, 64, 700, 4000))
+        eta, distance, precision = random.choice(ETAS), random.randrange(800), random.choice((8, 64, 700, 4000))
         low, high = weight_bounds(eta, Fraction(distance), precision)
         assert low <= eta.base**distance * (1 << precision) <= high <= low + 2
 
@@ -25,7 +25,7 @@ def test_bounds_on_a_weight_are_near_and_hold_it() -> None:
 def test_enclosures_hold_the_exact_law() -> None:
     random = Random(2)
     for _ in range(100):
-        eta, most = random.choice(ETAS), random.choice((3, 100, 3000))
+        eta, most = random.choice(ETAS), random.choice((3, 30, 300))
         utilities = np.array([random.randint(-most, most) for _ in range(random.randint(1, 6))])
         exact, enclosed = base2.law(utilities, eta), enclosed_law(utilities, eta)
         for outcome in range(len(utilities)):
@@ -47,5 +47,5 @@ def test_the_law_of_utilities_far_apart_is_an_enclosure() -> None:
 
 
 def test_weights_too_long_are_refused() -> None:
-    with pytest.raises(ValueError, match="utilities from 0.0 to 4.61.*e.18 need .* bits, more than"):
+    with pytest.raises(ValueError, match=r"utilities from 0.0 to 4.61.*e.18 need .* bits, more than"):
         base2.law(np.array([0, 1 << 62]), Eta(1, 1, 1))
