@@ -14,7 +14,11 @@ from subnormal.audit.report import proofs
 from subnormal.audit.report.proofs import Proof
 from subnormal.mechanisms.families import FAMILIES, exact_members, member
 
+LARGE = "utilities@most=1000000,outcomes=1000"  # more pairs than can be listed
+EXACT = ("exponential-exact", "exponential-exact-base-e", "exponential-base2", "permute-and-flip")  # also over that one
+
 NAIVE = (  # small domains on which a published flaw shows, or does not
+    *((f"exponential-naive-{kind}", LARGE) for kind in ("float64", "float32", "float16", "positive", "shifted")),
     ("exponential-naive-float64", "utilities@most=40,outcomes=2,epsilon=4"),
     ("exponential-naive-float32", "utilities@most=30,outcomes=2,epsilon=2"),
     ("exponential-naive-float32", "utilities@most=11,outcomes=4"),
@@ -45,10 +49,12 @@ NAIVE = (  # small domains on which a published flaw shows, or does not
 
 
 def wanted() -> list[tuple[str, str]]:
-    """Return the members and domains: every exact one on the default domain of its family, then the naive ones."""
+    """Return the members and domains: every exact one on the default domain of its family, then on a large one, then
+    the naive ones."""
+    large = [(name, domain_of(member(name).family, LARGE).text) for name in EXACT]
     exact = [(one.name, of.domain().text) for of in FAMILIES if of.domain for one in exact_members(of) if one.law]
     naive = [(name, domain_of(member(name).family, text).text) for name, text in NAIVE]
-    return [*exact, *naive]
+    return [*exact, *large, *naive]
 
 
 def main(names: list[str]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from subnormal.audit.model import DomainEvidence
     from subnormal.mechanisms.core.domain import Domain
     from subnormal.mechanisms.core.mechanism import AnyMechanism
+    from subnormal.mechanisms.core.pair_boxes import Cube
 
 CHECKER = Path(__file__).parents[1] / "certificate_checker.py"
 STAGES = {
@@ -72,11 +73,13 @@ def prove(
     """Decide a claim over all pairs of neighbours of a finite domain, from the laws of the code.
 
     HOLDS ON THE DOMAIN: on every pair, with the largest loss. VIOLATED: on the worst pair. UNRESOLVED: the bounds on
-    some laws do not decide. Nothing is sampled. Nothing is said of data outside the domain.
+    some laws do not decide. Nothing is sampled. Nothing is said of data outside the domain. Pairs that are too many to
+    list are decided in boxes, by one process.
 
     \b
       subnormal prove --mechanism exponential-exact
       subnormal prove --mechanism exponential-exact --domain utilities@most=5,outcomes=6
+      subnormal prove --mechanism exponential-exact --domain utilities@most=1000000,outcomes=1000
       subnormal prove --mechanism exponential-naive-float16 --domain utilities@most=20,outcomes=2,epsilon=2
     """
     from subnormal.audit.engine.process_pool import local
@@ -94,6 +97,8 @@ def prove(
             evidence = every_pair.decide(mechanism, domain, partial(_each, executor))
     except NoLawError as error:
         raise Failure(f"--mechanism: {name} has no law on the domain {domain.text}: {error}") from None
+    except ValueError as error:  # no neighbours, one claim for none, or only refusals
+        raise Failure(f"--domain: {error}") from None
     click.echo(json.dumps(plain(evidence), indent=1, ensure_ascii=False) if form == "json" else proofs.text(evidence))
     if certificate is not None:
         _write_certificate(certificate, mechanism, domain, evidence)
@@ -101,7 +106,7 @@ def prove(
         sys.exit(1)
 
 
-def _domain(mechanism: AnyMechanism, text: str | None) -> Domain[Any, Any]:
+def _domain(mechanism: AnyMechanism, text: str | None) -> Domain[Any, Any] | Cube[Any]:
     from subnormal.audit.evidence.every_pair import domain_of
 
     try:
@@ -110,7 +115,9 @@ def _domain(mechanism: AnyMechanism, text: str | None) -> Domain[Any, Any]:
         raise click.BadParameter(str(error.args[0]), param_hint="--domain") from None
 
 
-def _write_certificate(file: Path, mechanism: AnyMechanism, domain: Domain[Any, Any], evidence: DomainEvidence) -> None:
+def _write_certificate(
+    file: Path, mechanism: AnyMechanism, domain: Domain[Any, Any] | Cube[Any], evidence: DomainEvidence
+) -> None:
     from subnormal.audit.evidence.certificate import certificate
     from subnormal.mechanisms.core.mechanism import NoLawError
 
@@ -118,7 +125,8 @@ def _write_certificate(file: Path, mechanism: AnyMechanism, domain: Domain[Any, 
         click.echo(f"certificate: none, the claim is not violated on {domain.text}", err=True)
         return
     try:
-        form = certificate(mechanism, domain.parameters, *map(domain.data_of, domain.points[list(evidence.pair)]))
+        assert evidence.pair is not None
+        form = certificate(mechanism, domain.parameters, *evidence.pair)
     except (NoLawError, ValueError) as error:
         raise Failure(f"--certificate: {error}") from None
     with file_mistakes("--certificate"):

@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.constructor import built, split
-from subnormal.audit.evidence import exact
+from subnormal.audit.evidence import box_search, exact
 from subnormal.audit.evidence.float_screen import LawFloats, Screen, floats_of
 from subnormal.audit.literal.expression import literals
 from subnormal.audit.model import DomainEvidence, DomainVerdict, ExactEvidence, Verdict, Worlds
 from subnormal.mechanisms.core.domain import Domain, Points
-from subnormal.mechanisms.core.law import integers
+from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
 from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.core.pair_boxes import Cube
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.families import family, is_member, member, unknown
 from subnormal.mechanisms.privacy import Claim
@@ -71,10 +72,12 @@ class Subject:
 @lru_cache(maxsize=4)
 def _named(mechanism: AnyMechanism | str, text: str) -> Subject:
     found = member(mechanism) if isinstance(mechanism, str) else mechanism
-    return Subject(found, domain_of(found.family, text))
+    domain = domain_of(found.family, text)
+    assert isinstance(domain, Domain)
+    return Subject(found, domain)
 
 
-def domain_of(family_name: str, text: str | None = None) -> Domain[Any, Any]:
+def domain_of(family_name: str, text: str | None = None) -> Domain[Any, Any] | Cube[Any]:
     """Return a family's domain from its text, as in "utilities@most=11,outcomes=4". None: the default options.
 
     Raises LookupError for an unknown family, domain or option, and ValueError for a value that makes no domain.
@@ -85,13 +88,13 @@ def domain_of(family_name: str, text: str | None = None) -> Domain[Any, Any]:
     build = family(family_name).domain
     if build is None:
         raise LookupError(f"the family {family_name} has no domain")
-    usual: Domain[Any, Any] = build()
+    usual: Domain[Any, Any] | Cube[Any] = build()
     if text is None:
         return usual
     (own, _), (name, options) = split(usual.text), split(text)
     if name != own:
         raise LookupError(unknown(f"domain of the family {family_name}", name, [own]))
-    domain: Domain[Any, Any] = built(build, name, options)
+    domain: Domain[Any, Any] | Cube[Any] = built(build, name, options)
     return domain
 
 
@@ -101,13 +104,17 @@ def here(function: Callable[[Subject, T], Any], subject: Subject, tasks: Sequenc
         yield function(subject, task)
 
 
-def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here) -> DomainEvidence:
+def decide(mechanism: AnyMechanism, domain: Domain[Any, Any] | Cube[Any], each: Each = here) -> DomainEvidence:
     """Return what the laws of all data of the domain prove about the member's claim on all pairs of neighbours.
+
+    A cube's pairs are not listed: see `box_search`, which takes one process.
 
     each(function, subject, tasks): the results of function(subject, task) in order, from any process.
     Raises NoLawError where some of the data have no law, and ValueError where the domain has no neighbours, or where
     the claim depends on the pair.
     """
+    if isinstance(domain, Cube):
+        return box_search.decide(mechanism, domain)
     subject = Subject(mechanism, domain)
     listed = _listed(subject, each)
     claim = _claim_of_all(subject, listed.example, each)
@@ -126,9 +133,13 @@ def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here)
         most = screened.most
         broken = screened.violated.any()
         pairs = pairs[screened.worst(CANDIDATES) if broken else screened.undecided | screened.largest(CANDIDATES)]
-    evidence = [one for block in each(compared, subject, _parts(pairs, COMPARED)) for one in block]
+    found = [one for block in each(compared, subject, _parts(pairs, COMPARED)) for one in block]
+    pairs, evidence = pairs[[one is not None for one in found]], [one for one in found if one is not None]
+    if not evidence:
+        raise ValueError(f"{mechanism.name} refuses in every run on the domain {domain.text}")
     worst, verdict = _worst(evidence, claim)
-    worlds = literals(lambda: (subject.data(pairs[worst, 0]), subject.data(pairs[worst, 1])))
+    pair = subject.data(pairs[worst, 0]), subject.data(pairs[worst, 1])
+    worlds = literals(lambda: pair)
     loss = max(one.epsilon for one in evidence)
     return DomainEvidence(
         mechanism=mechanism.name,
@@ -137,6 +148,7 @@ def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here)
         verdict=verdict,
         data=len(domain.points),
         pairs=listed.count,
+        boxes=None,
         laws=len(first),
         compared=len(evidence),
         symmetries=tuple(symmetry.name for symmetry in mechanism.symmetries),
@@ -144,7 +156,7 @@ def decide(mechanism: AnyMechanism, domain: Domain[Any, Any], each: Each = here)
         delta=max(one.delta for one in evidence),
         unresolved=sum(one.verdict is Verdict.UNRESOLVED for one in evidence),
         worst=None if worlds is None else Worlds(*worlds),
-        pair=(int(pairs[worst, 0]), int(pairs[worst, 1])),
+        pair=pair,
     )
 
 
@@ -283,16 +295,22 @@ def claims_of(subject: Subject, pairs: NDArray[np.int64]) -> set[Claim]:
     return {subject.claim(*pair) for pair in pairs.tolist()}
 
 
-def compared(subject: Subject, pairs: NDArray[np.int64]) -> list[ExactEvidence]:
-    """Return the exact evidence of some pairs, which have one claim."""
+def compared(subject: Subject, pairs: NDArray[np.int64]) -> list[ExactEvidence | None]:
+    """Return the exact evidence of some pairs, which have one claim; None for two worlds that always refuse alike."""
     claim = subject.claim(*pairs[0])
     laws: dict[int, exact.Described] = {}
-    found = []
+    found: list[ExactEvidence | None] = []
     for points in pairs.tolist():
         for point in points:
             laws.setdefault(point, subject.law(point))
-        found.append(exact.compare(laws[points[0]], laws[points[1]], claim))
+        law_in, law_out = (laws[point] for point in points)
+        found.append(None if _refuse_alike(law_in, law_out) else exact.compare(law_in, law_out, claim))
     return found
+
+
+def _refuse_alike(law_in: exact.Described, law_out: exact.Described) -> bool:
+    refusals = [exact.only_refusals(law) if isinstance(law, Law) else None for law in (law_in, law_out)]
+    return refusals[0] is not None and refusals[0] == refusals[1]
 
 
 def _parts(numbers: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:

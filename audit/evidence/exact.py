@@ -64,8 +64,8 @@ def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | 
     Raises ValueError if both worlds refuse in every run, because code that always fails would satisfy any claim.
     """
     law_in, law_out = multiply_out(law_in, law_out, event)
-    refusal = _only_refusals(law_in)
-    if refusal is not None and _only_refusals(law_out) is not None:
+    refusal = only_refusals(law_in)
+    if refusal is not None and only_refusals(law_out) is not None:
         raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {refusal.error}")
     both = directions(law_in, law_out)
     proved, within = _bounds_at_epsilon(claim, partial(at_least, both), partial(at_most, both))
@@ -106,7 +106,7 @@ def multiply_out(law_in: Described, law_out: Described, event: Event | None = No
     return law_in.on(keys), law_out.on(keys)
 
 
-def _only_refusals(law: Law[Any]) -> Refused | None:
+def only_refusals(law: Law[Any]) -> Refused | None:
     """Return a refusal where every atom of positive probability is one, else None."""
     ends, counts = np.asarray(law.ends, dtype=np.int64), law.counts()
     possible = np.flatnonzero(integers(law.high) > 0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import floor
 from pathlib import Path
 
 from subnormal.audit.model import DomainEvidence, DomainVerdict
@@ -21,7 +22,8 @@ INTRODUCTION = """# Decided over whole domains
 Each row is one claim, decided for every ordered pair of neighbours of a finite domain, from the exact laws of the code.
 Nothing is sampled. `subnormal prove --mechanism NAME --domain DOMAIN` repeats a row, `make prove` all of them. The
 largest loss is that of the worst pair, in nats; where the claim has a δ, it is the largest divergence at the claimed
-ε. Nothing is said of data outside the domain, or of other parameters.
+ε. Nothing is said of data outside the domain, or of other parameters. Pairs that are too many to list, as 10^6477, are
+decided in [boxes](verdicts.md#pairs-that-are-too-many-to-list).
 """
 
 
@@ -46,7 +48,20 @@ def of(mechanism: str) -> DomainEvidence | None:
     """Return the result of this mechanism over most pairs on which its claim holds, or None."""
     found = [one.evidence for one in known() if one.evidence.mechanism == mechanism]
     held = [one for one in found if one.verdict is DomainVerdict.HOLDS]
-    return max(held, key=lambda one: one.pairs, default=None)
+    return max(held, key=_log10_pairs, default=None)
+
+
+def pairs(evidence: DomainEvidence) -> str:
+    """Return the number of ordered pairs of neighbours, as in "1,315,600" or, of boxes, "10^6477"."""
+    return _count(evidence.pairs, None if evidence.boxes is None else evidence.boxes.log10_pairs)
+
+
+def _count(number: int | None, log10: float | None) -> str:
+    return f"{number:,}" if log10 is None else f"10^{floor(log10)}"
+
+
+def _log10_pairs(evidence: DomainEvidence) -> float:
+    return math.log10(evidence.pairs or 1) if evidence.boxes is None else evidence.boxes.log10_pairs
 
 
 def to_json(proofs: Iterable[Proof]) -> str:
@@ -64,7 +79,7 @@ def to_markdown(proofs: Iterable[Proof]) -> str:
         cells = (
             f"`{evidence.mechanism}`",
             f"`{evidence.domain}`",
-            f"{evidence.pairs:,}",
+            pairs(evidence),
             promised(evidence),
             str(evidence.verdict),
             largest(evidence),
@@ -86,17 +101,36 @@ def text(evidence: DomainEvidence) -> str:
     lines = [
         f"{evidence.mechanism}: {evidence.verdict}",
         f"  domain   {evidence.domain}",
-        f"  pairs    {evidence.pairs:,} ordered pairs of {evidence.data:,} data, with {evidence.laws:,} laws",
+        f"  pairs    {pairs(evidence)} ordered pairs of {_data(evidence)} data{_looked_at(evidence)}",
         f"  claim    {promised(evidence)}",
         f"  largest  {largest(evidence)}",
     ]
-    if evidence.verdict is DomainVerdict.UNRESOLVED:
-        lines.append(f"  left     {evidence.unresolved:,} pairs that the bounds on their laws do not decide")
+    lines += [f"  left     {one}" for one in _left(evidence)]
     if evidence.worst is not None:
         lines += [f"  worst    {evidence.worst.in_}", f"           {evidence.worst.out}"]
     if evidence.symmetries:
         lines.append(f"  by       {', '.join(evidence.symmetries)}, and the exchange of the worlds")
     return "\n".join(lines)
+
+
+def _data(evidence: DomainEvidence) -> str:
+    return _count(evidence.data, None if evidence.boxes is None else evidence.boxes.log10_data)
+
+
+def _looked_at(evidence: DomainEvidence) -> str:
+    if evidence.boxes is None:
+        return f", with {evidence.laws:,} laws"
+    return f"; boxes bounded: {evidence.boxes.bounded:,}, pairs compared: {evidence.compared:,}"
+
+
+def _left(evidence: DomainEvidence) -> Iterator[str]:
+    """Yield what is left undecided."""
+    boxes = evidence.boxes
+    if evidence.unresolved or (evidence.verdict is DomainVerdict.UNRESOLVED and boxes is None):
+        yield f"{evidence.unresolved:,} pairs that the bounds on their laws do not decide"
+    if boxes is not None and boxes.left:
+        worse = "a worse pair" if evidence.verdict is DomainVerdict.VIOLATED else "a pair beyond the claim"
+        yield f"{boxes.left:,} boxes that may have {worse}, with a divergence of at most {short(boxes.delta)}"
 
 
 def largest(evidence: DomainEvidence) -> str:

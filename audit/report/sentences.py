@@ -91,8 +91,8 @@ def says(row: Row, among: Collection[str] | None = None) -> list[str]:
     decided = proofs.of(row.mechanism) if among is None and row.channel is None and is_exact(row) else None
     if decided is not None:
         paragraphs.append(
-            f"Beyond these two worlds: the claim of {row.mechanism} holds for all {decided.pairs:,} ordered pairs of "
-            f"neighbours of the domain {decided.domain}, as `subnormal prove` decides."
+            f"Beyond these two worlds: the claim of {row.mechanism} holds for all {proofs.pairs(decided)} ordered "
+            f"pairs of neighbours of the domain {decided.domain}, as `subnormal prove` decides."
         )
     if paragraphs and row.channel is not None and row.timing is None:  # the text of timing evidence says so itself
         paragraphs.append(

@@ -150,7 +150,7 @@ def _decided(rows: Sequence[Row]) -> Iterator[str]:
     if decided:
         yield "Claims that hold for every pair of a domain, by `subnormal prove`:"
     for one in decided:
-        line = f"{one.mechanism}: {one.pairs:,} pairs of {one.domain.replace(',', ', ')}"
+        line = f"{one.mechanism}: {proofs.pairs(one)} pairs of {one.domain.replace(',', ', ')}"
         yield fill(line, WIDTH, initial_indent=GAP, subsequent_indent=" " * INDENT, break_on_hyphens=False)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from subnormal.mechanisms.bits import BitSource
     from subnormal.mechanisms.core.domain import Domain, Symmetry
     from subnormal.mechanisms.core.law import Law
+    from subnormal.mechanisms.core.pair_boxes import Ceiling, Cube, PairBox
     from subnormal.mechanisms.privacy import Claim
 
 D = TypeVar("D")  # data
@@ -68,6 +69,8 @@ class Mechanism(Generic[D, P, O]):
     variant_of: the member whose outcomes it has to the last bit, so that an attack on outcomes would tell the same of
     both: it meets the attacks that name it, and no others.
     symmetries: of its law over the family's domains, each of them proved for this code.
+    ceiling(box, parameters, claim), where given: certified upper bounds over a box of pairs of data, for domains whose
+    pairs are too many to list.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Mechanism(Generic[D, P, O]):
     trace_claim: Callable[[P, D, D], Claim] | None = None
     variant_of: str = ""
     symmetries: tuple[Symmetry, ...] = ()
+    ceiling: Callable[[PairBox, P, Claim], Ceiling] | None = None
 
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -116,7 +120,8 @@ class Family(Generic[D, P]):
     adjacent(parameters, data_in, data_out): whether the claim covers the pair. What "adjacent" means depends on a
     public parameter, the sensitivity.
     claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises.
-    domain(options by name): a finite domain over which claims are decided; every option has a default. None: none.
+    domain(options by name): a finite domain over which claims are decided, a `Cube` where its data are too many to
+    list; every option has a default. None: none.
     """
 
     name: str
@@ -124,4 +129,4 @@ class Family(Generic[D, P]):
     adjacent: Callable[[P, D, D], bool]
     claim: Callable[[P, D, D], Claim]
     members: tuple[str, ...]
-    domain: Callable[..., Domain[D, P]] | None = None
+    domain: Callable[..., Domain[D, P] | Cube[P]] | None = None

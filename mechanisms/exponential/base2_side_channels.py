@@ -18,7 +18,7 @@ from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
 from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
-from subnormal.mechanisms.exponential import base2
+from subnormal.mechanisms.exponential import base2, exact_ceiling
 from subnormal.mechanisms.exponential.base2 import Sampler, clamped, numerators, weights, working_precision
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.numerics.mpfr import InexactError, Real, cumulative, exact
@@ -133,6 +133,7 @@ def _member(name: str, sample: _Sample, law_of_traces: _TraceLaw, options: dict[
         runs=_runs,
         trace_law=of_member(law_of_traces, arguments),
         symmetries=(SHIFT, PERMUTATION),
+        ceiling=exact_ceiling.by_moves_and_weight(member_eta),
         **fields,
     )
 

@@ -23,7 +23,7 @@ from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities, epsilon_claim
-from subnormal.mechanisms.exponential import base2
+from subnormal.mechanisms.exponential import base2, exact_ceiling
 from subnormal.mechanisms.exponential.cumulative_cells import (
     CHUNK,
     DOUBTFUL,
@@ -44,7 +44,7 @@ from subnormal.mechanisms.exponential.enclosed_law import PRECISION, enclosed_la
 from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
 from subnormal.mechanisms.samplers.exact_comparison import ExactCells
-from subnormal.mechanisms.samplers.float_weights import Weighing, budget_rate, scale_of
+from subnormal.mechanisms.samplers.float_weights import Rate, Weighing, budget_rate, scale_of
 from subnormal.mechanisms.samplers.trace_laws import TraceLaw, one_word
 
 DRAWS_AT_ONCE = 1 << 15  # draws decided at a time
@@ -171,6 +171,10 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
 
 
 def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) -> _Member:
+    def ceiling_rate(parameters: ExponentialParameters) -> Rate:
+        rate = rate_of(parameters)
+        return rate if isinstance(rate, Eta) else budget_rate(rate, parameters.sensitivity)
+
     def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
         return sample(clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
 
@@ -190,6 +194,7 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
         trace_law=trace_law_member,
         trace_claim=_trace_claim,
         symmetries=(SHIFT, PERMUTATION),
+        ceiling=exact_ceiling.by_moves_and_weight(ceiling_rate),
     )
 
 

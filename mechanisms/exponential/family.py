@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subnormal.mechanisms.core.domain import Domain, box, by_moves, moves_within, options_text
+from subnormal.mechanisms.core.domain import DATA_MAX, Domain, box, by_moves, moves_within, options_text
 from subnormal.mechanisms.core.mechanism import Family
+from subnormal.mechanisms.core.pair_boxes import Cube
 from subnormal.mechanisms.core.validation import INT64, Utilities, adjacent, epsilon_claim
 from subnormal.mechanisms.privacy import require_positive
 
@@ -70,16 +71,15 @@ def runs_of_words(data: Utilities, parameters: ExponentialParameters) -> int:
 
 def utilities(
     most: int = 11, outcomes: int = 4, epsilon: float = 1.0, sensitivity: int = 1
-) -> Domain[Utilities, ExponentialParameters]:
+) -> Domain[Utilities, ExponentialParameters] | Cube[ExponentialParameters]:
     """Return the domain of all vectors of so many integer utilities from 0 to `most`."""
+    text = options_text("utilities", most=most, outcomes=outcomes, epsilon=epsilon, sensitivity=sensitivity)
+    parameters = ExponentialParameters(epsilon, Limits(0, most, outcomes), sensitivity)
+    if (most + 1) ** min(outcomes, DATA_MAX.bit_length()) > DATA_MAX:
+        return Cube(text, parameters, most, outcomes, sensitivity)
     points = box(range(most + 1), outcomes)
-    return Domain(
-        options_text("utilities", most=most, outcomes=outcomes, epsilon=epsilon, sensitivity=sensitivity),
-        ExponentialParameters(epsilon, Limits(0, most, outcomes), sensitivity),
-        points,
-        lambda point: point,
-        by_moves(points, moves_within(min(sensitivity, most), outcomes)),
-    )
+    moves = moves_within(min(sensitivity, most), outcomes)
+    return Domain(text, parameters, points, lambda point: point, by_moves(points, moves))
 
 
 FAMILY: Family[Utilities, ExponentialParameters] = Family(

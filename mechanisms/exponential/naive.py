@@ -7,6 +7,7 @@ exceeds it. Sums are sequential in the float type. Not private: it is here to be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -15,15 +16,18 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.domain import SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused, of_member
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Refused, of_member
+from subnormal.mechanisms.core.pair_boxes import Ceiling, PairBox
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters
-from subnormal.mechanisms.privacy import require_positive
+from subnormal.mechanisms.exponential.float_ceiling import WeightTable, counts_between, of_counts
+from subnormal.mechanisms.privacy import Claim, require_positive
 from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, running_sums, uniform_bits
 
 Variant = Literal["plain", "positive", "shifted"]
 
 WALKED_MAX = 1 << 13  # outcomes up to which 2^11 draws take less than a second
+TABLE_MAX = 1 << 24  # utilities whose weights bounds over boxes need
 
 NOT_POSITIVE = Refused("ValueError: a weight is not positive")
 
@@ -108,10 +112,44 @@ def _walk_depth(data: Utilities, parameters: ExponentialParameters) -> int | Non
     return uniform_bits(np.float16) if len(data) <= WALKED_MAX else None
 
 
+@lru_cache(maxsize=8)
+def _weight_table(epsilon: float, sensitivity: float, most: int, float_type: np.dtype[Any]) -> WeightTable:
+    if most >= TABLE_MAX:
+        raise NoLawError(f"the weights of {most + 1} utilities are too many to tabulate")
+    return WeightTable.of(weights(np.arange(most + 1), epsilon, sensitivity=sensitivity, float_type=float_type))
+
+
+def _counts_between(
+    low: Utilities, high: Utilities, parameters: ExponentialParameters, float_type: DTypeLike, variant: Variant
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return bounds on the number of uniforms of each index, of `FELL_OFF` and of `NOT_POSITIVE`, of all utilities
+    between low and high."""
+    most = parameters.limits.utility_max
+    table = _weight_table(parameters.epsilon, parameters.sensitivity, most, np.dtype(float_type))
+    if variant == "shifted":
+        low, high = np.maximum(0, low - high.min()), high - low.min()
+    least, largest = table.between(low, high)
+    width = uniform_bits(float_type)
+    below, above = counts_between(least, largest, width)
+    refused = np.array([0, 0])
+    if variant == "positive" and not (least > 0).all():
+        refused[1] = 1 << width
+        below[:] = 0
+        if not (largest > 0).all():
+            refused[0] = 1 << width
+            above[:] = 0
+    return np.append(below, refused[0]), np.append(above, refused[1])
+
+
 def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
     def arguments(parameters: ExponentialParameters) -> tuple[float, dict[str, Any]]:
         options = {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
         return parameters.epsilon, options
+
+    def ceiling(box: PairBox, parameters: ExponentialParameters, claim: Claim) -> Ceiling:
+        worlds = (box.low_in, box.high_in), (box.low_out, box.high_out)
+        counts = [_counts_between(low, high, parameters, float_type, variant) for low, high in worlds]
+        return of_counts(counts[0], counts[1], 1 << uniform_bits(float_type), claim)
 
     depth = _walk_depth if np.dtype(float_type) == np.float16 else None
     return Mechanism(
@@ -122,6 +160,7 @@ def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
         of_member(law, arguments),
         depth=depth,
         symmetries=(SHIFT,) if variant == "shifted" else (),  # sums depend on the order
+        ceiling=ceiling,
     )
 
 

@@ -20,7 +20,7 @@ from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, epsilon_claim
-from subnormal.mechanisms.exponential import permute_and_flip_law
+from subnormal.mechanisms.exponential import exact_ceiling, permute_and_flip_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped, runs_of_words
 from subnormal.mechanisms.privacy import Eta, selection_eta
 from subnormal.mechanisms.samplers.bernoulli import bernoulli
@@ -133,4 +133,5 @@ BASE2: Mechanism[Utilities, ExponentialParameters, int] = Mechanism(
     exact=True,
     runs=runs_of_words,
     symmetries=(SHIFT, PERMUTATION),
+    ceiling=exact_ceiling.by_moves(_eta),
 )
