@@ -66,7 +66,8 @@ def check(
         claim: `Claim`, `Zcdp`, `Gdp`, `Renyi` or `Profile`, or a function of two neighbouring inputs that returns one.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
         law: instead of adjacent and claim, the law that a sampler declares: law(data) is a mapping of outcomes to
-            probabilities or a `Law`. Runs judge whether the outcomes follow it.
+            probabilities or a `Law`. Runs judge whether the outcomes follow it. A function with a parameter `bits` gets
+            a `BitSource` there, its only randomness; then all strings of bits are tried first.
         batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
         seconds: for the whole check; one call of the function is never interrupted.
         runs: of each input that judge the claim, at the most; None: as many as the time allows.
@@ -89,8 +90,9 @@ def check(
         if data is None or any(other is not None for other in (adjacent, claim, pairs)):
             raise TypeError("law goes with data, and with none of adjacent, claim and pairs")
         with isolated(seed):
-            audited = audited_function(function, batch=batch)
-            return conform(audited, data, law, seconds=seconds, runs=runs, alpha=alpha, seed=seed, told=told)
+            return conform(
+                function, data, law, batch=batch, seconds=seconds, runs=runs, alpha=alpha, seed=seed, told=told
+            )
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)

@@ -1,25 +1,32 @@
-"""Does a sampler follow the law that it declares? Runs judge events that are fixed before them; see `conformance`."""
+"""Does a sampler follow the law that it declares? All strings of bits judge it (`walked_law`), or else runs do.
+
+Runs judge events that are fixed before them: see `conformance`.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from subnormal.audit.check.function import Function, OverTimeError, all_refused
+from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import CheckEvidence, LawEvidence, Result
 from subnormal.audit.check.search import search
+from subnormal.audit.check.walked_law import Sampler, sampler, takes_bits, walked
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics.conformance import Chances, log_e_values, log_mean
 from subnormal.audit.text import short
+from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.outcome_identity import identity
 
@@ -61,17 +68,18 @@ class _Judged:
 
 
 def conform(
-    function: Function,
+    given: Callable[..., Any],
     data: SearchStrategy[Any],
     law: Laws,
     *,
+    batch: bool,
     seconds: float,
     runs: int | None,
     alpha: float,
     seed: int,
     told: Callable[[str], None],
 ) -> Result:
-    """Judge a few inputs in turn, in larger and larger batches, until one is refuted or the time is over.
+    """Judge a few inputs: by all strings of bits where the function takes them, else by runs.
 
     law(data): a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the rest of the
     mass lies on other outcomes. Raises TypeError and ValueError where it is neither.
@@ -81,9 +89,63 @@ def conform(
     """
     from hypothesis import strategies as st
 
-    started, found = time.monotonic(), None
+    started, walk, notes = time.monotonic(), None, list[str]()
+    function, sample = _audited(given, batch, seed)
     drawn = search(st.tuples(data, st.just("")), lambda pair: 0.0, seed=seed, seconds=seconds, examples=INPUTS)
     judged = [_judged(pair[0], law) for _, pair in drawn.ranked[:INPUTS]]
+    ends = time.monotonic() + seconds
+    if sample is not None:
+        told("all strings of bits")
+        try:
+            walk = walked(sample, [(one.data, one.law) for one in judged], seconds / 2)
+        except ValueError as error:
+            notes.append(f"{error}; so runs judge")
+    evidence: dict[str, CheckEvidence] = {} if walk is None else {"walk": walk}
+    decided = walk is not None and walk.verdict is not Verdict.UNRESOLVED
+    if walk is not None and decided:
+        verdict = Verdict.VIOLATED if walk.verdict is Verdict.VIOLATED else Verdict.NOT_REFUTED
+    else:
+        verdict, law_evidence, more = _by_runs(function, judged, ends - time.monotonic(), runs, alpha, told)
+        evidence, notes = evidence | law_evidence, notes + more
+    return Result(
+        verdict=verdict,
+        function=function.name,
+        claim=judged[0].law if judged else None,
+        point=None,
+        stage="walk" if decided else "runs",
+        worlds=None,
+        event=None,
+        evidence=evidence,
+        error=None,
+        notes=tuple(notes),
+        examples=len(judged),
+        runs=function.runs,
+        seconds=time.monotonic() - started,
+        seed=seed,
+        place=function.place,
+        batch=function.batch,
+    )
+
+
+def _audited(given: Callable[..., Any], batch: bool, seed: int) -> tuple[Function, Sampler | None]:
+    """Return the function under audit, and what is called with bits; a function that takes bits gets seeded ones."""
+    if not takes_bits(given):
+        return audited_function(given, batch=batch), None
+    audited = audited_function(partial(given, bits=seeded_bits(seed, "check")), batch=batch)
+    audited.name = getattr(given, "__qualname__", audited.name)
+    return audited, sampler(given, batch=batch)
+
+
+def _by_runs(
+    function: Function,
+    judged: Sequence[_Judged],
+    seconds: float,
+    runs: int | None,
+    alpha: float,
+    told: Callable[[str], None],
+) -> tuple[Verdict, dict[str, CheckEvidence], list[str]]:
+    """Return the verdict, the evidence and notes from runs of each input in turn, in larger and larger batches."""
+    found: _Judged | None = None
     needed = math.log((2 if function.batch else 1) * len(judged) / alpha) + SLACK if judged else math.inf
     size, most = FIRST, runs or math.inf
     try:
@@ -98,11 +160,21 @@ def conform(
                 size = min(2 * size, BATCH)
     except OverTimeError:
         pass
-    shown_one = found or max(judged, key=lambda one: one.log_e_value, default=None)
     could = any(one.runs and reachable(one, one.runs) >= needed for one in judged)
     verdict = Verdict.VIOLATED if found else Verdict.NOT_REFUTED if could else Verdict.UNDERPOWERED
-    notes = (_too_few(judged, needed),) if verdict is Verdict.UNDERPOWERED else ()
-    return _result(function, shown_one, verdict, notes, len(judged), alpha, seed, time.monotonic() - started)
+    notes = [_too_few(judged, needed)] if verdict is Verdict.UNDERPOWERED else []
+    loudest = found or max(judged, key=lambda one: one.log_e_value, default=None)
+    if loudest is None or not loudest.runs:
+        return verdict, {}, notes
+    event = loudest.events[loudest.loudest]
+    count = sum(
+        number
+        for key, number in loudest.seen.items()
+        if (key not in loudest.known if event.atoms is None else key in event.atoms)
+    )
+    wealth, said = loudest.log_e_value, (event.words, *event.chances, count)
+    law = LawEvidence(verdict, shown(loudest.data), loudest.runs, len(judged), alpha, wealth, *said)
+    return verdict, {"law": law}, notes
 
 
 def reachable(one: _Judged, runs: int) -> float:
@@ -123,7 +195,7 @@ def reachable(one: _Judged, runs: int) -> float:
     return max(log_mean(log_e_values(chances, some, runs)) for some in counts)
 
 
-def _too_few(judged: list[_Judged], needed: float) -> str:
+def _too_few(judged: Sequence[_Judged], needed: float) -> str:
     """Return a note on how many runs could refute the law."""
     enough = next((1 << power for power in range(40) if any(reachable(one, 1 << power) >= needed for one in judged)), 0)
     more = f": {enough:,} of an input may do" if enough else ""
@@ -148,49 +220,6 @@ def _look(function: Function, one: _Judged, runs: int) -> None:
     ]
     logs = log_e_values([event.chances for event in one.events], counts, one.runs)
     one.log_e_value, one.loudest = log_mean(logs), int(np.argmax(logs))
-
-
-def _result(
-    function: Function,
-    one: _Judged | None,
-    verdict: Verdict,
-    notes: tuple[str, ...],
-    inputs: int,
-    alpha: float,
-    seed: int,
-    seconds: float,
-) -> Result:
-    evidence: dict[str, CheckEvidence] = {}
-    if one is not None and one.runs:
-        event = one.events[one.loudest]
-        count = sum(
-            number
-            for key, number in one.seen.items()
-            if (key not in one.known if event.atoms is None else key in event.atoms)
-        )
-        evidence = {
-            "law": LawEvidence(
-                verdict, shown(one.data), one.runs, inputs, alpha, one.log_e_value, event.words, *event.chances, count
-            )
-        }
-    return Result(
-        verdict=verdict,
-        function=function.name,
-        claim=None if one is None else one.law,
-        point=None,
-        stage="runs",
-        worlds=None,
-        event=None,
-        evidence=evidence,
-        error=None,
-        notes=notes,
-        examples=inputs,
-        runs=function.runs,
-        seconds=seconds,
-        seed=seed,
-        place=function.place,
-        batch=function.batch,
-    )
 
 
 def _judged(data: Any, law: Laws) -> _Judged:

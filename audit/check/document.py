@@ -10,7 +10,14 @@ from typing import Annotated, Any, TypedDict
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
 from subnormal.audit.check.distance import rounded
-from subnormal.audit.check.result import LawEvidence, ModelledEvidence, Result, StabilityEvidence, Stage
+from subnormal.audit.check.result import (
+    LawEvidence,
+    ModelledEvidence,
+    Result,
+    StabilityEvidence,
+    Stage,
+    WalkEvidence,
+)
 from subnormal.audit.model import OF_RUNS, ExactEvidence, SequentialEvidence, Verdict
 from subnormal.audit.report.form import plain
 from subnormal.mechanisms.privacy import Claim, Range
@@ -58,7 +65,7 @@ class Stability:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The evidence by its kind; null where there is none. stability: the exact evidence of a transformation. law: that
-    of a sampler against the law that it declares.
+    of a sampler against the law that it declares, from runs. walk: the same, from all strings of its random bits.
     """
 
     exact: ExactEvidence | None
@@ -66,6 +73,7 @@ class Evidence:
     modelled: ModelledEvidence | None
     sequential: SequentialEvidence | None
     law: LawEvidence | None
+    walk: WalkEvidence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,9 @@ def _document(result: Result) -> Document:
         stage=result.stage,
         worlds=None if result.worlds is None else Worlds(*map(words.shown, result.worlds)),
         event=None if result.event is None else {**result.event, "words": in_words(result.event)},
-        evidence=Evidence(privacy, stability, by_kind.get("modelled"), by_kind.get("sequential"), by_kind.get("law")),
+        evidence=Evidence(
+            privacy, stability, *(by_kind.get(kind) for kind in ("modelled", "sequential", "law", "walk"))
+        ),
         error=result.error,
         notes=result.notes,
         pairs=result.examples,

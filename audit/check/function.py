@@ -93,7 +93,7 @@ class Function:
             raise OverTimeError
         process = os.getpid()
         try:
-            returned = self.function(_copied(data), *more)
+            returned = self.function(copied(data), *more)
         except (KeyboardInterrupt, TargetError):
             raise
         except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
@@ -187,7 +187,7 @@ def _states() -> tuple[bytes, bytes]:
     return pickle.dumps(random.getstate()), pickle.dumps(np.random.get_state())
 
 
-def _copied(data: Any) -> Any:
+def copied(data: Any) -> Any:
     """Return a copy that a function may change."""
     if isinstance(data, _SCALARS):
         return data

@@ -7,7 +7,15 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from subnormal.audit.model import ExactEvidence, Nonnegative, Probability, SequentialEvidence, Verdict
+from subnormal.audit.model import (
+    PROVED,
+    ExactEvidence,
+    Nonnegative,
+    Probabilities,
+    Probability,
+    SequentialEvidence,
+    Verdict,
+)
 from subnormal.audit.report.form import AnyNumber
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
     import pandas
 
 Number = Annotated[float, AnyNumber()]
-Stage = Literal["first call", "stability", "replay", "runs"]
+Stage = Literal["first call", "stability", "replay", "runs", "walk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,27 @@ class LawEvidence:
     seen: Annotated[int, Range(0)]
 
 
-CheckEvidence = ExactEvidence | LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence
+@dataclass(frozen=True, slots=True)
+class WalkEvidence:
+    """From all strings of random bits of a sampler, against the law that it declares: no matter of chance.
+
+    verdict: VIOLATED; HOLDS: every input that was tried has the declared law, up to a mass of 1e-12; UNRESOLVED: too
+    many strings. data: the input that says so, as a Python expression. inputs: that were tried. bits: the length of the
+    strings. undecided: the share of strings that need more bits. event: where the laws differ, in words; None where
+    they may be equal. declared, walked: [low, high] of its probability by the law, and by the strings.
+    """
+
+    verdict: Annotated[Verdict, PROVED]
+    data: str
+    inputs: Annotated[int, Range(1)]
+    bits: Annotated[int, Range(0)]
+    undecided: Probability
+    event: str | None
+    declared: Probabilities | None
+    walked: Probabilities | None
+
+
+CheckEvidence = ExactEvidence | LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence | WalkEvidence
 
 
 @dataclass(frozen=True, slots=True)

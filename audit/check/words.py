@@ -18,6 +18,7 @@ from subnormal.audit.check.result import (
     Result,
     StabilityEvidence,
     Stage,
+    WalkEvidence,
 )
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
@@ -31,6 +32,7 @@ STAGES = {
     "stability": "stability: the function is deterministic",
     "replay": "replay: the primitives return what they did before",
     "runs": "runs",
+    "walk": "all strings of random bits",
 }
 WIDTH, INDENT = 80, 14  # columns of a line, and before its text
 PROGRESS = 40  # characters of an input in a line of progress
@@ -129,6 +131,8 @@ def evidence_words(evidence: CheckEvidence) -> str:
         return _stability_words(evidence)
     if isinstance(evidence, LawEvidence):
         return _law_words(evidence)
+    if isinstance(evidence, WalkEvidence):
+        return _walk_words(evidence)
     if isinstance(evidence, SequentialEvidence):
         counts = f"the event in {evidence.event_in:,} of {counted(evidence.runs, 'run')} in, {evidence.event_out:,} out"
         e_value = f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}, {short(1 / evidence.alpha)} refutes"
@@ -146,12 +150,27 @@ def _stability_words(evidence: StabilityEvidence) -> str:
 
 
 def _law_words(evidence: LawEvidence) -> str:
-    ends = [short(end, 6) for end in (evidence.low, evidence.high)]
-    chance = ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    chance = _chance_words((evidence.low, evidence.high))
     e_value, needed = short(math.exp(min(700.0, evidence.log_e_value)), 3), short(evidence.inputs / evidence.alpha, 3)
     share = f"a share of {short(evidence.seen / evidence.runs, 6)} where the law has {chance}"
     seen = f"{evidence.event} in {evidence.seen:,} of {counted(evidence.runs, 'run')} at {evidence.data}"
     return f"{seen}, {share}: e-value {e_value}, {needed} refutes"
+
+
+def _walk_words(evidence: WalkEvidence) -> str:
+    strings = f"all strings of {counted(evidence.bits, 'bit')} at {evidence.data}"
+    if evidence.event is None or evidence.walked is None or evidence.declared is None:
+        agreed = evidence.verdict is Verdict.HOLDS
+        said = "have the declared law" if agreed else "do not contradict the declared law"
+        inputs = f", and of {counted(evidence.inputs - 1, 'other input')}" if evidence.inputs > 1 else ""
+        return f"{strings}{inputs} {said}; a share of {short(evidence.undecided, 3)} needs more bits"
+    walked, declared = map(_chance_words, (evidence.walked, evidence.declared))
+    return f"{strings}: {evidence.event} with probability {walked}, where the law has {declared}"
+
+
+def _chance_words(ends: tuple[float, float]) -> str:
+    """Return bounds on a probability, as one number where they print alike."""
+    return " to ".join(dict.fromkeys(short(end, 6) for end in ends))
 
 
 def _modelled_words(evidence: ModelledEvidence) -> str:

@@ -17,6 +17,10 @@ from subnormal.mechanisms.core.outcome_identity import identity
 T = TypeVar("T", bound=Hashable)
 
 
+class UndecidedError(ValueError):
+    """So many bits decide no outcome."""
+
+
 def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
     """Return the law of the sampler's outcome over all strings of `depth` random bits.
 
@@ -123,5 +127,5 @@ def _string_counts(leaves: Iterator[tuple[T, int]], depth: int) -> tuple[list[T]
         atoms.setdefault(key, atom)
         weights[key] += 1 << (depth - consumed)
     if not weights:
-        raise ValueError(f"no string of depth = {depth} bits decides an outcome")
+        raise UndecidedError(f"no string of depth = {depth} bits decides an outcome")
     return list(atoms.values()), [weights[key] for key in atoms], (1 << depth) - weights.total()

@@ -1,0 +1,175 @@
+"""Does a sampler that takes its random bits as an argument follow its law? All strings of bits say so, without runs."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from subnormal.audit.check.function import all_refused, copied
+from subnormal.audit.check.result import WalkEvidence
+from subnormal.audit.check.words import shown
+from subnormal.audit.evidence import exhaustive
+from subnormal.audit.evidence.exact import WITHIN
+from subnormal.audit.model import Verdict
+from subnormal.audit.targets.outcomes import as_outcome, refused
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, integers
+from subnormal.mechanisms.core.outcome_identity import identity
+
+DEPTHS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 96, 128, 192, 256)  # bits
+CALLS = 1 << 15  # of the sampler, for one input
+NAMED = 3  # outcomes of an event that its words name
+
+Sampler = Callable[[Any, BitSource], Hashable]
+Chances = tuple[Fraction, Fraction]  # low ≤ probability ≤ high
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An event whose probabilities by the declared law and by all strings exclude each other."""
+
+    event: str
+    declared: Chances
+    walked: Chances
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """All strings of so many bits at one input. undecided: the share of those that need more."""
+
+    data: Any
+    bits: int
+    undecided: Fraction
+    difference: Difference | None
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.difference is not None:
+            return Verdict.VIOLATED
+        return Verdict.HOLDS if self.undecided <= WITHIN else Verdict.UNRESOLVED
+
+
+class _EndedError(BaseException):
+    """Too many calls, or no time left: no Exception, because those are outcomes."""
+
+
+def takes_bits(function: Callable[..., Any]) -> bool:
+    """Return whether a function has a parameter `bits`."""
+    try:
+        return "bits" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def sampler(function: Callable[..., Any], *, batch: bool) -> Sampler:
+    """Return the function of (data, bits) that returns one outcome."""
+    if batch:
+        return lambda data, bits: as_outcome(function(copied(data), 1, bits=bits)[0])
+    return lambda data, bits: as_outcome(function(copied(data), bits=bits))
+
+
+def walked(sample: Sampler, inputs: Sequence[tuple[Any, Law[Any]]], seconds: float) -> WalkEvidence | None:
+    """Return what all strings of bits say of these inputs and their laws; None where none of them can be decided.
+
+    The first input that has another law than the declared one decides. HOLDS needs all inputs.
+    Raises ValueError where a sampler is no function of its bits.
+    """
+    walks: list[_Walk] = []
+    started = time.monotonic()
+    for number, (data, declared) in enumerate(inputs, 1):
+        walk = _walk(sample, data, declared, started + seconds * number / len(inputs))
+        if walk is not None:
+            walks.append(walk)
+            if walk.verdict is Verdict.VIOLATED:
+                return _evidence(walk, walk.verdict, number)
+    if not walks:
+        return None
+    least = max(walks, key=lambda walk: walk.undecided)
+    return _evidence(least, least.verdict if len(walks) == len(inputs) else Verdict.UNRESOLVED, len(walks))
+
+
+def _walk(sample: Sampler, data: Any, declared: Law[Any], until: float) -> _Walk | None:
+    """Return the last walk: strings become longer until they decide all but WITHIN, refute the law, or are too many."""
+    calls, found = count(1), None
+
+    def counted(bits: BitSource) -> Hashable:
+        if next(calls) > CALLS or time.monotonic() > until:
+            raise _EndedError
+        try:
+            return sample(data, bits)
+        except (NameError, AttributeError) as error:  # outcomes here, as in runs
+            return refused(error)
+
+    for depth in DEPTHS:
+        try:
+            law = exhaustive.law(counted, depth)
+        except exhaustive.UndecidedError:
+            continue
+        except _EndedError:
+            break
+        differs = difference(law, declared)
+        if differs is not None and all_refused(law.atoms):  # a mistake, which the first runs name
+            continue
+        found = _Walk(data, depth, law.rest, differs)
+        if found.verdict is not Verdict.UNRESOLVED:
+            break
+    return found
+
+
+def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:
+    """Return the event that tells a law of all strings from the declared one by most; None where none does for certain.
+
+    Three events are looked at: the outcomes that are likelier than the declared law allows; those that it does not
+    have; and those that are less likely, where the strings that need more bits may still lead to any of them.
+    """
+    own, stated = _by_outcome(law), _by_outcome(declared)
+    undecided = 1 - sum((low for _, low, _ in own.values()), Fraction(0))
+    nothing = Fraction(0), Fraction(0)
+    likelier = [key for key, (_, low, _) in own.items() if key in stated and low > stated[key][2]]
+    others = [key for key in own if key not in stated]
+    rarer = [key for key, (_, low, _) in stated.items() if low > own.get(key, (None, *nothing))[1]]
+    events = []
+    for keys, is_stated in ((likelier, True), (others, False), (rarer, True)):
+        seen = sum((own[key][1] for key in keys if key in own), Fraction(0))
+        limits = [sum((stated[key][side] for key in keys if is_stated), Fraction(0)) for side in (1, 2)]
+        allowed = (limits[0], limits[1]) if is_stated else (Fraction(0), declared.rest)
+        atoms = [(stated if is_stated else own)[key][0] for key in keys]
+        events.append(Difference(_words(atoms), allowed, (seen, seen + undecided)))
+    gaps = [max(one.walked[0] - one.declared[1], one.declared[0] - one.walked[1]) for one in events]
+    largest = max(range(len(events)), key=lambda place: gaps[place])
+    return events[largest] if gaps[largest] > 0 else None
+
+
+def _by_outcome(law: Law[Any]) -> dict[Hashable, tuple[Any, Fraction, Fraction]]:
+    """Return each outcome with the bounds on its probability, by its identity."""
+    low, high = (np.repeat(integers(side).astype(object), law.counts()) for side in (law.low, law.high))
+    bounds = ([Fraction(int(mass), law.denominator) for mass in side] for side in (low, high))
+    return {identity(atom): (atom, *both) for atom, *both in zip(law.atoms, *bounds, strict=True)}
+
+
+def _words(atoms: Sequence[Any]) -> str:
+    named = ", ".join(map(repr, atoms[:NAMED]))
+    if len(atoms) <= 1:
+        return f"the outcome is {named}"
+    return f"the outcome is one of {named}" + (f" and {len(atoms) - NAMED:,} more" if len(atoms) > NAMED else "")
+
+
+def _evidence(walk: _Walk, verdict: Verdict, inputs: int) -> WalkEvidence:
+    one = walk.difference
+    return WalkEvidence(
+        verdict,
+        shown(walk.data),
+        inputs,
+        walk.bits,
+        float(walk.undecided),
+        None if one is None else one.event,
+        None if one is None else (float(one.declared[0]), float(one.declared[1])),
+        None if one is None else (float(one.walked[0]), float(one.walked[1])),
+    )

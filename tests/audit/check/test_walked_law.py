@@ -1,0 +1,208 @@
+"""A sampler that takes its bits as an argument is held against its law by all strings of bits, exactly.
+
+The one test of runs accuses a sound sampler with probability 1e-6 at the most.
+"""
+
+import json
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from subnormal import Verdict, check
+from subnormal.audit.check import walked_law
+from subnormal.audit.check.document import to_json
+from subnormal.audit.check.page import to_html
+from subnormal.audit.check.result import Result, WalkEvidence
+from subnormal.audit.check.walked_law import difference
+from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import Law, exact_law
+from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.families import member
+
+DATA = st.integers(-3, 3)
+
+
+def evidence_of(result: Result) -> WalkEvidence:
+    evidence = result.evidence["walk"]
+    assert isinstance(evidence, WalkEvidence)
+    return evidence
+
+
+def words_of(result: Result) -> str:
+    return " ".join(str(result).split())
+
+
+def geometric(data: int, bits: BitSource) -> int:
+    """Count tails until the first head: never decided by strings of any length."""
+    count = 0
+    while not bits.take(1):
+        count += 1
+    return data + count
+
+
+def halves(data: int) -> dict[int, Fraction]:
+    return {data + count: Fraction(1, 2 << count) for count in range(60)}
+
+
+def test_a_sampler_that_has_its_law_needs_no_runs() -> None:
+    result = check(geometric, DATA, law=halves)
+    assert result.verdict is Verdict.NOT_REFUTED
+    assert (result.stage, result.runs, list(result.evidence)) == ("walk", 0, ["walk"])
+    evidence = evidence_of(result)
+    assert evidence.verdict is Verdict.HOLDS
+    assert evidence.inputs == 4
+    assert (evidence.bits, evidence.undecided) == (40, 2.0**-40)
+    assert "have the declared law" in words_of(result)
+    assert "and of 3 other inputs" in words_of(result)
+
+
+def test_a_part_of_2_to_the_30_is_a_proof() -> None:
+    """No number of runs would show it."""
+
+    def biased(data: int, bits: BitSource) -> int:
+        count = geometric(data, bits)
+        return data if count == data + 29 else count
+
+    result = check(biased, st.just(0), law=halves, seconds=20)
+    assert result.verdict is Verdict.VIOLATED
+    assert (result.stage, result.runs) == ("walk", 0)
+    evidence = evidence_of(result)
+    assert evidence.event in ("the outcome is 0", "the outcome is 29")
+    assert evidence.walked is not None
+    assert evidence.declared is not None
+    assert evidence.walked[0] > evidence.declared[1] or evidence.walked[1] < evidence.declared[0]
+    assert f"all strings of {evidence.bits} bits at 0: {evidence.event} with probability" in words_of(result)
+    kept = json.loads(to_json(result))
+    assert kept["stage"] == "walk"
+    assert kept["evidence"]["walk"]["verdict"] == "VIOLATED"
+    assert "all strings of the sampler&#39;s random bits" in to_html(result).replace("All", "all")
+
+
+def test_a_member_has_the_law_that_it_declares_and_not_its_twins() -> None:
+    """Exact to one of the 2^11 uniforms of float16."""
+    one, twin = member("exponential-naive-float16"), member("exponential-exact")
+    parameters = ExponentialParameters(1.0, Limits(0, 9, 4))
+
+    def sample(data: Any, runs: int, bits: BitSource) -> Any:
+        return one.sample(data, parameters, bits, runs)
+
+    for declares, verdict in ((one, Verdict.NOT_REFUTED), (twin, Verdict.VIOLATED)):
+
+        def declared(data: Any, law: Any = declares.law) -> Any:
+            return law(data, parameters)
+
+        result = check(sample, st.sampled_from([[0, 1, 5], [2, 2]]), law=declared, batch=True)
+        assert (result.verdict, result.stage, result.runs) == (verdict, "walk", 0)
+        assert evidence_of(result).bits == 12
+
+
+def coin(data: int, bits: BitSource) -> int:
+    return bits.take(1)
+
+
+HALF = {0: Fraction(1, 2), 1: Fraction(1, 2)}
+
+
+def either(one: Any, two: Any) -> Any:
+    """Return what is `one` at 0 and `two` at 1."""
+    return lambda data, *bits: (two if data else one)(0, *bits)
+
+
+def of_either(one: Any, two: Any, *laws: Any) -> Result:
+    def sample(data: int, bits: BitSource) -> Any:
+        return either(one, two)(data, bits)
+
+    return check(sample, st.sampled_from([0, 1]), law=either(*laws), runs=64)
+
+
+def test_every_input_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wide(data: int, bits: BitSource) -> int:
+        return bits.take(60) >> 59
+
+    three_quarters = {0: Fraction(3, 4), 1: Fraction(1, 4)}
+    result = of_either(geometric, coin, halves, lambda data: three_quarters)
+    assert (result.verdict, evidence_of(result).data, evidence_of(result).undecided) == (Verdict.VIOLATED, "1", 0)
+    result = of_either(coin, wide, lambda data: HALF, lambda data: HALF)
+    assert (evidence_of(result).verdict, result.stage) == (Verdict.UNRESOLVED, "runs")
+    monkeypatch.setattr(walked_law, "CALLS", 30)
+    result = of_either(coin, geometric, lambda data: HALF, halves)
+    assert (evidence_of(result).verdict, evidence_of(result).data, result.stage) == (Verdict.UNRESOLVED, "1", "runs")
+
+
+def test_where_strings_are_too_many_runs_judge() -> None:
+    def wide(data: int, bits: BitSource) -> bool:
+        return bits.take(53) < 1 << 51
+
+    quarter = {True: Fraction(1, 4), False: Fraction(3, 4)}
+    result = check(wide, st.just(0), law=lambda data: quarter, runs=1 << 12)
+    assert (result.verdict, result.stage, list(result.evidence)) == (Verdict.NOT_REFUTED, "runs", ["law"])
+    half = {True: Fraction(1, 2), False: Fraction(1, 2)}
+    assert check(wide, st.just(0), law=lambda data: half, runs=1 << 12).verdict is Verdict.VIOLATED
+
+
+def test_what_is_not_decided_refutes_nothing_and_runs_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walked_law, "CALLS", 30)
+    result = check(geometric, DATA, law=halves, runs=256)
+    assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
+    assert evidence_of(result).verdict is Verdict.UNRESOLVED
+    assert evidence_of(result).event is None
+    assert "do not contradict the declared law" in words_of(result)
+
+
+def test_randomness_of_its_own_is_noted_and_runs_judge() -> None:
+    def own(data: int, bits: BitSource) -> int:
+        return bits.take(1) ^ random.getrandbits(30)
+
+    result = check(own, st.just(0), law=lambda data: {0: Fraction(1, 1 << 30)}, runs=64)
+    assert result.stage == "runs"
+    assert "not a function of its bits" in result.notes[0]
+
+
+def test_an_exception_is_an_outcome_of_the_law() -> None:
+    def coin(data: int, bits: BitSource) -> Any:
+        return [1] if bits.take(1) else data.absent  # type: ignore[attr-defined]
+
+    result = check(coin, st.just(0), law=lambda data: {(1,): Fraction(1, 2)})
+    assert evidence_of(result).verdict is Verdict.HOLDS
+    result = check(coin, st.just(0), law=lambda data: {(1,): Fraction(3, 4)})
+    assert result.verdict is Verdict.VIOLATED
+
+
+def test_a_sampler_that_always_raises_is_an_error() -> None:
+    def broken(data: int, bits: BitSource) -> int:
+        raise OSError("no entropy")
+
+    with pytest.raises(ValueError, match="every run at 0 raised"):
+        check(broken, st.just(0), law=halves, runs=64)
+
+
+def cut(masses: list[int], rest: int) -> Law[int]:
+    """Return the law of strings that lead to 0, 1, … so often in 16, where `rest` strings are not decided."""
+    return Law(
+        range(len(masses)), range(1, len(masses) + 1), masses, [n + rest for n in masses], 16, Fraction(rest, 16)
+    )
+
+
+@pytest.mark.parametrize(
+    ("walked", "declared", "event"),
+    [
+        (cut([8, 8], 0), exact_law([0, 1], [1, 2], [8, 8], 16), None),
+        (cut([9, 7], 0), exact_law([0, 1], [1, 2], [8, 8], 16), "the outcome is 0"),
+        (cut([8, 6], 2), exact_law([0, 1], [1, 2], [8, 8], 16), None),
+        (cut([9, 5], 2), exact_law([0, 1], [1, 2], [8, 8], 16), "the outcome is 0"),
+        (cut([8, 2, 2], 4), exact_law([0, 1, 2], [1, 2, 3], [8, 5, 3], 16), None),
+        (
+            cut([8, 2, 2], 4),
+            Law([0, 1, 2], [1, 2, 3], [6, 6, 4], [9, 9, 9], 16, Fraction(0)),
+            "the outcome is one of 1, 2",
+        ),
+        (cut([8, 4, 4], 0), Law([0, 1], [1, 2], [8, 4], [8, 4], 16, Fraction(4, 16)), None),
+        (cut([8, 3, 5], 0), Law([0, 1], [1, 2], [8, 3], [8, 4], 16, Fraction(4, 16)), "the outcome is 2"),
+    ],
+)
+def test_events_that_no_law_within_both_bounds_has(walked: Law[int], declared: Law[int], event: str | None) -> None:
+    found = difference(walked, declared)
+    assert (None if found is None else found.event) == event
