@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks import interleave
-from benchmarks.results import Row, document, table
+from benchmarks.results import Floor, Row, document, table
+from subnormal.mechanisms.bits import BitSource
 
 RESULTS = Path(__file__).with_name("results.md")
 ROWS = pytest.StashKey[list[Row]]()
@@ -36,7 +41,7 @@ def record(request: pytest.FixtureRequest, benchmark: BenchmarkFixture) -> Recor
 
 @pytest.fixture
 def duel(record: Record, benchmark: BenchmarkFixture) -> Duel:
-    """Time two functions turn by turn, and add a row."""
+    """Time two functions turn by turn, and add a row with its floor: a pass over an array, and what `bits` hand out."""
 
     def fight(
         name: str,
@@ -44,9 +49,17 @@ def duel(record: Record, benchmark: BenchmarkFixture) -> Duel:
         against: Callable[[], object],
         at_most: float | None = None,
         rival: str = "",
+        bits: BitSource | None = None,
+        over: NDArray[Any] | None = None,
     ) -> None:
-        taken = interleave.medians({"exact": exact, "against": against})
-        record(Row(name, "s", taken["exact"], taken["against"], at_most, rival=rival))
+        calls = {"exact": exact, "against": against}
+        if over is not None:
+            calls["pass"] = partial(np.min, over)
+        taken, before = interleave.medians(calls), bits.consumed if bits else 0
+        returned = exact()
+        moved = sum(array.nbytes for array in (over, returned) if isinstance(array, np.ndarray))
+        floor = Floor(taken.get("pass"), moved, bits.consumed - before if bits else 0)
+        record(Row(name, "s", taken["exact"], taken["against"], at_most, rival=rival, floor=floor))
         interleave.into_own_table(benchmark, exact)
 
     return fight

@@ -8,7 +8,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-HEADER = ("row", "exact", "against", "ratio", "bound", "met?")
+from subnormal.mechanisms.families import installed
+
+HEADER = ("row", "exact", "against", "ratio", "bound", "met?", "floor")
+RIVALS = ("jax", "jax-privacy", "opendp")  # libraries beside which noise is measured, where they are installed
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What the work of a row cannot do without: a pass over its input, bytes read or written, random bits.
+
+    one_pass: seconds of np.min over the input; None where there is no input to speak of.
+    """
+
+    one_pass: float | None = None
+    moved: int = 0
+    bits: int = 0
+
+    def text(self, seconds: float) -> str:
+        """Return the floor in words, for a row that takes so long."""
+        parts = []
+        if self.one_pass is not None:
+            parts.append(f"a pass {_quantity(self.one_pass, 's')}, exact takes {seconds / self.one_pass:.1f}")
+        if self.moved:
+            unit, size = next(pair for pair in (("MB", 1e6), ("kB", 1e3), ("bytes", 1)) if self.moved >= pair[1])
+            parts.append(f"{self.moved / size:.3g} {unit} moved")
+        if self.bits:
+            parts.append(f"{self.bits:.3g} bits drawn")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +49,7 @@ class Row:
     at_most: float | None = None
     at_least: float = 0.0
     rival: str = ""
+    floor: Floor = Floor()
 
     @property
     def value(self) -> float:
@@ -38,7 +66,8 @@ class Row:
         against = "" if self.against is None else f"{_quantity(self.against, self.unit)} {self.rival}".strip()
         ratio = "" if self.against is None else f"{self.value:.3f}"
         met = "" if self.at_most is None else "yes" if self.met else "NO"
-        return (self.name, _quantity(self.exact, self.unit), against, ratio, self._bound(), met)
+        floor = self.floor.text(self.exact)
+        return (self.name, _quantity(self.exact, self.unit), against, ratio, self._bound(), met, floor)
 
     def _bound(self) -> str:
         if self.at_most is None:
@@ -73,7 +102,14 @@ def document(rows: Sequence[Row]) -> str:
 Written by `make bench` ({versions}). Medians of at least 15 rounds, processor time, both sides turn by turn in one
 process and in random order. A bound is on the ratio exact/against, or on the quantity itself where nothing is against.
 Unless a row says more: η = 1, `system_bits`, against numpy in float64 (`benchmarks/naive.py`). The tables that a
-process makes once are made before the clock starts.
+process makes once are made before the clock starts. The floor is what the work cannot do without: one pass (`np.min`)
+over the input, the bytes of the input and of what is returned, and the random bits that one call took.{_absent()}
 
 {table(rows)}
 """
+
+
+def _absent() -> str:
+    """Return the sentence that names the libraries that were not measured."""
+    missing = [name for name in RIVALS if installed(name) is None]
+    return f"\nNot installed, so not measured: {', '.join(missing)}." if missing else ""

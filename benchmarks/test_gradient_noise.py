@@ -18,7 +18,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks import interleave
 from benchmarks.conftest import Record
 from benchmarks.memory import allocated
-from benchmarks.results import Row
+from benchmarks.results import Floor, Row
 from subnormal.mechanisms.bits import system_bits
 from subnormal.mechanisms.families import installed
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
@@ -26,15 +26,24 @@ from subnormal.mechanisms.gaussian import exact as gaussian_exact
 pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
 
 COORDINATES = 10**8
-OF_LIBRARIES = {"jax": 10**7, "opendp": 10**5}  # OpenDP takes about 10 µs for each
+OF_LIBRARIES = {"jax": 10**7, "jax-privacy": 10**7, "opendp": 10**5}  # OpenDP takes about 10 µs for each
 ROUNDS = 3  # each takes seconds
 PROCESSORS = gaussian_exact.processors()
 
 
+SOURCES = [system_bits() for _ in range(PROCESSORS)]
+
+
 def filled(sigma: float, n: int = COORDINATES) -> Callable[[], object]:
     """Return what fills an array of n coordinates with exact noise."""
-    out, sources = np.zeros(n, dtype=np.int64), [system_bits() for _ in range(PROCESSORS)]
-    return partial(gaussian_exact.fill, out, sigma, sources)
+    return partial(gaussian_exact.fill, np.zeros(n, dtype=np.int64), sigma, SOURCES)
+
+
+def floor_of(fill: Callable[[], object], n: int) -> Floor:
+    """Return the bytes and the bits of a call that fills n coordinates."""
+    before = sum(source.consumed for source in SOURCES)
+    fill()
+    return Floor(moved=8 * n, bits=sum(source.consumed for source in SOURCES) - before)
 
 
 def normals(kind: Any) -> Callable[[], object]:
@@ -67,7 +76,8 @@ def test_a_gradient(sigma: float, record: Record, benchmark: BenchmarkFixture) -
     ours = filled(sigma)
     taken = seconds({"ours": ours, "float64": normals(np.float64), "float32": normals(np.float32)})
     name = f"10^8 coordinates, Gaussian, σ = {sigma:g}, {PROCESSORS} threads"
-    record(Row(name, "s", taken["ours"], taken["float64"], 1.5, rival="numpy float64"))
+    floor = floor_of(ours, COORDINATES)
+    record(Row(name, "s", taken["ours"], taken["float64"], 1.5, rival="numpy float64", floor=floor))
     record(Row(name, "s", taken["ours"], taken["float32"], rival="numpy float32"))
     record(Row(f"memory allocated: {name}", "MiB", allocated(ours), None, 16.0 * PROCESSORS))
     interleave.into_own_table(benchmark, filled(sigma, 10**6))
@@ -75,13 +85,14 @@ def test_a_gradient(sigma: float, record: Record, benchmark: BenchmarkFixture) -
 
 @pytest.mark.parametrize("library", OF_LIBRARIES)
 def test_beside_a_library(library: str, record: Record, benchmark: BenchmarkFixture) -> None:
-    """JAX's float32 normals, which are not exact, and OpenDP's discrete Gaussian on integers, which is."""
+    """Float32 normals of JAX and of JAX Privacy, which are not exact, and OpenDP's discrete Gaussian, which is."""
     if installed(library) is None:
         pytest.skip(f"{library} is not installed")
     n = OF_LIBRARIES[library]
-    rival = {"jax": jax_normals, "opendp": opendp_noise}[library](n)
-    taken = seconds({"ours": filled(1_000.0, n), "rival": rival})
-    record(Row(f"{n:,} coordinates, Gaussian, σ = 1000", "s", taken["ours"], taken["rival"], rival=library))
+    rival = {"jax": jax_normals, "jax-privacy": jax_privacy_noise, "opendp": opendp_noise}[library](n)
+    ours = filled(1_000.0, n)
+    taken, name = seconds({"ours": ours, "rival": rival}), f"{n:,} coordinates, Gaussian, σ = 1000"
+    record(Row(name, "s", taken["ours"], taken["rival"], rival=library, floor=floor_of(ours, n)))
     interleave.into_own_table(benchmark, filled(1_000.0, n))
 
 
@@ -91,6 +102,17 @@ def jax_normals(n: int) -> Callable[[], object]:
 
     key = jax.random.key(1)
     return lambda: jax.random.normal(key, (n,), "float32").block_until_ready()
+
+
+def jax_privacy_noise(n: int) -> Callable[[], object]:
+    """Return what adds the noise of JAX Privacy to a gradient of n float32 zeros. It has no discrete Gaussian."""
+    import jax
+    from jax_privacy import noise_addition
+
+    privatizer = noise_addition.gaussian_privatizer(stddev=1_000.0, prng_key=jax.random.key(1))
+    zeros = jax.numpy.zeros(n, "float32")
+    state = privatizer.init(zeros)
+    return lambda: privatizer.update(zeros, state)[0].block_until_ready()
 
 
 def opendp_noise(n: int) -> Callable[[], object]:

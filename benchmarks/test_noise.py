@@ -36,7 +36,7 @@ def test_clamped_laplace(rate: Eta | float, described: str, duel: Duel) -> None:
     generator = np.random.default_rng(2)
     exact = partial(laplace_exact.sample, 0.0, rate, BITS, MILLION, grid=-4, lower=-BOUND, upper=BOUND)
     name = f"{MILLION:,} draws, Laplace on [−10, 10], γ = 2^−4, {described}"
-    duel(name, exact, lambda: np.clip(generator.laplace(size=MILLION), -BOUND, BOUND), 0.5, "numpy laplace, clip")
+    duel(name, exact, lambda: np.clip(generator.laplace(size=MILLION), -BOUND, BOUND), 0.5, "numpy laplace, clip", BITS)
 
 
 @pytest.mark.parametrize("scale", [1_000.0, 2.0**40])
@@ -45,7 +45,7 @@ def test_wide_laplace(scale: float, duel: Duel) -> None:
     generator = np.random.default_rng(2)
     exact = partial(laplace_exact.sample, 0, scale, BITS, MILLION)
     rival = partial(generator.laplace, scale=scale, size=MILLION)
-    duel(f"{MILLION:,} draws, Laplace, scale {scale:g}", exact, rival, 1.2, "numpy laplace")
+    duel(f"{MILLION:,} draws, Laplace, scale {scale:g}", exact, rival, 1.2, "numpy laplace", BITS)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 20.0, 1_000.0, 2.0**30])
@@ -54,7 +54,7 @@ def test_gaussian(sigma: float, duel: Duel) -> None:
     generator = np.random.default_rng(2)
     exact = partial(gaussian_exact.sample, 0, sigma, BITS, MILLION)
     rival = partial(generator.normal, 0, sigma, MILLION)
-    duel(f"{MILLION:,} draws, Gaussian, σ = {sigma:g}", exact, rival, 1.5, "numpy normal")
+    duel(f"{MILLION:,} draws, Gaussian, σ = {sigma:g}", exact, rival, 1.5, "numpy normal", BITS)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.01])

@@ -60,7 +60,16 @@ def test_one_draw(make: Make, outcomes: int, bound: float, duel: Duel) -> None:
     utilities, generator = make(outcomes), np.random.default_rng(2)
     exact = partial(sample, utilities, ONE, BITS, 1)
     plain = partial(naive.draw, utilities, naive.LN2, generator)
-    duel(f"one draw, n = {outcomes:,}, {DESCRIPTION[make]}", exact, plain, bound)
+    duel(f"one draw, n = {outcomes:,}, {DESCRIPTION[make]}", exact, plain, bound, bits=BITS, over=utilities)
+
+
+@pytest.mark.parametrize("make", [ascending, shuffled, in_ten])
+def test_one_draw_beside_a_pass(make: Make, duel: Duel) -> None:
+    """In passes: one finds the best outcome."""
+    utilities = make(MILLION)
+    exact = partial(sample, utilities, ONE, BITS, 1)
+    name = f"one draw, n = {MILLION:,}, {DESCRIPTION[make]}, beside a pass"
+    duel(name, exact, partial(np.min, utilities), 2, "np.min", bits=BITS, over=utilities)
 
 
 MANY_DRAWS: list[tuple[Make, int, float]] = [
@@ -77,7 +86,7 @@ def test_many_draws(make: Make, outcomes: int, bound: float, duel: Duel) -> None
     utilities, generator = make(outcomes), np.random.default_rng(2)
     exact = partial(sample, utilities, ONE, BITS, MILLION)
     plain = partial(naive.draw_many, utilities, naive.LN2, generator, MILLION)
-    duel(f"{MILLION:,} draws, n = {outcomes:,}, {DESCRIPTION[make]}", exact, plain, bound)
+    duel(f"{MILLION:,} draws, n = {outcomes:,}, {DESCRIPTION[make]}", exact, plain, bound, bits=BITS, over=utilities)
 
 
 def test_same_time_whatever_the_gap(record: Record, benchmark: BenchmarkFixture) -> None:
@@ -101,6 +110,8 @@ def test_small_eta(eta: Eta, duel: Duel) -> None:
         partial(sample, utilities, ONE, BITS, 1),
         2,
         "exact, η = 1",
+        bits=BITS,
+        over=utilities,
     )
 
 
@@ -112,21 +123,23 @@ def test_base_e(duel: Duel) -> None:
         partial(sample, utilities, 1.0, BITS, 1),
         partial(naive.draw, utilities, 0.5, np.random.default_rng(2)),
         2,
+        bits=BITS,
+        over=utilities,
     )
 
 
 def test_keystream(duel: Duel) -> None:
     """The bits themselves, against those of the operating system."""
     asked = partial(os.urandom, 8)
-    duel("64 bits as an array: words(1)", partial(BITS.words, 1), asked, 1, "os.urandom(8)")
+    duel("64 bits as an array: words(1)", partial(BITS.words, 1), asked, 1, "os.urandom(8)", BITS)
 
 
 def test_keystream_as_integer(duel: Duel) -> None:
     """The same 64 bits as a Python integer."""
-    duel("64 bits as an integer: take(64)", partial(BITS.take, 64), partial(os.urandom, 8), 1, "os.urandom(8)")
+    duel("64 bits as an integer: take(64)", partial(BITS.take, 64), partial(os.urandom, 8), 1, "os.urandom(8)", BITS)
 
 
 def test_keystream_in_bulk(duel: Duel) -> None:
     """A MiB at once."""
     asked = partial(os.urandom, 1 << 20)
-    duel("1 MiB of bits: words(2^17)", partial(BITS.words, 1 << 17), asked, rival="os.urandom(2^20)")
+    duel("1 MiB of bits: words(2^17)", partial(BITS.words, 1 << 17), asked, rival="os.urandom(2^20)", bits=BITS)
