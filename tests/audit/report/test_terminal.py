@@ -175,5 +175,5 @@ def test_the_domains_of_exact_members_are_shown(report: Report, text: list[str])
     for name in ("exponential-exact", "laplace-exact", "threshold-exact"):
         decided = proofs.of(name)
         assert decided is not None
-        assert f"{name}: {decided.pairs:,} pairs of {decided.domain.partition(',')[0]}" in shown
+        assert f"{name}: {proofs.pairs(decided)} pairs of {decided.domain.partition(',')[0]}" in shown
     assert all(len(line) <= 80 for line in text)
