@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from subnormal.audit.check.search import repeatable
+from subnormal.audit.claims import TOLERANCE
 from subnormal.audit.claims.kind import Bounds, Kind
-
-ROUNDING = 1e-4  # relative: what lies below the bound by less is counted apart, as errors of floats and of transforms
 
 Answer = Callable[..., float]
 
@@ -33,6 +32,13 @@ class Said:
     up: float
 
     @property
+    def shortfall(self) -> float:
+        """The share of the lower bound that is missing: 0 where nothing is, 1 below a bound of ∞."""
+        if self.said >= self.low:
+            return 0.0
+        return 1.0 if self.low == math.inf else (self.low - self.said) / self.low
+
+    @property
     def factor(self) -> float:
         """How many times the upper bound was said; NaN where that means nothing."""
         if self.said == math.inf:
@@ -44,20 +50,28 @@ class Said:
 class Held:
     """What was found of one accountant and one kind of claim.
 
-    examples: sets of parameters that were answered with a number. refused: those that were not; why: the last reason.
-    violated: the smallest counterexample; None where there is none. rounded: answers that lie below the lower bound by
-    no more than ROUNDING.
+    kind: its name. examples: sets of parameters that were answered with a number. refused: those that were not; why:
+    the last reason. violated: the smallest counterexample; None where there is none. rounded: answers that lie below
+    the lower bound by no more than the tolerance: false too, and counted apart. shortest: the one that misses most.
     """
 
     accountant: str
-    kind: Kind
+    kind: str
     examples: int = 0
     refused: int = 0
     why: str = ""
     violated: Said | None = None
     rounded: int = 0
+    shortest: Said | None = None
     factors: list[float] = field(default_factory=list)
     loosest: Said | None = None
+
+    @property
+    def verdict(self) -> str:
+        """VIOLATED, or ROUNDED where all false answers are within the tolerance, NOT REFUTED, NO ANSWER."""
+        if self.violated is not None:
+            return "VIOLATED"
+        return "ROUNDED" if self.rounded else "NOT REFUTED" if self.examples else "NO ANSWER"
 
     @property
     def factor(self) -> float | None:
@@ -79,7 +93,15 @@ def _bounds(kind: Kind, items: tuple[tuple[str, Any], ...]) -> Bounds:
 
 
 def hold(
-    accountant: str, answer: Answer, kind: Kind, *, examples: int = 100, seconds: float = math.inf, seed: int = 1
+    accountant: str,
+    answer: Answer,
+    kind: Kind,
+    *,
+    examples: int = 100,
+    seconds: float = math.inf,
+    seed: int = 1,
+    tolerance: float = TOLERANCE,
+    least_delta: float = 0.0,
 ) -> Held:
     """Ask for the answers to one kind of claim, until one is violated.
 
@@ -90,13 +112,15 @@ def hold(
         examples: sets of parameters, at the most.
         seconds: no further set is tried after so long; a counterexample is not shrunk any further.
         seed: of the parameters.
+        tolerance: the share of the lower bound that an answer may miss and be counted as rounded, not as a violation.
+        least_delta: no smaller δ is a parameter.
 
     Returns:
         What was found. Without a violation, no set of parameters that was tried shows one; that is no proof.
     """
     import hypothesis
 
-    held, ends = Held(accountant, kind), time.monotonic() + seconds
+    held, ends = Held(accountant, kind.name), time.monotonic() + seconds
     known: dict[tuple[tuple[str, Any], ...], Said | None] = {}
 
     def looked(parameters: dict[str, Any]) -> Said | None:
@@ -105,24 +129,20 @@ def hold(
             if time.monotonic() >= ends:
                 raise _StoppedError
             known[key] = _said(held, answer, kind, key)
+            _count(held, known[key], tolerance)
         return known[key]
 
     @repeatable(seed, examples)
-    @hypothesis.given(kind.strategy())
+    @hypothesis.given(kind.strategy(least_delta))
     def test(parameters: dict[str, Any]) -> None:
         said = looked(parameters)
-        if said is not None and is_violated(said):
+        if said is not None and said.shortfall > tolerance:
             held.violated = said  # the last one that raises is the smallest
             raise _ViolatedError
 
     with suppress(_ViolatedError, _StoppedError):
         test()
     return held
-
-
-def is_violated(said: Said) -> bool:
-    """Return whether an answer lies below the lower bound by more than rounding."""
-    return said.said < said.low * (1 - ROUNDING)
 
 
 def _said(held: Held, answer: Answer, kind: Kind, key: tuple[tuple[str, Any], ...]) -> Said | None:
@@ -133,11 +153,19 @@ def _said(held: Held, answer: Answer, kind: Kind, key: tuple[tuple[str, Any], ..
         held.why = str(error)
         return None
     # Below 0 an answer claims more than 0 does, which may be true: events of all probability are worth δ > 0.
-    said = Said(dict(key), max(0.0, number), *_bounds(kind, key))
+    return Said(dict(key), max(0.0, number), *_bounds(kind, key))
+
+
+def _count(held: Held, said: Said | None, tolerance: float) -> None:
+    """Count one answer."""
+    if said is None:
+        return
     held.examples += 1
-    held.rounded += said.said < said.low and not is_violated(said)
+    if 0 < said.shortfall <= tolerance:
+        held.rounded += 1
+        if held.shortest is None or said.shortfall > held.shortest.shortfall:
+            held.shortest = said
     if not math.isnan(said.factor):
         held.factors.append(said.factor)
         if held.loosest is None or said.factor > held.loosest.factor:
             held.loosest = said
-    return said

@@ -39,11 +39,14 @@ class Kind:
     exact: bool
     source: str
 
-    def strategy(self) -> SearchStrategy[dict[str, Any]]:
-        """Return the strategy of all parameters together."""
+    def strategy(self, least_delta: float = 0.0) -> SearchStrategy[dict[str, Any]]:
+        """Return the strategy of all parameters together. No `delta` is below least_delta."""
         from hypothesis import strategies as st
 
-        return st.fixed_dictionaries(dict(self.parameters()))
+        each = dict(self.parameters())
+        if "delta" in each and least_delta > 0:
+            each["delta"] = each["delta"].filter(lambda delta: delta >= least_delta)
+        return st.fixed_dictionaries(each)
 
 
 def least_epsilon(delta_at: Callable[[float], Interval], delta: float) -> Bounds:

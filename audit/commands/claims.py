@@ -8,20 +8,39 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, finite, line_progress, print_table
-from subnormal.audit.text import short
+from subnormal.audit.claims import TOLERANCE
+from subnormal.audit.commands.common import Failure, finite, line_progress, print_line, print_table
+from subnormal.audit.engine.process_pool import each_of, local
+from subnormal.audit.text import counted, short
 
 if TYPE_CHECKING:
-    from subnormal.audit.claims.holding import Answer, Held
+    from subnormal.audit.claims.answers import Package
+    from subnormal.audit.claims.holding import Answer, Held, Said
 
 EXAMPLES = 100
 Answers = Mapping[tuple[str, str], "Answer"]
+Source = tuple["Package", Path]  # a package, and the interpreter that has it
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one row asks. ends: the time (s since the epoch) when all rows end; share: of the time that is left."""
+
+    accountant: str
+    kind: str
+    examples: int
+    seed: int
+    tolerance: float
+    least_delta: float
+    ends: float
+    share: float
 
 
 @click.command()
@@ -46,6 +65,25 @@ Answers = Mapping[tuple[str, str], "Answer"]
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the parameters.")
 @click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    callback=finite,
+    default=TOLERANCE,
+    show_default=True,
+    help="Share of the truth that a false answer may miss to be ROUNDED.",
+)
+@click.option(
+    "--least-delta",
+    type=click.FloatRange(0, 1, max_open=True),
+    callback=finite,
+    default=0.0,
+    show_default=True,
+    help="No smaller delta is asked for.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Processes of a package.  [default: one for each core]"
+)
+@click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Of the output."
 )
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
@@ -56,6 +94,9 @@ def claims(
     examples: int,
     seconds: float,
     seed: int,
+    tolerance: float,
+    least_delta: float,
+    jobs: int | None,
     form: str,
     fail_on_violation: bool,
 ) -> None:
@@ -65,7 +106,9 @@ def claims(
     Parameters are drawn for each kind, edge cases too. VIOLATED: the library says
     less than is true, a proof with two numbers in it; the parameters are shrunk.
     LOOSE: it says more, by this factor (the median, and the largest).
-    ROUNDED: answers below the truth by no more than a ten-thousandth: floats.
+    ROUNDED: it says less than is true by a share within the tolerance: false too,
+    as the last bit of a float may be. All such answers are counted, and the one
+    that misses most is shown.
 
     \b
       subnormal claims --against dp-accounting
@@ -78,7 +121,6 @@ def claims(
     Exit codes: 0 done, 1 a claim is violated (with --fail-on-violation), 2 a
     mistake in the call, 3 nothing was answered. docs/claims.md lists the kinds.
     """
-    from subnormal.audit.claims.holding import hold
     from subnormal.audit.claims.kinds import KINDS, kind
 
     if (function is None) == (against is None):
@@ -89,16 +131,21 @@ def claims(
         raise click.BadParameter(str(error.args[0]), param_hint="--kind") from None
     if function is not None and len(names) != 1:
         raise click.UsageError("a FUNCTION answers one --kind")
-    found = []
-    with line_progress() as tell, _answers(function, against, names, tell) as answers:
-        ends = time.monotonic() + seconds
-        asked = [(who, one) for one in wanted for who, name in answers if name == one.name]
+    found: list[Held] = []
+    with line_progress() as tell, _answers(function, against, names, tell) as (answers, source):
+        asked = [(who, one.name) for one in wanted for who, name in answers if name == one.name]
         if not asked:
             raise click.UsageError(f"{against} is not asked about {', '.join(names)}")
-        for number, (who, one) in enumerate(asked):
-            tell(f"{who}, {one.name}")
-            left = max(0.0, ends - time.monotonic()) / (len(asked) - number)
-            found.append(hold(who, answers[who, one.name], one, examples=examples, seconds=left, seed=seed))
+        with local(1 if source is None else jobs) as executor:
+            ends, left = time.time() + seconds, len(asked)
+            rows = [
+                Row(*one, examples, seed, tolerance, least_delta, ends, min(1.0, executor.window / (left - number)))
+                for number, one in enumerate(asked)
+            ]
+            served: Answers | Source = answers if source is None or executor.window == 1 else source
+            for one in each_of(executor, _held, served, rows):
+                found.append(one)
+                tell(f"{len(found)} of {left}: {one.accountant}, {one.kind}")
     if form == "json":
         click.echo(json.dumps([as_json(one) for one in found], indent=1, ensure_ascii=False, allow_nan=False))
     else:
@@ -110,9 +157,33 @@ def claims(
         sys.exit(1)
 
 
+def _held(source: Answers | Source, row: Row) -> Held:
+    """Return what is found of one row. source: what answers, or the package, of which a process is started."""
+    from subnormal.audit.claims.answers import of_package
+    from subnormal.audit.claims.holding import hold
+    from subnormal.audit.claims.kinds import kind
+
+    with of_package(*source) if isinstance(source, tuple) else nullcontext(source) as answers:
+        return hold(
+            row.accountant,
+            answers[row.accountant, row.kind],
+            kind(row.kind),
+            examples=row.examples,
+            seconds=row.share * max(0.0, row.ends - time.time()),
+            seed=row.seed,
+            tolerance=row.tolerance,
+            least_delta=row.least_delta,
+        )
+
+
 @contextmanager
-def _answers(function: str | None, against: str | None, names: tuple[str, ...], tell: Any) -> Iterator[Answers]:
-    """Yield what answers, by accountant and kind. Raises BadParameter and Failure for what cannot be had."""
+def _answers(
+    function: str | None, against: str | None, names: tuple[str, ...], tell: Any
+) -> Iterator[tuple[Answers, Source | None]]:
+    """Yield what answers, by accountant and kind, and the package if it is one.
+
+    Raises BadParameter and Failure for what cannot be had.
+    """
     from subnormal.audit.claims import answers
     from subnormal.audit.targets.environments import NotInstalledError
     from subnormal.audit.targets.json_lines import TargetError
@@ -123,7 +194,7 @@ def _answers(function: str | None, against: str | None, names: tuple[str, ...], 
             called = named(function)
         except TargetError as error:
             raise click.BadParameter(str(error), param_hint="FUNCTION") from None
-        yield {(function, names[0]): answers.of_function(called)}
+        yield {(function, names[0]): answers.of_function(called)}, None
         return
     name, _, version = (against or "").partition("==")
     tell(f"installing {against}" if version else "")
@@ -136,7 +207,7 @@ def _answers(function: str | None, against: str | None, names: tuple[str, ...], 
         raise Failure(f"{against} is not installed: {error}") from None
     try:
         with answers.of_package(one, python) as known:
-            yield known
+            yield known, (one, python)
     except TargetError as error:
         raise Failure(str(error)) from None
 
@@ -155,17 +226,18 @@ def as_json(one: Held) -> dict[str, Any]:
     def said(answer: Any) -> Any:
         if answer is None:
             return None
-        numbers = {"said": answer.said, "low": answer.low, "up": answer.up}
+        numbers = {"said": answer.said, "low": answer.low, "up": answer.up, "shortfall": answer.shortfall}
         return {"parameters": dict(answer.parameters), **{key: number(value) for key, value in numbers.items()}}
 
     return {
         "accountant": one.accountant,
-        "kind": one.kind.name,
-        "verdict": "VIOLATED" if one.violated else "NOT REFUTED",
+        "kind": one.kind,
+        "verdict": one.verdict,
         "answered": one.examples,
         "refused": one.refused,
         "reason": one.why,
         "rounded": one.rounded,
+        "shortest": said(one.shortest),
         "violated": said(one.violated),
         "loose": number(one.factor),
         "loosest": said(one.loosest),
@@ -180,20 +252,22 @@ def _print(found: list[Held]) -> None:
     for column in ("accountant", "kind", "answered", "refused", "rounded", "verdict", "LOOSE", "most"):
         table.add_column(column, justify="left" if column in ("accountant", "kind", "verdict") else "right")
     for one in found:
-        verdict = "VIOLATED" if one.violated else "not refuted" if one.examples else "no answer"
         counts = (f"{count:,}" for count in (one.examples, one.refused, one.rounded))
         most = max(1.0, one.loosest.factor) if one.loosest else None
-        table.add_row(one.accountant, one.kind.name, *counts, verdict, *map(short, (one.factor, most)))
+        verdict = one.verdict if one.violated or one.rounded else one.verdict.lower()
+        table.add_row(one.accountant, one.kind, *counts, verdict, *map(short, (one.factor, most)))
     print_table(table)
     for one in found:
         if one.violated is not None:
-            click.echo(violation_text(one))
+            print_line(f"VIOLATED: {_proof(one, one.violated)}")
+        if one.shortest is not None:
+            print_line(f"ROUNDED: {counted(one.rounded, 'answer')}, at most {_proof(one, one.shortest)}")
 
 
-def violation_text(one: Held) -> str:
-    """Return the proof in one line: the parameters, what is said, and what is needed."""
-    said = one.violated
-    assert said is not None
+def _proof(one: Held, said: Said) -> str:
+    """Return the proof of a false answer: the parameters, what is said, what is needed, and how much is missing."""
+    from subnormal.audit.claims.kinds import kind
+
     of = ", ".join(f"{name}={value!r}" for name, value in said.parameters.items())
-    where = f"{one.accountant}, {one.kind.name}({of})"
-    return f"VIOLATED: {where}: {one.kind.asks}: says {short(said.said, 12)}, at least {short(said.low, 12)}"
+    missing = f"{kind(one.kind).asks} misses {short(said.shortfall)} of the truth"
+    return f"{one.accountant}, {one.kind}({of}): {missing}: says {short(said.said, 12)}, at least {short(said.low, 12)}"

@@ -206,6 +206,15 @@ def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
 
 
+def print_line(text: str) -> None:
+    """Print a line, in a terminal folded at words to its width."""
+    from rich.console import Console
+
+    console = Console()
+    lines = wrap(text, console.width, subsequent_indent="  ", break_on_hyphens=False) if console.is_terminal else [text]
+    click.echo("\n".join(lines))
+
+
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal; in a pipe nothing is cut off or folded."""
     from rich.console import Console

@@ -1,7 +1,8 @@
 """dp-accounting: accountants of privacy loss distributions and of Rényi divergences, for added or removed records.
 
-The interval of a loss distribution, a free choice that its estimate is pessimistic for, follows the size of the losses:
-with the default of 10^-4 an answer takes minutes where losses are large.
+The interval of a loss distribution is the user's choice, and every choice is meant to be sound. The library proposes
+10^-4 nats, with which an answer takes minutes where losses are large, and means nothing where they are small. Here it
+follows the size of the losses.
 """
 
 import math
@@ -11,6 +12,11 @@ from dp_accounting.pld import common, privacy_loss_distribution
 from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from dp_accounting.rdp import rdp_privacy_accountant
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
+
+POINTS = 10_000  # intervals of one step's losses, at the most: a few hundredths of a second
+DENSE = 1_000  # intervals of one step, up to which the library computes intervals**steps, with all digits
+STEPS = 3_000_000  # of which that takes a second
+REACH = 10.0  # standard deviations of Gaussian noise that the library keeps
 
 
 def gaussian(sigma):
@@ -29,40 +35,69 @@ def sampled_laplace(scale, sampling):
     return dp_event.PoissonSampledDpEvent(sampling, laplace(scale))
 
 
-def interval(loss, steps):
-    """Return the interval for losses of this size: a thousandth of those of all steps, and at most that of one."""
-    return loss * min(1.0, 1e-3 * math.sqrt(steps))
+def interval(span, deviation, steps):
+    """Return the interval for losses of one step: a thousandth of the deviation of all steps' losses.
+
+    span: of the losses, which fill POINTS intervals at the most. deviation: of the losses; the largest interval.
+    Raises ValueError where there are too many steps for the library's composition.
+    """
+    width = max(span / POINTS, deviation * min(1.0, 1e-3 * math.sqrt(steps)))
+    if steps > STEPS and span / width <= DENSE:
+        raise ValueError(f"{steps} steps of few intervals take minutes")
+    return width
 
 
-def pld(event, steps, scale, **rest):
-    """Return the accountant after so many steps. scale: of the noise; losses have a size of the sampling over it."""
-    width = interval((rest.get("sampling") or 1.0) / scale, steps)
-    return PLDAccountant(value_discretization_interval=width).compose(event(scale, **rest), steps)
+def deviation(span, loss, sampling):
+    """Return about the deviation of a step's losses. loss: the logarithm of the second moment without sampling."""
+    return min(sampling * math.sqrt(math.expm1(min(loss, 700.0))), math.sqrt(sampling) * span)
+
+
+def sampled_span(loss, sampling):
+    """Return the span of the losses of a sampled step whose losses without sampling are from -loss to loss."""
+    most = loss + math.log(sampling + (1 - sampling) * math.exp(-loss))
+    return most - math.log1p(-sampling * -math.expm1(-loss))
+
+
+def pld(event, width, steps):
+    return PLDAccountant(value_discretization_interval=width).compose(event, steps)
+
+
+def gaussians(sigma, steps):
+    mu = math.sqrt(steps) / sigma  # the library composes them to one
+    return pld(gaussian(sigma), (mu * mu + 2 * REACH * mu) / POINTS, steps)
 
 
 def pld_gaussian(sigma, steps, delta):
-    return pld(gaussian, steps, sigma).get_epsilon(delta)
+    return gaussians(sigma, steps).get_epsilon(delta)
 
 
 def pld_gaussian_delta(sigma, steps, epsilon):
-    return pld(gaussian, steps, sigma).get_delta(epsilon)
+    return gaussians(sigma, steps).get_delta(epsilon)
 
 
 def pld_laplace(scale, steps, delta):
-    return pld(laplace, steps, scale).get_epsilon(delta)
+    return pld(laplace(scale), interval(2 / scale, 1 / scale, steps), steps).get_epsilon(delta)
 
 
 def pld_sampled_gaussian(sigma, sampling, steps, delta):
-    return pld(sampled_gaussian, steps, sigma, sampling=sampling).get_epsilon(delta)
+    if sampling == 0:
+        return pld(sampled_gaussian(sigma, sampling), 1.0, steps).get_epsilon(delta)
+    span = sampled_span(0.5 / sigma / sigma + REACH / sigma, sampling)
+    width = interval(span, deviation(span, 1 / sigma / sigma, sampling), steps)
+    return pld(sampled_gaussian(sigma, sampling), width, steps).get_epsilon(delta)
 
 
 def pld_sampled_laplace(scale, sampling, steps, delta):
-    return pld(sampled_laplace, steps, scale, sampling=sampling).get_epsilon(delta)
+    if sampling == 0:
+        return pld(sampled_laplace(scale, sampling), 1.0, steps).get_epsilon(delta)
+    span = sampled_span(1 / scale, sampling)
+    width = interval(span, deviation(span, 1 / scale, sampling), steps)
+    return pld(sampled_laplace(scale, sampling), width, steps).get_epsilon(delta)
 
 
 def pld_discrete_laplace(scale, steps, delta):
     one = privacy_loss_distribution.from_discrete_laplace_mechanism(
-        1 / scale, value_discretization_interval=interval(1 / scale, steps)
+        1 / scale, value_discretization_interval=interval(2 / scale, 1 / scale, steps)
     )
     return one.self_compose(steps).get_epsilon_for_delta(delta)
 
@@ -76,13 +111,15 @@ def pld_discrete_gaussian(sigma, steps, delta):
 
 def pld_composition(epsilon, failure, steps, delta):
     one = privacy_loss_distribution.from_privacy_parameters(
-        common.DifferentialPrivacyParameters(epsilon, failure), value_discretization_interval=interval(epsilon, steps)
+        common.DifferentialPrivacyParameters(epsilon, failure),
+        value_discretization_interval=interval(2 * epsilon, epsilon, steps),
     )
     return one.self_compose(steps).get_epsilon_for_delta(delta)
 
 
 def pld_mixed_composition(budgets, delta):
-    width = interval(max(epsilon for epsilon, _ in budgets), 1)
+    most = max(epsilon for epsilon, _ in budgets)
+    width = interval(2 * most, most, 1)
     total = privacy_loss_distribution.identity(value_discretization_interval=width)
     for epsilon, failure in budgets:
         one = common.DifferentialPrivacyParameters(epsilon, failure)

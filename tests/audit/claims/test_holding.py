@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from subnormal.audit.claims.holding import ROUNDING, RefusedError, hold
+from subnormal.audit.claims import TOLERANCE
+from subnormal.audit.claims.holding import RefusedError, Said, hold
 from subnormal.audit.claims.kind import Kind
 from subnormal.audit.claims.kinds import kind
 
@@ -32,11 +33,52 @@ def test_what_says_more_is_loose_by_a_factor() -> None:
     assert held.loosest.factor == pytest.approx(1.5)
 
 
-def test_rounding_is_counted_and_no_more_is_forgiven() -> None:
-    held = hold("own", truth(ACCURACY, 1 - ROUNDING / 2), ACCURACY, examples=50)
-    assert held.violated is None
+def test_what_is_false_within_the_tolerance_is_named_counted_and_shown() -> None:
+    held = hold("own", truth(ACCURACY, 1 - TOLERANCE / 2), ACCURACY, examples=50)
+    assert (held.verdict, held.violated) == ("ROUNDED", None)
     assert held.rounded >= 20
-    assert hold("own", truth(ACCURACY, 1 - 2 * ROUNDING), ACCURACY, examples=50).violated is not None
+    assert held.shortest is not None
+    assert held.shortest.shortfall == pytest.approx(TOLERANCE / 2)
+    assert hold("own", truth(ACCURACY, 1 - 2 * TOLERANCE), ACCURACY, examples=50).verdict == "VIOLATED"
+    assert hold("own", truth(ACCURACY), ACCURACY, examples=50).verdict == "NOT REFUTED"
+
+
+def test_the_one_that_misses_most_is_shown() -> None:
+    def said(scale: float, alpha: float) -> float:
+        return ACCURACY.bounds(scale=scale, alpha=alpha)[0] * (1 - (TOLERANCE if scale == 1 else TOLERANCE / 10) / 2)
+
+    shortest = hold("own", said, ACCURACY, examples=50).shortest
+    assert shortest is not None
+    assert shortest.parameters["scale"] == 1
+
+
+def test_without_a_tolerance_the_last_bit_convicts() -> None:
+    def said(scale: float, alpha: float) -> float:
+        return math.nextafter(ACCURACY.bounds(scale=scale, alpha=alpha)[0], 0.0)
+
+    assert hold("own", said, ACCURACY, examples=50).verdict == "ROUNDED"
+    held = hold("own", said, ACCURACY, examples=50, tolerance=0.0)
+    assert held.violated is not None
+    assert 0 < held.violated.shortfall < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("said", "low", "shortfall"), [(1.0, 1.0, 0.0), (2.0, 1.0, 0.0), (1.0, 4.0, 0.75), (9.0, math.inf, 1.0)]
+)
+def test_a_shortfall_is_a_share_of_the_lower_bound(said: float, low: float, shortfall: float) -> None:
+    assert Said({}, said, low, math.inf).shortfall == shortfall
+
+
+def test_no_smaller_delta_is_asked_for() -> None:
+    seen: list[float] = []
+
+    def said(delta: float, **rest: Any) -> float:
+        seen.append(delta)
+        return math.inf
+
+    hold("own", said, kind("laplace"), examples=60, least_delta=1e-10)
+    assert min(seen) >= 1e-10
+    assert len(seen) > 20
 
 
 def test_a_violation_is_shrunk() -> None:
