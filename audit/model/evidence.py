@@ -1,54 +1,27 @@
-"""A report as frozen data. The form of report.json, its reader and its schema follow from the dataclasses.
-
-Fields are in the order of the file. Their types state the possible values, the docstrings their meaning. The
-docstrings use the words of the file: null is None. A field with compare=False is not saved.
-"""
+"""Each kind of evidence as frozen data: of a pair of worlds, and of a whole domain."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Channel
+from subnormal.audit.model.verdicts import (
+    OF_RUNS,
+    PROVED,
+    Chance,
+    DomainVerdict,
+    Interval,
+    Nonnegative,
+    Probabilities,
+    Probability,
+    Verdict,
+)
 from subnormal.mechanisms.privacy import Claim, Range
-
-SCHEMA = "subnormal/report/1"
-
-Interval = tuple[float, float]
-Probability = Annotated[float, Range(0, 1)]
-Probabilities = tuple[Probability, Probability]
-Chance = Annotated[float, Range(0, 1, open=True)]
-Nonnegative = Annotated[float, Range(0, math.inf)]
-
-
-class Verdict(StrEnum):
-    """The result of one kind of evidence for one claim on one pair of worlds. No verdict says "private"."""
-
-    VIOLATED = "VIOLATED"
-    HOLDS = "HOLDS"
-    UNRESOLVED = "UNRESOLVED"
-    NOT_REFUTED = "NOT REFUTED"
-    UNDERPOWERED = "UNDERPOWERED"
-
-
-PROVED = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED)
-OF_RUNS = (Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
-KINDS = dict.fromkeys(("exact", "exhaustive"), PROVED) | dict.fromkeys(("sampled", "sequential", "timing"), OF_RUNS)
-DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPOWERED, Verdict.NOT_REFUTED)
-
-
-class DomainVerdict(StrEnum):
-    """The result for one claim on all pairs of neighbours of a finite domain."""
-
-    VIOLATED = "VIOLATED"
-    HOLDS = "HOLDS ON THE DOMAIN"
-    UNRESOLVED = "UNRESOLVED"
 
 
 class EventKeys(TypedDict):
@@ -62,11 +35,6 @@ class EventKeys(TypedDict):
 
 
 EventObject = Annotated[Mapping[str, Any], EventKeys]
-
-
-def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """Return the verdict of a row: proofs and violations come before other verdicts. None without any verdict."""
-    return min(verdicts, key=DECIDING.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,109 +290,3 @@ class DomainEvidence:
     unresolved: Annotated[int, Range(0)]
     worst: Worlds | None
     pair: tuple[Any, Any] | None = field(default=None, compare=False)  # the data of the worst pair, not saved
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One attack on one mechanism. Each kind of evidence is separate; no verdict says that a mechanism is private.
-
-    channel: the count or the time that the attacker sees in addition to the outcome. All evidence and the claim are
-        then about the pairs. null: none.
-    description: the two worlds, and how the attack distinguishes them.
-    source: the publication of the attack, or its derivation.
-    family: the family of the mechanism. It determines the data, parameters and outcomes.
-    mechanism: a member of the family. Reports of earlier versions may name a program or a function of the user instead.
-    package: the library of the mechanism, and its version; null for Subnormal's own mechanisms.
-    parameters: public values of the attack, by the family's names; infinities are the strings "inf" and "-inf".
-    worlds: null if an error came first, or if the data have no short expressions.
-    event: the event of the attack; null if the attack names none before the runs.
-    claim: the claim of the mechanism; null if an error came first.
-    advantage_allowed: the largest difference of an event's probabilities that the claim allows:
-        1 − 2(1 − δ)/(1 + e^ε). null without a claim.
-    visible_below: for a channel: the claimed ε below which the event's advantage exceeds the claim's δ. null without a
-        channel or without an advantage.
-    reproducible: whether the seed determines all runs. false: the mechanism has its own randomness, or times are
-        measured.
-    error: the message of an error; the row then has no verdict. null without an error.
-    exact: evidence from the laws of the code in both worlds.
-    exhaustive: evidence from every string of random bits, up to a depth, through the code itself.
-    """
-
-    attack: str
-    channel: Channel | None = None
-    description: str
-    source: str
-    family: str
-    mechanism: str
-    package: str | None = None
-    parameters: Mapping[str, Any]
-    worlds: Worlds | None = None
-    event: EventObject | None
-    claim: Claim | None
-    advantage_allowed: Probability | None
-    visible_below: Nonnegative | None = field(init=False)
-    reproducible: bool
-    error: str | None = None
-    timing: TimingEvidence | None = None
-    exact: ExactEvidence | None = None
-    exhaustive: ExactEvidence | None = None
-    sampled: SampledEvidence | None = None
-    sequential: SequentialEvidence | None = None
-    sketch: Sketch | None = field(default=None, compare=False)  # drawn, not saved
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "visible_below", None if self.channel is None else self._visible_below())
-
-    @property
-    def evidence(self) -> dict[str, Evidence]:
-        """The row's kinds of evidence by name, proofs first."""
-        return {kind: evidence for kind in KINDS if (evidence := getattr(self, kind)) is not None}
-
-    @property
-    def violated(self) -> bool:
-        """Whether any kind of evidence says VIOLATED."""
-        return any(evidence.verdict is Verdict.VIOLATED for evidence in self.evidence.values())
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict of the row, see `decisive`; None without any evidence."""
-        return decisive(evidence.verdict for evidence in self.evidence.values())
-
-    def _visible_below(self) -> float | None:
-        """Return the budget (nats) below which the event's advantage exceeds the claim's δ.
-
-        It follows from the proved advantage, or else from the lower bound of the runs. An event that is possible in
-        one world only exceeds a pure claim at every budget.
-        """
-        proved = self.exact or self.exhaustive
-        advantage = self.sampled.advantage[0] if self.sampled is not None else None
-        if proved is not None:
-            advantage = proved.advantage
-        return None if advantage is None or self.claim is None else self.claim.budget_of(advantage)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The results of attacks on mechanisms: one row for each attack on one mechanism.
-
-    Losses and budgets ε are in nats, times in seconds. Numbers are binary64, written as their shortest exact decimals;
-    "inf" stands for infinity. Missing kinds of evidence are null. Every object of a fixed form has all of its keys.
-
-    version: of Subnormal.
-    seed: of all randomness that can be seeded. Rows with "reproducible": true are the same for the same seed, runs,
-        version and environment.
-    runs: requested runs of each world; a slow mechanism may have fewer.
-    alpha: largest probability that any sampled verdict of the report is a false alarm.
-    alpha_per_row: each sampled row's share of alpha.
-    environment: the machine and its versions: floats depend on this numpy and this processor.
-    rows: no two have the same attack, mechanism and channel.
-    """
-
-    schema: Annotated[str, (SCHEMA,)] = field(default=SCHEMA, init=False)
-    version: str
-    seed: Annotated[int, Range(0)]
-    runs: Annotated[int, Range(1)]
-    alpha: Chance
-    alpha_per_row: Chance
-    environment: Mapping[str, str]
-    rows: tuple[Row, ...]
