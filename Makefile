@@ -77,7 +77,7 @@ museum: $(VENV)/.installed-test
 # thousand sets of parameters each; writes benchmarks/claims.md.
 claims: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.claims
-	SUBNORMAL_PARAMETERS=1000 $(BIN)/python -m pytest -q tests/acceptance/test_claims_of_members.py
+	SUBNORMAL_PARAMETERS=1000 $(BIN)/python -m pytest -q --numprocesses auto --dist load tests/acceptance/test_claims_of_members.py
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test

@@ -1,7 +1,7 @@
 """Every exact member keeps its claim at random parameters: its exact law on all pairs of a small domain, the worst too.
 
 Each domain is small, and its public parameters are drawn: ε from 10^-4 to 30, sensitivities, grids, widths, thresholds.
-`make claims` draws a thousand of them for each member (of one with slow laws, forty).
+`make claims` draws a thousand of them for each member.
 """
 
 import os
@@ -23,7 +23,6 @@ from subnormal.mechanisms.families import FAMILIES, family, members
 from subnormal.mechanisms.privacy import Claim
 
 DRAWN = int(os.environ.get("SUBNORMAL_PARAMETERS", "25"))  # sets of parameters of each member
-SLOW = {"gaussian-exact": 25}  # members whose laws take a quarter of a second: so many times fewer
 
 SMALL = st.integers(1, 3)
 EPSILON = decades(-4, 1.5, 1.0)
@@ -101,7 +100,7 @@ def test_a_claim_holds_at_random_parameters(mechanism: AnyMechanism) -> None:
 
     @hypothesis.seed(1)
     @settings(
-        max_examples=max(3, DRAWN // SLOW.get(mechanism.name, 1)),
+        max_examples=DRAWN,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),

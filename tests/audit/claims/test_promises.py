@@ -14,6 +14,7 @@ def row(accountant: str, kind: str, violated: bool) -> dict[str, Any]:
         "accountant": accountant,
         "kind": kind,
         "answered": 9,
+        "verdict": "VIOLATED" if violated else "NOT REFUTED",
         "violated": said if violated else None,
         "loose": 1.25,
         "loosest": {**said, "said": "inf"},
@@ -22,16 +23,17 @@ def row(accountant: str, kind: str, violated: bool) -> dict[str, Any]:
 
 def test_a_row_has_its_factors_and_a_violation_its_two_numbers() -> None:
     rows = [row("map", "threshold", True), row("map", "laplace", False)]
-    page = claims.text({"opendp==0.16.0": rows}, 100)
+    page = claims.text({"opendp==0.16.0": [*rows, {**rows[1], "verdict": "ROUNDED"}]})
     assert "| opendp==0.16.0 | map | `threshold` | 9 | **VIOLATED** | 1.25 | ∞ |" in page
     assert "| opendp==0.16.0 | map | `laplace` | 9 | not refuted | 1.25 | ∞ |" in page
+    assert "| opendp==0.16.0 | map | `laplace` | 9 | rounded | 1.25 | ∞ |" in page
     assert "at scale = 1, threshold = 1: 0.25 is promised, at least 0.5 is true. https://" in page
     assert page.count("is promised") == 1
 
 
 def test_what_is_not_public_is_not_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(claims, "PAGE", tmp_path / "claims.md")
-    monkeypatch.setattr(claims, "RELEASES", (("opendp==0.16.0", ()),))
+    monkeypatch.setattr(claims, "RELEASES", (("opendp==0.16.0", (), 10),))
     found = [row("map", "threshold", True)]
     monkeypatch.setattr(claims, "held", lambda *asked: found)
     assert CliRunner().invoke(claims.main).exit_code == 0
