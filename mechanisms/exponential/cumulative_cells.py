@@ -55,7 +55,7 @@ class Cells(NamedTuple):
         return self.outcome(min(max(cell, 0), len(self.edges) - 2))
 
 
-def _slack(weighing: Weighing, total: float, additions: int) -> float:
+def slack_of(weighing: Weighing, total: float, additions: int) -> float:
     """Return how far an edge, or a uniform times the total, may be off: twice the error of a sum of so many additions,
     of the weights in it and of what was left out, and a few units for the comparison itself."""
     return total * (2 * (weighing.scale.error + additions) + 8) * UNIT + 2 * 2.0**-TAIL_BITS
@@ -99,7 +99,7 @@ def decided(weighing: Weighing, positions: NDArray[np.int64], word: int, known: 
     """
     sums = np.add.accumulate(weighing.weigh(weighing.utilities.take(positions)))
     total: float = sums.item(-1)
-    width, slack = total / (1 << known), _slack(weighing, total, len(sums))
+    width, slack = total / (1 << known), slack_of(weighing, total, len(sums))
     place = word * width
     cell = int(sums.searchsorted(place, side="right"))
     begins = sums.item(cell - 1) if cell else 0.0
@@ -116,7 +116,7 @@ def cells_that_matter(weighing: Weighing, positions: NDArray[np.int64]) -> Cells
     weights.cumsum(out=edges[1:])
     total = edges.item(-1)
     _exact_ends(edges, positions.item(0) == 0, positions.item(-1) == len(weighing.utilities) - 1)
-    return Cells(edges, 0, positions, total, _slack(weighing, total, len(weights)))
+    return Cells(edges, 0, positions, total, slack_of(weighing, total, len(weights)))
 
 
 def all_cells(weighing: Weighing) -> Cells:
@@ -128,7 +128,7 @@ def all_cells(weighing: Weighing) -> Cells:
     additions = _running_sums(padded[1:])
     edges = padded[: outcomes + 1]
     total = float(edges[-1])
-    return Cells(_exact_ends(edges, True, True), 0, None, total, _slack(weighing, total, additions))
+    return Cells(_exact_ends(edges, True, True), 0, None, total, slack_of(weighing, total, additions))
 
 
 def _running_sums(values: NDArray[np.float64]) -> int:
@@ -170,14 +170,14 @@ def cells_of_chunk(weighing: Weighing, share: float) -> Cells:
     edges = np.append(0.0, inner)
     edges += ends[chunk - 1] if chunk else 0.0
     _exact_ends(edges, chunk == 0, chunk == len(ends) - 1)
-    return Cells(edges, first, None, total, _slack(weighing, total, CHUNK + len(ends)))
+    return Cells(edges, first, None, total, slack_of(weighing, total, CHUNK + len(ends)))
 
 
 def first_judge(cells: Cells, n: int, known: int) -> Callable[[NDArray[np.uint64], NDArray[np.int64]], None]:
     """Return the function that judges the first words: by a table of prefixes where that pays, else by floats."""
     if known == 64 and n >= MANY_DRAWS and len(cells.edges) <= MANY_CELLS:
         prefix_bits = len(cells.edges).bit_length() + 6  # at most one prefix in 64 holds an edge
-        table, shift = _prefix_table(cells, 1 << prefix_bits), np.uint64(64 - prefix_bits)
+        table, shift = prefix_table(cells, 1 << prefix_bits), np.uint64(64 - prefix_bits)
 
         def judge(drawn: NDArray[np.uint64], found: NDArray[np.int64]) -> None:
             table.take((drawn >> shift).view(np.int64), out=found, mode="clip")
@@ -186,7 +186,7 @@ def first_judge(cells: Cells, n: int, known: int) -> Callable[[NDArray[np.uint64
     return partial(judge_by_floats, cells, search_of(cells, n), known=known)
 
 
-def _prefix_table(cells: Cells, size: int) -> NDArray[np.int64]:
+def prefix_table(cells: Cells, size: int) -> NDArray[np.int64]:
     """Return the outcome of each of `size` equal parts of [0, total) that lies in one cell, `STRADDLES` elsewhere."""
     width = cells.total / size
     begins = np.ceil((cells.edges[:-1] + cells.slack) / width)

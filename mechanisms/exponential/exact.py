@@ -1,8 +1,9 @@
 """The exponential mechanism, exact at the speed of floats, in base 2 and in base e, without rejection.
 
 A uniform U, known to some bits, is an interval; an outcome is decided when the interval lies in one cell of the
-cumulative weights, in the order of the outcomes. Floats with proved error bounds decide nearly always. Integers decide
-the other cases. Bits are appended to the same U only when its interval contains a boundary.
+cumulative weights, in the order of the outcomes, or of their levels (`level_draws`). Floats with proved error bounds
+decide nearly always. Integers decide the other cases. Bits are appended to the same U only when its interval contains a
+boundary.
 
 Side channels. Bits consumed: one word a draw, and more with probability at most (outcomes − 1)·2^−64, for all data.
 Time: the memory access of one search; how many outcomes matter, where they are few or very many (not with
@@ -28,6 +29,7 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
     CHUNK,
     DOUBTFUL,
     LARGE,
+    MANY_CELLS,
     SMALL,
     STRADDLES,
     Cells,
@@ -42,6 +44,7 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
 )
 from subnormal.mechanisms.exponential.enclosed_law import PRECISION, enclosed_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped
+from subnormal.mechanisms.exponential.level_draws import Levels
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
 from subnormal.mechanisms.samplers.exact_comparison import ExactCells
 from subnormal.mechanisms.samplers.float_weights import Rate, Weighing, budget_rate, scale_of
@@ -63,7 +66,8 @@ def sample(
 
     rate: an Eta, for weights 2^(−η·u) of integer utilities (2Δη|2-DP); or a budget ε in nats, for e^(−ε·u/(2Δ)) of any
     utilities, floats taken as the rationals that they are. Bits are taken in rounds: a word for every draw, then one
-    more for each draw, in order, that its own do not decide. constant_work weighs every outcome, whatever the data.
+    more for each draw, in order, that its own do not decide; by levels, after each 2^15 words, all that these draws
+    need. constant_work weighs every outcome, whatever the data.
     Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
     """
@@ -97,8 +101,11 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
     begun = 0 <= cell < len(edges) - 1 and edges.item(cell) + cells.slack <= place
     if begun and place + width + cells.slack <= edges.item(cell + 1):
         return cells.outcome(cell)
-    near = cells.nearest(place)
-    exact = ExactCells.of(weighing.utilities, weighing.scale.rate)
+    return _settled(ExactCells.of(weighing.utilities, weighing.scale.rate), word, known, cells.nearest(place), bits)
+
+
+def _settled(exact: ExactCells, word: int, known: int, near: int, bits: BitSource) -> int:
+    """Return the outcome of one draw by integers and as many bits more as decide."""
     while (outcome := exact.cell(word, known, near)) is None:
         word, known = word << bits.word_bits | bits.take(bits.word_bits), known + bits.word_bits
     return outcome
@@ -106,6 +113,15 @@ def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
 
 def _draw_many(weighing: Weighing, bits: BitSource, n: int, constant_work: bool) -> NDArray[np.int64]:
     positions = None if constant_work else that_matter(weighing)
+    if (
+        positions is None
+        and not constant_work
+        and bits.word_bits == 64
+        and MANY_CELLS < len(weighing.utilities) <= 4 * n
+    ):
+        levels = Levels.of(weighing)
+        if levels is not None:
+            return _draw_by_levels(weighing, levels, bits, n)
     cells = all_cells(weighing) if positions is None else cells_that_matter(weighing, positions)
     chosen = np.empty(n, dtype=np.int64)
     judge, known = first_judge(cells, n, bits.word_bits), bits.word_bits
@@ -118,6 +134,20 @@ def _draw_many(weighing: Weighing, bits: BitSource, n: int, constant_work: bool)
         left.append((undecided + start, drawn[undecided]))
     pending, words = (np.concatenate(kept) for kept in zip(*left, strict=True))
     _settle(weighing, cells, bits, chosen, pending, words, known)
+    return chosen
+
+
+def _draw_by_levels(weighing: Weighing, levels: Levels, bits: BitSource, n: int) -> NDArray[np.int64]:
+    """Return n draws, from the cumulative weights in the order of the levels."""
+    chosen, exact = np.empty(n, dtype=np.int64), None
+    for start in range(0, n, DRAWS_AT_ONCE):
+        drawn = bits.words(min(DRAWS_AT_ONCE, n - start))
+        part = chosen[start : start + len(drawn)]
+        levels.judge(drawn, part)
+        for at in (part == DOUBTFUL).nonzero()[0].tolist():
+            exact = exact or ExactCells.of(weighing.utilities.take(levels.order), weighing.scale.rate)
+            part[at] = _settled(exact, int(drawn[at]), 64, 0, bits)
+        part[:] = levels.order.take(part)
     return chosen
 
 

@@ -15,7 +15,8 @@ from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits, system_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
-from subnormal.mechanisms.exponential.cumulative_cells import that_matter
+from subnormal.mechanisms.exponential.cumulative_cells import DOUBTFUL, that_matter
+from subnormal.mechanisms.exponential.level_draws import Levels
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import float_weights
@@ -90,14 +91,63 @@ def test_single_draws_are_those_of_the_oracle_too(word_bits: int, constant_work:
             assert drawn.tolist() == oracle(weights, theirs, 1)
 
 
-@pytest.mark.parametrize("size", [9_000, 70_001, 140_000])
+@pytest.mark.parametrize("size", [9_000, 20_000, 70_001, 140_000])
 def test_every_size_class_decides_as_the_oracle(size: int) -> None:
     rng = np.random.default_rng(size)
     for utilities in (rng.permutation(size).clip(0, 300), rng.integers(0, 4, size), rng.integers(-5, 60, size)):
         weights = powers(utilities, Eta(1, 1, 1))
         for n, constant_work in ((1, False), (1, True), (300, False), (5_000, False), (5_000, True)):
             drawn = exponential_exact.sample(utilities, Eta(1, 1, 1), seeded_bits(n), n, constant_work=constant_work)
-            assert drawn.tolist() == oracle(weights, seeded_bits(n), n)
+            if size == 20_000 == 4 * n and utilities.max() < 60 and not constant_work:  # by levels
+                order = np.argsort(utilities, kind="stable")
+                places = oracle([weights[outcome] for outcome in order], seeded_bits(n), n)
+                assert drawn.tolist() == order[places].tolist()
+            else:
+                assert drawn.tolist() == oracle(weights, seeded_bits(n), n)
+
+
+@pytest.mark.parametrize("eta", ETAS, ids=str)
+def test_a_level_and_a_place_in_it_are_decided_rightly_or_not_at_all(eta: Eta) -> None:
+    """Words at all distances from each edge, and any: against the edges as rationals."""
+    rng = np.random.default_rng(3)
+    for utilities in (
+        rng.integers(-7, 3, 300),
+        np.append(rng.integers(20, 25, 200), [10_000, -3]),
+        np.zeros(7, np.int64),
+    ):
+        scale = float_weights.scale_of(eta, 1.0, "i", len(utilities).bit_length())
+        levels = Levels.of(float_weights.Weighing.of(utilities, scale, False))
+        if levels is None:
+            assert len(scale.table if scale.table is not None else range(300)) > 256
+            continue
+        assert levels.order.tolist() == np.argsort(np.minimum(utilities, 1_000), kind="stable").tolist()
+        edges = [Fraction(0), *edges_of(powers(utilities[levels.order], eta))]
+        near = [int(edge * 2**64) + sign * (1 << shift) for edge in edges for shift in range(48) for sign in (-1, 0, 1)]
+        words = np.array([word for word in near if 0 <= word < 2**64], dtype=np.uint64)
+        words = np.append(words, seeded_bits(1).words(2_000))
+        places = np.empty(len(words), dtype=np.int64)
+        levels.judge(words, places)
+        decided = (places != DOUBTFUL).nonzero()[0].tolist()
+        assert set(range(len(words) - 2_000, len(words))) <= set(decided)
+        for at in decided:
+            begin, end = Fraction(int(words[at]), 2**64), Fraction(int(words[at]) + 1, 2**64)
+            assert edges[places[at]] <= begin
+            assert end <= edges[places[at] + 1]
+
+
+def test_a_draw_by_levels_that_floats_cannot_tell_is_decided_by_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    utilities, doubted = np.random.default_rng(1).integers(0, 4, 20_000), list[int]()
+    drawn = exponential_exact.sample(utilities, Eta(1, 1, 1), seeded_bits(1), 5_000)
+    judge = Levels.judge
+
+    def doubting(self: Levels, words: NDArray[np.uint64], found: NDArray[np.int64]) -> None:
+        judge(self, words, found)
+        found[::1_000] = DOUBTFUL
+        doubted.append(len(found[::1_000]))
+
+    monkeypatch.setattr(Levels, "judge", doubting)
+    assert exponential_exact.sample(utilities, Eta(1, 1, 1), seeded_bits(1), 5_000).tolist() == drawn.tolist()
+    assert doubted == [5]
 
 
 @pytest.mark.parametrize("size", [9_000, 16_384, 70_001])
