@@ -39,11 +39,14 @@ def examined(one: Exhibit, release: Release, interpreter: str = "") -> Result:
     Raises ExhibitError where exhibit.py lacks a name, TargetError where a program breaks the protocol.
     """
     names = _names(one)
-    if missing := [name for name in ("data", "adjacent") if name not in names]:
+    required = ("data",) if "law" in names else ("data", "adjacent")
+    if missing := [name for name in required if name not in names]:
         raise ExhibitError(f"{one.name}/exhibit.py: {', '.join(missing)} must be defined")
     with _function(one, release, names, interpreter) as (function, batch):
         if "bound" in names:
             return _stability(function, names, one.seconds, batch)
+        if "law" in names:
+            return check(function, names["data"], law=names["law"], batch=batch, seconds=one.seconds)
         return check(function, names["data"], names["adjacent"], names["claim"], batch=batch, seconds=one.seconds)
 
 

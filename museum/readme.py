@@ -13,8 +13,8 @@ ALPHA = 1e-6  # of a check: what `check` takes where it is not told
 HEAD = """# The museum
 
 Public flaws of released software, each checked as a user would check it: `subnormal.check` gets a function, the domain
-of its data and its claim, and no hint. `make museum` installs each release into an environment of its own, checks it,
-and writes this page. [CONTRIBUTING.md](../CONTRIBUTING.md) says what an exhibit is.
+of its data and its claim (or the law that its noise declares), and no hint. `make museum` installs each release into an
+environment of its own, checks it, and writes this page. [CONTRIBUTING.md](../CONTRIBUTING.md) says what an exhibit is.
 
 {summary}
 """
@@ -24,8 +24,9 @@ FLAWS = """
 
 An exhibit's name leads to what is checked, its date to the report that made the flaw public, and its verdict to the
 page of its check, with both inputs and the event. The evidence is *exact* (one pair of inputs proves it), *modelled*
-(it holds if the calls that draw noise draw what their names say) or *sequential* (an event that was fixed before it was
-counted, in as many runs of one input as of the other). A row with exact evidence is the same in every run. A flaw that
+(it holds if the calls that draw noise draw what their names say), *sequential* (an event that was fixed before it was
+counted, in as many runs of one input as of the other) or *law* (events that the declared law has fixed, in runs of one
+input). A row with exact evidence is the same in every run. A flaw that
 the check does not find stays here, is called missed, and says why.
 
 | exhibit | public since | flawed release | verdict | decided by | evidence | fixed release |

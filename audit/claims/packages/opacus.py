@@ -1,7 +1,10 @@
-"""opacus: its Gaussian and Rényi accountants. The files are loaded by themselves: importing the package needs torch."""
+"""opacus: its accountants. Their files are loaded by themselves: importing the package needs torch."""
 
+import importlib
 import importlib.metadata
 import importlib.util
+import sys
+import types
 
 
 def module(path):
@@ -13,7 +16,27 @@ def module(path):
     return loaded
 
 
+def without_torch(name, **names):
+    """Make a module of the release known that holds these names only, and finds the files of its folder."""
+    made = types.ModuleType(name)
+    made.__path__ = [str(importlib.metadata.distribution("opacus").locate_file(name.replace(".", "/")))]
+    vars(made).update(names)
+    sys.modules[name] = made
+
+
+def prv_accountant():
+    """Return the class; None in a release that has none."""
+    without_torch("opacus")
+    without_torch("opacus.accountants")
+    without_torch("opacus.optimizers", DPOptimizer=object)
+    try:
+        return importlib.import_module("opacus.accountants.prv").PRVAccountant
+    except ModuleNotFoundError:
+        return None
+
+
 gdp, rdp = module("gdp.py"), module("rdp.py")
+PRV = prv_accountant()
 ALPHAS = [1 + x / 10.0 for x in range(1, 100)] + list(range(12, 64))  # the default of RDPAccountant
 
 
@@ -38,6 +61,16 @@ def rdp_renyi(alpha, tau, delta):
     return rdp.get_privacy_spent(orders=[alpha], rdp=[tau], delta=delta)[0]
 
 
+def prv_sampled_gaussian(sigma, sampling, steps, delta):
+    one = PRV()
+    one.history = [(sigma, sampling, steps)]
+    return one.get_epsilon(delta)
+
+
+def prv_gaussian(sigma, steps, delta):
+    return prv_sampled_gaussian(sigma, 1.0, steps, delta)
+
+
 ANSWERS = {
     ("gdp", "sampled-gaussian"): gdp_sampled_gaussian,
     ("rdp", "sampled-gaussian"): rdp_sampled_gaussian,
@@ -45,3 +78,5 @@ ANSWERS = {
     ("rdp", "sampled-gaussian-renyi"): rdp_sampled_gaussian_renyi,
     ("rdp", "renyi"): rdp_renyi,
 }
+if PRV is not None:
+    ANSWERS |= {("prv", "sampled-gaussian"): prv_sampled_gaussian, ("prv", "gaussian"): prv_gaussian}
