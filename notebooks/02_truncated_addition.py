@@ -13,19 +13,14 @@
 # %% [markdown]
 # # Truncated addition, and rounded addition
 #
-# *Every weight is positive, and still an outcome becomes impossible: not the weights are lost, but their sum.*
+# **Claim.** The exponential mechanism in floats is broken even where every weight is positive: a sum loses what is
+# added to it, or counts it double. No $\varepsilon$ helps.
 #
-# **The mechanism.** The exponential mechanism picks outcome $o$ with probability proportional to $e^{-\varepsilon
-# u(o)/2}$. Code draws it from running sums: with weights $w_1, w_2, \dots$ and $c_i = (w_1 + \dots + w_i)/T$, take a
-# uniform $r \in [0, 1)$ and return the first $i$ with $c_i > r$. So outcome $i$ has probability $c_i - c_{i-1}$, the
-# amount by which the running sum *moves* at $i$.
+# **Mechanism.** Weights $w_i = e^{-\varepsilon u_i/2}$, their running sums $c_i$, and the first outcome whose share
+# $c_i/T$ exceeds a uniform number. So an outcome has the probability by which the sum *moves* at it.
 #
-# **The claim.** $\varepsilon$-differential privacy, when one record moves each utility by at most 1. No event can
-# then tell the two worlds apart with an advantage above $\tanh(\varepsilon/2)$, and no outcome that is possible in
-# one world is impossible in the other.
-#
-# **The attacks.** Make running sums that do not move when they should (truncated addition), or that move too far, a
-# thousand times, in the same direction (rounded addition).
+# **You will see** a sum that does not move, outcomes that become impossible, why no sample can prove that at
+# $\varepsilon = 37$, and a thousand rounding errors of one sign. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -44,11 +39,11 @@ ROUNDED_TYPE = np.float16  # with np.float32 try ε = 0.001 and k = 2**22
 RUNS = 100_000  # draws in each world (base 2: 4,000 at most)
 SEED = 1
 
-# %%
-import matplotlib.pyplot as plt
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from IPython.display import Markdown, display
 
-from pictures import IN, OUT, side_by_side
+from explore import explore
+from pictures import Panel, picture, side_by_side
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
@@ -62,8 +57,17 @@ from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
 from subnormal.mechanisms.samplers import float_uniforms
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "ε ≥", "exact", "sampled"]
+
+
+def audited(attack, *names, runs=RUNS):
+    """A row for each of the named members: its exact laws, and draws."""
+    return [examine(Crossing(attack, member(name)), seed=SEED, runs=runs, alpha=0.05) for name in names]
+
+
+def table(rows):
+    return Markdown(to_markdown(rows, TITLES))
+
 
 # %% [markdown]
 # ## One plus something is one
@@ -74,25 +78,17 @@ TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowe
 # %%
 1 + 2.0**-53 == 1, 1 + 1.0000001 * 2.0**-53 == 1 + 2.0**-52
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 precision = float_uniforms.uniform_bits(FLOAT_TYPE)
 half_unit = 2.0**-precision
 small = np.linspace(0, 6, 4001)
 one = np.ones((), FLOAT_TYPE)
 gained = (one + (small * half_unit).astype(FLOAT_TYPE) - one).astype(float) / half_unit
-
-_, axes = plt.subplots(figsize=(8.5, 4.4))
-axes.plot(small, small, color="0.6", label="on paper")
 steps = np.where(np.diff(gained, prepend=gained[0]) > 0, np.nan, gained)
-axes.plot(small, steps, color="black", linewidth=2.5, label=f"in {np.dtype(FLOAT_TYPE).name}")
-axes.annotate("swallowed", (0.5, 0), (0.5, 1.35), ha="center", arrowprops={"arrowstyle": "->"}, fontsize=13)
-axes.annotate(
-    "rounded up\nto double", (1.05, 2), (0.75, 3.2), ha="center", arrowprops={"arrowstyle": "->"}, fontsize=13
-)
-axes.set_xlabel(f"weight w added to 1, in units of $2^{{-{precision}}}$")
-axes.set_ylabel("what the sum gains")
-axes.legend(loc="upper left", bbox_to_anchor=(0.02, 1.02))
-plt.show()
+curves = {"on paper": (small, small, "grey line"), f"in {np.dtype(FLOAT_TYPE).name}": (small, steps, "black line")}
+notes = {(0.5, 0, 0.5, 1.35): "swallowed", (1.05, 2, 0.75, 3.2): "rounded up\nto double"}
+labels = {"x": f"weight w added to 1, in units of $2^{{-{precision}}}$", "y": "what the sum gains"}
+picture(Panel(curves=curves, notes=notes, legend="lower right", **labels))
 
 # %% [markdown]
 # Both attacks are in this picture: truncated addition lives on the flat step at zero, rounded addition on both sides
@@ -121,11 +117,33 @@ for name, law in (("in ", law_in), ("out", law_out)):
     print(f"{name}  P(first) = {float(law.probability(0)[0]):.6f}   P(second) = {float(law.probability(1)[0]):.6f}")
 
 # %%
-broken = [examine(Crossing(attack, member(name)), seed=SEED, runs=RUNS, alpha=0.05) for name in attack.breaks]
-exact_twin = Crossing(attack, member("exponential-base2"))
-base2 = examine(exact_twin, seed=SEED, runs=RUNS, alpha=0.05)
-display(side_by_side([broken[0], base2]))
-display(Markdown(to_markdown([*broken, base2], TITLES)))
+rows = audited(attack, *attack.breaks, "exponential-base2")
+side_by_side([rows[0], rows[-1]])
+
+# %%
+table(rows)
+
+# %% [markdown]
+# ### Move the sliders
+#
+# The exact laws of the attack, without draws. At $\varepsilon = 1$ the attack is still there: look at how many
+# outcomes one world cannot reach.
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def laws(epsilon, outcomes, float_type):
+    """Both worlds of truncated addition: the naive mechanism in these floats, and the exact one."""
+    attack = truncated_addition(epsilon, outcomes, float_type)
+    return side_by_side(audited(attack, attack.breaks[0], "exponential-base2", runs=0))
+
+
+# %%
+explore(
+    laws,
+    epsilon=(EPSILON, [0.5, 1, 5, 10, 20, 30, 37]),
+    outcomes=(OUTCOMES, [2, 10, 100, 1000]),
+    float_type=(FLOAT_TYPE, [np.float16, np.float32, np.float64]),
+)
 
 # %% [markdown]
 # The two "repairs" of the previous notebook fall with the rest. No weight is zero, so the one that refuses does not
@@ -144,18 +162,16 @@ display(Markdown(to_markdown([*broken, base2], TITLES)))
 # and the sample shows no more than
 # $$\varepsilon \;\ge\; \ln\frac{L}{1-L} \;\approx\; \ln\frac{n}{\ln(4/\alpha)}.$$
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 runs = np.geomspace(10, 1e18, 60)
 log_low = np.log(0.05 / 4) / runs
-_, axes = plt.subplots(figsize=(10, 4))
-axes.semilogx(runs, log_low - np.log(-np.expm1(log_low)), color="black", linewidth=2)
-axes.plot(RUNS, log_low_here := np.log(RUNS / np.log(80)), "o", color="black", markersize=9)
-axes.annotate(f"{RUNS:,} runs: ε ≈ {log_low_here:.1f}", (RUNS, log_low_here), (8, -16), textcoords="offset points")
-axes.axhline(EPSILON, color="black", linestyle="--")
-axes.annotate(f"the claim, ε = {EPSILON:g}", (12, EPSILON), (0, -16), textcoords="offset points")
-axes.set_xlabel("runs in each world")
-axes.set_ylabel("largest ε that can be shown")
-plt.show()
+log_low_here = np.log(RUNS / np.log(80))
+curves = {
+    "what a sample can show": (runs, log_low - np.log(-np.expm1(log_low)), "black line"),
+    f"{RUNS:,} runs: ε ≈ {log_low_here:.1f}": ([RUNS], [log_low_here], "black rings"),
+    f"the claim, ε = {EPSILON:g}": (None, EPSILON, "claim dashed"),
+}
+display(picture(Panel(curves=curves, log="x", x="runs in each world", y="largest ε that can be shown")))
 enough = np.log(80) * np.exp(EPSILON)
 print(f"{RUNS:,} runs: underpowered at ε = 10.03? {binomial.underpowered(RUNS, 0.05, 10.03, 0)}", end="; ")
 print(f"at 10.04? {binomial.underpowered(RUNS, 0.05, 10.04, 0)}")
@@ -186,7 +202,7 @@ for epsilon in (0.5, 1, 5, 10, 20, 30, 37):
 # the first world ($e^{-15\cdot 2.5} = 5\cdot 10^{-17}$, swallowed) and 0.5 in the second ($e^{-7.5} = 5.5\cdot
 # 10^{-4}$).
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 demonstration = np.full((2, 1000), [[2.0], [1.0]])
 demonstration[:, 0] = -0.5, 0.5
 laws = [exponential_naive.law(world, 30.0) for world in demonstration]
@@ -215,28 +231,24 @@ print(exact.compare(*laws, Claim(30.0)).verdict, "with a loss of", exact.compare
 # The weights of the two worlds differ by a factor of $e^{\varepsilon/2}$, as near to 1 as you like: on paper (dotted)
 # the two running sums can hardly be told apart. But rounding errors of the same sign do not average out: they add up.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 rounded = rounded_addition(ROUNDED_EPSILON, 1 + OTHERS, ROUNDED_TYPE)
-_, axes = plt.subplots(1, 2, figsize=(11.5, 4.3), layout="constrained")
 shown = max(1, OTHERS // 4000)
-for colour, name, world in zip((IN, OUT), ("with Alice", "without"), rounded.worlds(), strict=True):
+unit = 2.0 ** (1 - float_uniforms.uniform_bits(ROUNDED_TYPE))
+whole, start = {}, {}
+for colour, name, world in zip(("in", "out"), ("with Alice", "without"), rounded.worlds(), strict=True):
     weight = exponential_naive.weights(world, ROUNDED_EPSILON, float_type=ROUNDED_TYPE)
     sums = np.cumsum(weight).astype(float)
     paper = np.cumsum(np.exp(-ROUNDED_EPSILON * world / 2))
     added = np.arange(len(world))
-    axes[0].plot(added[::shown], sums[::shown], color=colour, linewidth=2.5, label=f"{name}, in floats")
-    axes[0].plot(added[::shown], paper[::shown], color=colour, linestyle=":", linewidth=2, label=f"{name}, on paper")
-    unit = 2.0 ** (1 - float_uniforms.uniform_bits(ROUNDED_TYPE))
-    axes[1].step(added[:13], (sums[:13] - 1) / unit, where="post", color=colour, linewidth=2.5)
-    axes[1].plot(added[:13], (paper[:13] - 1) / unit, ":", color=colour, linewidth=2)
-axes[0].set_title("all the additions", fontsize=13)
-axes[0].set_ylabel("running sum")
-axes[0].legend(fontsize=11)
-axes[1].set_title("the first twelve: a unit each, or nothing", fontsize=13)
-axes[1].set_ylabel("(running sum − 1), in units")
-for panel in axes:
-    panel.set_xlabel("weights added to the first")
-plt.show()
+    whole[f"{name}, in floats"] = added[::shown], sums[::shown], f"{colour} line"
+    whole[f"{name}, on paper"] = added[::shown], paper[::shown], f"{colour} dotted"
+    start[f"_{name}, in floats"] = added[:13], (sums[:13] - 1) / unit, f"{colour} stairs"
+    start[f"_{name}, on paper"] = added[:13], (paper[:13] - 1) / unit, f"{colour} dotted"
+words = {"x": "weights added to the first", "y": "running sum"}
+of_all = Panel(curves=whole, title="all the additions", **words)
+words["y"] = "(running sum − 1), in units"
+picture(of_all, Panel(curves=start, title="the first twelve: a unit each, or nothing", **words), size=(12.5, 4.4))
 
 # %% [markdown]
 # With Alice the sum stays 1 and the first outcome is certain. Without her it climbs to $1 + k\cdot 2^{1-p}$, and
@@ -247,13 +259,13 @@ plt.show()
 # the same weights fall below half of it, and the sum stops.)
 
 # %%
-exact_twin = Crossing(rounded, member("exponential-base2"))
-rounded_base2 = examine(exact_twin, seed=SEED, runs=RUNS, alpha=0.05)
-rounded_naive = examine(Crossing(rounded, member(rounded.breaks[0])), seed=SEED, runs=RUNS, alpha=0.05)
-display(side_by_side([rounded_naive, rounded_base2]))
-display(Markdown(to_markdown([rounded_naive, rounded_base2], TITLES)))
+rows = audited(rounded, rounded.breaks[0], "exponential-base2")
+side_by_side(rows)
+
+# %%
 climb = OTHERS * unit
 print(f"formula: {climb / (1 + climb):.4f}")
+table(rows)
 
 # %% [markdown]
 # This time the sample convicts too: a claim of 0.02 is easy to exceed.
@@ -278,15 +290,18 @@ print(f"formula: {climb / (1 + climb):.4f}")
 # next: it is impossible. In $(5, 1, 1)$ the same outcome has probability one half. Sums and uniform must *both* be
 # exact.
 #
+# ```python
+# sorted_worlds = [np.sort(world)[::-1] for world in truncated_addition(37.0, 1000).worlds()]
+# for worlds in (sorted_worlds, (np.array([4, 2, 0]), np.array([5, 1, 1]))):
+#     laws = [exponential_naive.law(world, 37.0) for world in worlds]
+#     evidence = exact.compare(*laws, Claim(37.0))
+#     print(
+#         f"{len(worlds[0]):>4} outcomes: {evidence.verdict}, loss = {evidence.epsilon}, δ at ε = {evidence.delta:.3f}"
+#     )
+# print("P(second):", *(float(law.probability(1)[0]) for law in laws))
+# ```
+#
 # </details>
-
-# %%
-sorted_worlds = [np.sort(world)[::-1] for world in truncated_addition(37.0, 1000).worlds()]
-for worlds in (sorted_worlds, (np.array([4, 2, 0]), np.array([5, 1, 1]))):
-    laws = [exponential_naive.law(world, 37.0) for world in worlds]
-    evidence = exact.compare(*laws, Claim(37.0))
-    print(f"{len(worlds[0]):>4} outcomes: {evidence.verdict}, loss = {evidence.epsilon}, δ at ε = {evidence.delta:.3f}")
-print("P(second):", *(float(law.probability(1)[0]) for law in laws))
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -296,11 +311,12 @@ print("P(second):", *(float(law.probability(1)[0]) for law in laws))
 # \approx 1.9\cdot 10^{-9}$. Nobody claims so little for one release, but the outcomes that Alice makes impossible have
 # infinite loss at any $\varepsilon$, and the bound in $k$ is only about the advantage.
 #
+# ```python
+# for epsilon in (1e-6, 1e-9):
+#     pair = rounded_addition(epsilon, 1 + (1 << 22), np.float64)
+#     row = examine(Crossing(pair, member("exponential-naive-float64")), seed=SEED, runs=0, alpha=0.05)
+#     print(f"ε = {epsilon:g}: advantage {row.exact.advantage:.2g}, allowed {row.advantage_allowed:.2g}, ", end="")
+#     print(f"{epsilon * 2.0**51:.2g} outcomes needed; loss = {row.exact.epsilon}")
+# ```
+#
 # </details>
-
-# %%
-for epsilon in (1e-6, 1e-9):
-    pair = rounded_addition(epsilon, 1 + (1 << 22), np.float64)
-    row = examine(Crossing(pair, member("exponential-naive-float64")), seed=SEED, runs=0, alpha=0.05)
-    print(f"ε = {epsilon:g}: advantage {row.exact.advantage:.2g}, allowed {row.advantage_allowed:.2g}, ", end="")
-    print(f"{epsilon * 2.0**51:.2g} outcomes needed; loss = {row.exact.epsilon}")

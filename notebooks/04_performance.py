@@ -13,18 +13,14 @@
 # %% [markdown]
 # # What exactness costs
 #
-# *The naive mechanism is broken, the base-2 mechanism is slow, and for years that looked like the choice.*
+# **Claim.** An exact mechanism need not be slow. The naive one is broken, the base-2 one writes $n \times n$ digits
+# for a draw, and a third has the *same exact law* as base 2 and is faster than the broken one.
 #
-# Notebook 03 closed the gap between proof and program by rounding nothing. This one asks for the bill, and then why
-# one need not pay it: there is a mechanism with **the same exact law** that is faster than the broken one.
+# **Mechanism.** The exponential mechanism with weights $2^{-u(o)}$. The third, "exact", decides with floats whose
+# errors are *proved*, and asks integers only when those cannot tell.
 #
-# Three members of the family `exponential`, all with weights $2^{-u(o)}$:
-#
-# | member | weights | random bits | law |
-# |---|---|---|---|
-# | naive float64 | floats, rounded | 53 | broken (notebooks 01, 02) |
-# | base 2 | every digit of every weight | as many as the weights have digits | exact |
-# | exact | floats with *proved* errors; integers when they cannot tell | 64, hardly ever more | exact, the same |
+# **You will see** which random words need more bits, the law checked on every string of bits, and the time of a draw
+# against the number of outcomes, measured now. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -37,27 +33,33 @@ ROUNDS = 7  # times that everything is measured
 ETA = Eta(3, 2, 1)  # the rate in the small examples: B = 3/4
 SEED = 1  # the order of the measurements
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import sys
 from fractions import Fraction
 from itertools import pairwise
 
-import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import Markdown, display
+from IPython.display import Image, Markdown
 
+from explore import explore
+from pictures import cells
 from subnormal.audit.evidence import exhaustive
-from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
-from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.samplers import float_weights
 
 sys.path.insert(0, "..")  # the benchmarks are in the folder above
 from benchmarks.figures import curves, figures
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+# %% [markdown]
+# Three members of the family `exponential`, all with weights $2^{-u(o)}$:
+#
+# | member | weights | random bits | law |
+# |---|---|---|---|
+# | naive float64 | floats, rounded | 53 | broken (notebooks 01, 02) |
+# | base 2 | every digit of every weight | as many as the weights have digits | exact |
+# | exact | floats with *proved* errors; integers when they cannot tell | 64, hardly ever more | exact, the same |
 
 # %% [markdown]
 # ## Why exactness was dear
@@ -86,27 +88,31 @@ for n in (10, 100, 1_000, 10_000):
 #
 # Here with words of 4 bits, so that it can be seen: five outcomes, $u = (0, 1, 2, 3, 4)$.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 FIVE, WORD = np.arange(5), 4
-law = exponential_exact.law(FIVE, ETA)
-edges = [float(sum(law.probability(before)[0] for before in range(outcome))) for outcome in range(6)]
 
-_, axes = plt.subplots(figsize=(11, 2.9), layout="constrained")
-for outcome, (start, end) in enumerate(pairwise(edges)):
-    axes.barh(1, end - start, left=start, color="#0072b2", alpha=0.25, edgecolor="#0072b2", linewidth=2)
-    axes.text((start + end) / 2, 1, f"outcome {outcome}", ha="center", va="center")
-for word in range(1 << WORD):
-    start, end = word / 2**WORD, (word + 1) / 2**WORD
-    straddles = any(start < edge < end for edge in edges)
-    fill, ink = ("#d55e00", "white") if straddles else ("0.9", "black")
-    axes.barh(0, end - start, left=start, color=fill, edgecolor="white", linewidth=2)
-    axes.text((start + end) / 2, 0, f"{word:0{WORD}b}", ha="center", va="center", color=ink)
-axes.vlines(edges[1:-1], -0.4, 1.4, color="black", linewidth=1)
-axes.set_xlim(-0.01, 1.01)
-axes.set_yticks([0, 1], ["first word of U", "cells"])
-axes.set_xlabel("orange: an edge lies inside, more bits are needed")
-axes.spines["left"].set_visible(False)
-plt.show()
+
+def words_of(outcomes, base, word_bits):
+    """The cells of the outcomes, u = 0, 1, 2, …, and the first words: an orange one does not decide."""
+    law = exponential_exact.law(np.arange(outcomes), Eta(base.numerator, base.denominator.bit_length() - 1, 1))
+    ends = [float(sum(law.probability(before)[0] for before in range(upto))) for upto in range(outcomes + 1)]
+    words = []
+    for word in range(1 << word_bits):
+        start, end = word / 2**word_bits, (word + 1) / 2**word_bits
+        straddles = any(start < edge < end for edge in ends)
+        words.append((start, end, f"{word:0{word_bits}b}" if word_bits < 5 else "", "out" if straddles else "pale"))
+    outcome_cells = [(*pair, f"{outcome}", "in") for outcome, pair in enumerate(pairwise(ends))]
+    x = "orange: an edge lies inside, more bits are needed"
+    return cells({"outcomes": outcome_cells, "first word of U": words}, x, (12, 3))
+
+
+# %%
+explore(
+    words_of,
+    outcomes=(5, [2, 3, 5, 8]),
+    base=(ETA.base, [Fraction(1, 2), Fraction(3, 4), Fraction(7, 8)]),
+    word_bits=(WORD, [2, 3, 4, 6, 8]),
+)
 
 # %% [markdown]
 # $n$ outcomes have $n - 1$ inner edges, and each lies inside at most one of the $2^w$ intervals of a $w$-bit word. So
@@ -143,7 +149,7 @@ print(f"   error measured: at most {float(worst) * 2**53:.2f} units, by rational
 # Again every bit string, of up to three words of 4 bits. Strings that three words leave undecided are the gap between
 # lower and upper:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 walked = exhaustive.law(lambda bits: int(exponential_exact.sample(FIVE, ETA, bits, 1)[0]), 3 * WORD, WORD)
 formula = base2.law(FIVE, ETA)
 for outcome in range(5):
@@ -168,9 +174,7 @@ measured = [figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK) for pla
 # ### More outcomes
 
 # %%
-_, axes = plt.subplots(figsize=(12, 5), layout="constrained")
-figures.draw(axes, measured[0])
-plt.show()
+Image(figures.to_png(measured[0]))
 
 # %% [markdown]
 # - **Base 2** starts as $n^1$, the interpreter's cost for each number, and bends towards $n^2$ as the numbers grow
@@ -185,9 +189,7 @@ plt.show()
 # ### How the precision was found
 
 # %%
-_, axes = plt.subplots(figsize=(12, 5), layout="constrained")
-figures.draw(axes, measured[1])
-plt.show()
+Image(figures.to_png(measured[1]))
 
 # %% [markdown]
 # Shorter numbers are faster once numbers are long. The search for their length (Algorithm 1) is needed once for each
@@ -204,9 +206,7 @@ plt.show()
 # yet its digits must be carried.
 
 # %%
-_, axes = plt.subplots(figsize=(12, 5), layout="constrained")
-figures.draw(axes, measured[2])
-plt.show()
+Image(figures.to_png(measured[2]))
 
 # %% [markdown]
 # Base 2 carries them: flat until the digits outweigh the interpreter, then rising. For the other two $2^{-30}$ and
@@ -216,20 +216,20 @@ plt.show()
 # %% [markdown]
 # ### Side by side
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 lines = ["| figure | curve | grows like | time | to the figure's first |", "|---|---|---:|---:|---:|"]
 for timings in measured:
     at = timings.common_size
     for series in timings.series:
         microseconds = 1e6 * series.median[series.sizes.index(at)]
-        cells = [
+        columns = [
             f"{timings.name}, n = {at:,}",
             series.name,
             f"$n^{{{series.exponent:z.2f}}}$",
             f"{microseconds:,.0f} µs",
         ]
-        lines.append(f"| {' | '.join(cells)} | × {timings.ratios()[series.name]:,.2f} |")
-display(Markdown("\n".join(lines)))
+        lines.append(f"| {' | '.join(columns)} | × {timings.ratios()[series.name]:,.2f} |")
+Markdown("\n".join(lines))
 
 # %% [markdown]
 # What is not in these figures: the time itself may tell on the data. Base 2 works longer on some data than on others,
@@ -253,21 +253,25 @@ display(Markdown("\n".join(lines)))
 # fails with probability $1 - 1000/1024$: the average is higher by that much. Bit by bit takes only 2 on steep data and
 # about 10 on flat ones: the fewest bits of all, and the plainest tale of how concentrated the weights are.
 #
+# ```python
+# from subnormal.mechanisms.bits import seeded_bits
+# from subnormal.mechanisms.exponential import naive as exponential_naive
+#
+# DRAWS, limits = 500, Limits(0, 999, 1_000)
+# for name, data in {"steep": np.arange(1_000), "flat": np.zeros(1_000, dtype=np.int64)}.items():
+#     bits = seeded_bits(SEED)
+#     exponential_naive.sample(data, curves.EPSILON, bits, DRAWS)
+#     print(f"{name}:   naive {bits.consumed / DRAWS:g}", end="")
+#     for sampler in ("all-bits", "bit-by-bit"):
+#         bits = seeded_bits(SEED)
+#         base2.sample(data, curves.ETA, bits, DRAWS, limits=limits, sampler=sampler)
+#         print(f",   base 2 {sampler} {bits.consumed / DRAWS:,.2f}", end="")
+#     bits = seeded_bits(SEED)
+#     exponential_exact.sample(data, curves.ETA, bits, DRAWS)
+#     print(f",   exact {bits.consumed / DRAWS:g}")
+# ```
+#
 # </details>
-
-# %%
-DRAWS, limits = 500, Limits(0, 999, 1_000)
-for name, data in {"steep": np.arange(1_000), "flat": np.zeros(1_000, dtype=np.int64)}.items():
-    bits = seeded_bits(SEED)
-    exponential_naive.sample(data, curves.EPSILON, bits, DRAWS)
-    print(f"{name}:   naive {bits.consumed / DRAWS:g}", end="")
-    for sampler in ("all-bits", "bit-by-bit"):
-        bits = seeded_bits(SEED)
-        base2.sample(data, curves.ETA, bits, DRAWS, limits=limits, sampler=sampler)
-        print(f",   base 2 {sampler} {bits.consumed / DRAWS:,.2f}", end="")
-    bits = seeded_bits(SEED)
-    exponential_exact.sample(data, curves.ETA, bits, DRAWS)
-    print(f",   exact {bits.consumed / DRAWS:g}")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -279,21 +283,19 @@ for name, data in {"steep": np.arange(1_000), "flat": np.zeros(1_000, dtype=np.i
 # cannot know better, and base 2 bends upwards. The empirical one finds that $\log_2 n$ bits will do, and stays near
 # $n^1$: here the trial is worth its trouble.
 #
+# ```python
+# def flat(size):
+#     return np.zeros(size, dtype=np.int64)
+#
+#
+# flat_curves = (
+#     curves.naive(flat, 1 << 19),
+#     curves.base2(flat, 1 << 15, "theoretical"),
+#     curves.base2(flat, 1 << 15, "empirical"),
+#     curves.exact(flat, 1 << 19),
+# )
+# plan = figures.Plan("flat", "One draw, all utilities equal", "outcomes n, with u(o) = 0", 16, 2, flat_curves)
+# Image(figures.to_png(figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK)))
+# ```
+#
 # </details>
-
-
-# %%
-def flat(size):
-    return np.zeros(size, dtype=np.int64)
-
-
-flat_curves = (
-    curves.naive(flat, 1 << 19),
-    curves.base2(flat, 1 << 15, "theoretical"),
-    curves.base2(flat, 1 << 15, "empirical"),
-    curves.exact(flat, 1 << 19),
-)
-plan = figures.Plan("flat", "One draw, all utilities equal", "outcomes n, with u(o) = 0", 16, 2, flat_curves)
-_, axes = plt.subplots(figsize=(12, 5), layout="constrained")
-figures.draw(axes, figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK))
-plt.show()

@@ -13,20 +13,15 @@
 # %% [markdown]
 # # Randomized rounding: exact weights for real utilities
 #
-# *A power of two with a fractional exponent is irrational. So the exponent is made whole, by tossing a coin.*
+# **Claim.** A mechanism with exact weights can take real utilities at no cost in privacy. The cost in accuracy is a
+# few percent of the largest probability, proved, and a thousand draws do not show it.
 #
-# **The mechanism.** Laplace noise, seen as a selection: the outcomes $o$ are a grid, lower, lower $+\gamma$, …, upper;
-# the utility of an outcome is its distance from the true value, $u(o) = |f - o|$; and $o$ is chosen by the weight
-# $2^{-\eta u(o)}$. That is Laplace noise of scale $1/(\eta\ln 2)$ on the grid.
+# **Mechanism.** Laplace noise as a selection: outcomes on a grid, $u(o) = |f - o|$, weight $2^{-\eta u(o)}$. Before
+# each draw every utility is rounded to a whole number, up with probability $u - \lfloor u\rfloor$ (Ilvento 2020,
+# Mechanism 4).
 #
-# **The trouble.** The base-2 mechanism needs $2^{-\eta u}$ to be a dyadic number, and it is one for whole $u$ only.
-#
-# **The remedy** (Ilvento 2020, Mechanism 4). Before each draw every utility is rounded at random, up with probability
-# $u - \lfloor u\rfloor$ and down otherwise. The claim $\varepsilon = 2\Delta\eta\ln 2$ stays as it is: for each
-# outcome of the coins, two utilities at most $\Delta$ apart ($\Delta$ a whole number) become integers at most $\Delta$
-# apart.
-#
-# **The question.** Privacy costs nothing, then. What does it cost in accuracy?
+# **You will see** the mean of all roundings as a chord, proved bounds around it, and what samples can tell. **To
+# present: 12 minutes**, up to "Figure 8"; the rest is for reading.
 
 # %% [markdown]
 # ## Change me
@@ -43,19 +38,19 @@ VALUE = 0.0  # the true value f
 REPEATS = {1_000: 200, 100_000: 12}  # how often two samples of each size are compared
 SEED = 1
 
-# %%
-import matplotlib.pyplot as plt
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
+from IPython.display import display
 from scipy.stats import ks_2samp, laplace
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture
 from subnormal.audit.statistics.binomial import ks_distance
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.laplace import naive as laplace_naive
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 SCALE = 1 / (ETA.bits * np.log(2))
 PUBLIC = {"grid": GRID, "lower": -LIMIT, "upper": LIMIT}
 OUTCOMES = laplace_as_selection.outcomes(**PUBLIC)
@@ -67,31 +62,37 @@ def utilities(grid=GRID):
 
 
 # %% [markdown]
+# **The trouble.** The base-2 mechanism needs $2^{-\eta u}$ to be a dyadic number, and it is one for whole $u$ only.
+#
+# **The remedy.** For each outcome of the coins, two utilities at most $\Delta$ apart ($\Delta$ a whole number) become
+# integers at most $\Delta$ apart. So the claim $\varepsilon = 2\Delta\eta\ln 2$ stays as it is, and the scale of the
+# noise is $1/(\eta\ln 2)$ on the grid lower, lower $+\gamma$, …, upper. The question is what it costs in accuracy.
+
+# %% [markdown]
 # ## One rounding, and the mean of all
 #
-# Black: one rounding of all utilities. Every weight is now a whole power of $2^{-\eta}$. Red: the mean of the weight
-# over all coins, $(1-c)\,2^{-\eta\lfloor u\rfloor} + c\,2^{-\eta\lceil u\rceil}$ with $c = u - \lfloor u\rfloor$: the
-# chord of the curve between two whole utilities. It touches the true weight there, and lies a little above in between.
+# Black: one rounding of all utilities. Every weight is now a whole power of $2^{-\eta}$. Dark red: the mean of the
+# weight over all coins, $(1-c)\,2^{-\eta\lfloor u\rfloor} + c\,2^{-\eta\lceil u\rceil}$ with $c = u - \lfloor
+# u\rfloor$: the chord of the curve between two whole utilities. It touches the true weight there, and lies a little
+# above in between.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 u, base = utilities(), float(ETA.base)
 once = randomized_rounding.randomized(u, seeded_bits(SEED))
 up = u - np.floor(u)
 chord = (1 - up) * base ** np.floor(u) + up * base ** np.ceil(u)
-
-_, axes = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
 near = np.abs(OUTCOMES - VALUE) <= 3
-axes[0].plot(OUTCOMES[near], u[near], color="0.6", linewidth=2, label="$u = |f - o|$")
-axes[0].plot(OUTCOMES[near], once[near], ".", color="black", markersize=7, label="rounded, once")
-axes[0].set_ylabel("utility")
-axes[1].plot(OUTCOMES[near], base ** u[near], color="0.6", linewidth=2, label=r"$2^{-\eta u}$")
-axes[1].plot(OUTCOMES[near], base ** once[near], ".", color="black", markersize=7, label="rounded, once")
-axes[1].plot(OUTCOMES[near], chord[near], color="crimson", linewidth=2, label="mean over the coins")
-axes[1].set_ylabel("weight")
-for panel in axes:
-    panel.set_xlabel("outcome o")
-    panel.legend(loc="upper center" if panel is axes[0] else "upper right", fontsize=11)
-plt.show()
+at = OUTCOMES[near]
+utility = {"$u = |f - o|$": (at, u[near], "grey line"), "rounded, once": (at, once[near], "black dots")}
+weight = {
+    r"$2^{-\eta u}$": (at, base ** u[near], "grey line"),
+    "rounded, once": (at, base ** once[near], "black dots"),
+    "mean over the coins": (at, chord[near], "claim line"),
+}
+left = Panel(curves=utility, x="outcome o", y="utility", ylim=(-0.2, 4.2), legend="upper center")
+display(
+    picture(left, Panel(curves=weight, x="outcome o", y="weight", ylim=(0, 1.6), legend="upper right"), size=(13, 4.4))
+)
 print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 
 # %% [markdown]
@@ -107,7 +108,7 @@ print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 #
 # First a small instance, $\gamma = \frac14$ on $[-1, 1]$, where the six fractions *can* be enumerated:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 small = laplace_as_selection.steps(0, grid=-2, lower=-1, upper=1) / 4
 law = base2.law(small, ETA)
 bounds = randomized_rounding.bounds(small, ETA)
@@ -124,24 +125,38 @@ for index, utility in enumerate(small):
 # Now on $[-10, 10]$. Divided by $\gamma$, so that the panels can be compared: a density. The exact rounded probability
 # of every outcome lies in the coloured band; the black line is the unrounded one.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 GRIDS = range(-2, -7, -1)
 BOUNDS = {grid: randomized_rounding.bounds(utilities(grid), ETA) for grid in GRIDS}
 LOWER = {grid: np.array(bounds.lower, dtype=float) for grid, bounds in BOUNDS.items()}
 UNROUNDED = {grid: np.array([low for low, _ in bounds.unrounded], dtype=float) for grid, bounds in BOUNDS.items()}
 
-_, axes = plt.subplots(1, 3, figsize=(13, 4.4), sharey=True, layout="constrained")
-for panel, grid in zip(axes, (-2, -4, -6), strict=True):
+
+def band(eta, grid, bounds):
+    """The proved bounds of every rounded probability, and the unrounded ones, as densities."""
     at = laplace_as_selection.outcomes(grid=grid, lower=-LIMIT, upper=LIMIT)
-    lower, width = LOWER[grid] / 2.0**grid, float(BOUNDS[grid].gap) / 2.0**grid
-    panel.fill_between(at, lower, lower + width, color=IN, alpha=0.45, linewidth=0, label="$L_i$ to $L_i + A$")
-    panel.plot(at, UNROUNDED[grid] / 2.0**grid, color="black", linewidth=1.3, label="unrounded")
-    panel.set_xlim(VALUE - 3, VALUE + 3)
-    panel.set_title(f"γ = $2^{{{grid}}}$, {len(at):,} outcomes", fontsize=13)
-    panel.set_xlabel("outcome")
-axes[0].set_ylabel("probability / γ")
-axes[0].legend(fontsize=11)
-plt.show()
+    lower, width = np.array(bounds.lower, dtype=float) / 2.0**grid, float(bounds.gap) / 2.0**grid
+    unrounded = np.array([low for low, _ in bounds.unrounded], dtype=float) / 2.0**grid
+    curves = {"$L_i$ to $L_i + A$": (at, (lower, lower + width), "in band"), "unrounded": (at, unrounded, "black line")}
+    title = f"γ = $2^{{{grid}}}$, {len(at):,} outcomes, ε = {2 * eta.nats:.3f}"
+    return Panel(curves=curves, title=title, xlim=(VALUE - 3, VALUE + 3), x="outcome", y="probability / γ")
+
+
+def law_between(eta, grid):
+    """The exact rounded law lies in the band. η is in bits."""
+    rate = ETA if eta == ETA.bits else Eta.from_epsilon(eta * np.log(2), 16)
+    known = BOUNDS.get(grid) if rate is ETA else None
+    return picture(band(rate, grid, known or randomized_rounding.bounds(utilities(grid), rate)))
+
+
+# %%
+picture(*(band(ETA, grid, BOUNDS[grid]) for grid in (-2, -4, -6)), size=(13, 4.4), share=True)
+
+# %% [markdown]
+# Another rate, another grid: a smaller $\eta$ is a smaller budget, and its chords lie nearer to the curve.
+
+# %%
+explore(law_between, eta=(ETA.bits, [0.25, 0.5, 1, 2]), grid=(GRID, [-1, -2, -3, -4]))
 
 # %% [markdown]
 # ### Figure 11: width and pointwise error against $\gamma$
@@ -151,25 +166,24 @@ plt.show()
 # falls. A finer grid has more coins, so the *sum* of the weights hardly varies any more; the chord of each single
 # weight stays where it was.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 gammas = 2.0 ** np.array(GRIDS)
 widths = np.array([float(BOUNDS[grid].gap) for grid in GRIDS])
 errors = np.array([float(max(BOUNDS[grid].error)) for grid in GRIDS])
 peaks = np.array([UNROUNDED[grid].max() for grid in GRIDS])
-_, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
-for values, colour, label in ((errors, "crimson", "largest pointwise error ≤"), (widths, IN, "width A")):
-    axes[0].loglog(gammas, values, "o-", color=colour, linewidth=2, label=label)
-    axes[1].semilogx(gammas, 100 * values / peaks, "o-", color=colour, linewidth=2)
-axes[0].loglog(gammas, peaks, "o--", color="0.6", linewidth=2, label="largest probability")
-axes[0].set_ylabel("probability")
-axes[0].legend(fontsize=11)
-axes[1].set_ylabel("% of the largest probability")
-axes[1].set_ylim(0)
-for panel in axes:
-    panel.set_xlabel("granularity γ")
-    panel.set_xticks(gammas, [f"$2^{{{grid}}}$" for grid in GRIDS])
-    panel.minorticks_off()
-plt.show()
+plain = {
+    "largest pointwise error ≤": (gammas, errors, "claim joined"),
+    "width A": (gammas, widths, "in joined"),
+    "largest probability": (gammas, peaks, "grey joined squares"),
+}
+shares = {
+    "_error": (gammas, 100 * errors / peaks, "claim joined"),
+    "_width": (gammas, 100 * widths / peaks, "in joined"),
+}
+ticks = {gamma: f"$2^{{{grid}}}$" for gamma, grid in zip(gammas, GRIDS, strict=True)}
+left = Panel(curves=plain, log="xy", ticks=ticks, x="granularity γ", y="probability")
+axes = {"log": "x", "ticks": ticks, "ylim": (0, None), "x": "granularity γ", "y": "% of the largest probability"}
+display(picture(left, Panel(curves=shares, **axes), size=(12, 4.4)))
 for gamma, width, error, peak in zip(gammas, widths, errors, peaks, strict=True):
     print(f"γ = 1/{1 / gamma:<4.0f} width {width:.2e}   error ≤ {error:.2e}   ", end="")
     print(f"of the largest probability: {width / peak:.2%} and {error / peak:.2%}")
@@ -180,22 +194,19 @@ for gamma, width, error, peak in zip(gammas, widths, errors, peaks, strict=True)
 # A rounding moves each weight by a factor between $2^{-\eta}$ and $2^{\eta}$, and the sum as well; so every probability
 # stays within $2^{\pm 2\eta}$ of the unrounded one. The lemma's bounds show how much room the proposition leaves:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 lower, upper = LOWER[GRID], LOWER[GRID] + float(BOUNDS[GRID].gap)
 ratio_low, ratio_high = lower / UNROUNDED[GRID], upper / UNROUNDED[GRID]
 within = np.abs(OUTCOMES - VALUE) <= 4
-_, axes = plt.subplots(figsize=(10, 4.2))
-axes.fill_between(OUTCOMES[within], ratio_low[within], ratio_high[within], color=IN, alpha=0.45, linewidth=0)
 chords = chord / chord.sum() / UNROUNDED[GRID]
-axes.plot(OUTCOMES[within], chords[within], "k-", linewidth=1.5)
-for sign in (-1, 1):
-    axes.axhline(2.0 ** (2 * sign * ETA.bits), color="crimson", linestyle="--", linewidth=2)
-axes.annotate(r"Proposition 3.6: $2^{\pm 2\eta}$", (OUTCOMES[within][0], 4), (4, -16), textcoords="offset points")
-axes.annotate("Lemma A.2", (VALUE, 1), (VALUE, 1.8), ha="center", arrowprops={"arrowstyle": "->"}, fontsize=13)
-axes.set_yscale("log", base=2)
-axes.set_xlabel("outcome")
-axes.set_ylabel("rounded / unrounded")
-plt.show()
+curves = {
+    "Lemma A.2": (OUTCOMES[within], (ratio_low[within], ratio_high[within]), "in band"),
+    "the chords": (OUTCOMES[within], chords[within], "black line"),
+    r"Proposition 3.6: $2^{\pm 2\eta}$": (None, 2.0 ** (2 * ETA.bits), "claim dashed"),
+    "_below": (None, 2.0 ** (-2 * ETA.bits), "claim dashed"),
+}
+axes = {"log": "y", "ylim": (0.2, 20), "legend": "upper center"}
+display(picture(Panel(curves=curves, x="outcome", y="rounded / unrounded", **axes)))
 square, exact = ETA.base**2, [law.probability(index)[0] for index in range(len(small))]
 print("Proposition 3.6, in rationals, at the small instance above:", end=" ")
 print(all(square * most <= p <= least / square for p, (least, most) in zip(exact, bounds.unrounded, strict=True)))
@@ -212,7 +223,7 @@ print(all(square * most <= p <= least / square for p, (least, most) in zip(exact
 # outputs look different?
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def base2_draws(n, seed):
     return laplace_as_selection.sample_rounded(VALUE, ETA, seeded_bits(seed, "figure 8", "base 2"), n, **PUBLIC)
 
@@ -229,21 +240,15 @@ def on_the_grid(values):
 n = max(REPEATS)
 samples = base2_draws(n, SEED), on_the_grid(naive_draws(n, SEED))
 COUNTS = [np.histogram(sample, np.append(OUTCOMES, np.inf))[0] for sample in samples]
-_, axes = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
-for counts, colour, label in zip(
-    COUNTS, (IN, OUT), ("base 2, rounded at random", "naive, clamped, on the grid"), strict=True
-):
-    axes[0].plot(OUTCOMES, counts / n, ".", color=colour, markersize=5, label=label)
-    style = {"linewidth": 3.5} if colour == IN else {"linewidth": 1.8, "linestyle": "--"}
-    axes[1].step(OUTCOMES, np.cumsum(counts) / n, color=colour, where="post", label=label, **style)
-axes[0].set_ylabel("frequency")
-axes[0].set_yscale("log")
-axes[1].set_ylabel("cumulative frequency")
-axes[1].set_xlim(VALUE - 3, VALUE + 3)
-for panel in axes:
-    panel.set_xlabel("outcome")
-axes[1].legend(fontsize=11, loc="upper left")
-plt.show()
+
+frequency, cumulated = {}, {}
+names = ("base 2, rounded at random", "naive, clamped, on the grid")
+for counts, colour, form, label in zip(COUNTS, ("in", "out"), ("stairs", "dashed stairs"), names, strict=True):
+    frequency[f"_{label}"] = OUTCOMES, counts / n, f"{colour} points"
+    cumulated[label] = OUTCOMES, np.cumsum(counts) / n, f"{colour} {form}"
+left = Panel(curves=frequency, log="y", x="outcome", y="frequency")
+limits = {"xlim": (VALUE - 3, VALUE + 3), "legend": "upper left"}
+display(picture(left, Panel(curves=cumulated, x="outcome", y="cumulative frequency", **limits), size=(13, 4.4)))
 distance = ks_distance(*(counts / n for counts in COUNTS))
 print(f"{n:,} draws each: largest distance of the two curves (Kolmogorov-Smirnov) {distance:.4f}")
 
@@ -254,7 +259,7 @@ print(f"{n:,} draws each: largest distance of the two curves (Kolmogorov-Smirnov
 # of distribution functions; the other law lies within Lemma A.2's bounds, and so does its distribution function.
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def naive_law():
     edges = np.concatenate([[-np.inf], (OUTCOMES[:-1] + OUTCOMES[1:]) / 2, [np.inf]])
     return np.diff(laplace(VALUE, SCALE).cdf(edges))
@@ -287,7 +292,7 @@ print(f"naive off the grid: {max(before.max(), after.max()):.3f}, half of the pr
 # both samples together, deal them out again at random, and rank the distance seen among those of the deals.
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def permutation_p(counts, rng, deals=99):
     n, pooled = counts[0].sum(), counts[0] + counts[1]
     dealt = rng.multivariate_hypergeometric(pooled, n, size=deals, method="marginals")
@@ -315,22 +320,16 @@ for n, rows in RESULTS.items():
     print(f"{n:>8,} {len(rows):>6} {np.median(rows[:, 0]):>10.4f} {np.median(rows[:, 1]):>9.2f}", end=" ")
     print("{:>14.1%} {:>7.1%} {:>13.1%}".format(*rates))
 
-# %%
-_, axes = plt.subplots(1, 2, figsize=(12, 4.2), sharey=True, layout="constrained")
-for panel, (n, rows) in zip(axes, RESULTS.items(), strict=True):
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+panels = []
+for n, rows in RESULTS.items():
     share = (np.arange(len(rows)) + 1) / len(rows)
-    for column, colour, label in (
-        (1, "black", "permutation"),
-        (2, IN, "scipy"),
-        (3, "crimson", "scipy, naive off the grid"),
-    ):
-        panel.step(np.sort(rows[:, column]), share, color=colour, linewidth=2, where="post", label=label)
-    panel.plot([0, 1], [0, 1], "--", color="0.7")
-    panel.set_title(f"{n:,} draws, {len(rows)} seeds", fontsize=13)
-    panel.set_xlabel("p-value")
-axes[0].set_ylabel("share of the seeds below")
-axes[1].legend(fontsize=11, loc="lower right")
-plt.show()
+    names = (("permutation", "black stairs"), ("scipy", "in stairs"), ("scipy, naive off the grid", "out stairs"))
+    curves = {label: (np.sort(rows[:, at]), share, look) for at, (label, look) in enumerate(names, 1)}
+    curves["_uniform"] = np.array([0, 1]), np.array([0, 1]), "pale dashed"
+    title, labels = f"{n:,} draws, {len(rows)} seeds", {"x": "p-value", "y": "share of the seeds below"}
+    panels.append(Panel(curves=curves, title=title, legend="lower right", **labels))
+picture(*panels, size=(12, 4.4), share=True)
 
 # %% [markdown]
 # Where the laws are the same the $p$-values are uniform, and the curve is the diagonal. Off the grid 100,000 draws are
@@ -340,7 +339,7 @@ plt.show()
 # rounded one. The threshold of each size is the one that two naive samples exceed in 5 % of the cases.
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def simulated_distances(law, n, rng, repeats=2_000):
     ours, naive = (rng.multinomial(n, masses, repeats) for masses in (law, NAIVE / NAIVE.sum()))
     return np.abs(np.cumsum(ours - naive, axis=1)).max(axis=1) / n
@@ -378,22 +377,22 @@ for n in (1_000, 100_000, 1_000_000):
 # are 1 apart, and the claim must be made for $\lceil\Delta\rceil$.) The price is a staircase instead of a curve. Its
 # distance is more than ten times as large, and ten thousand draws see it. The coin makes rounding right on average.
 #
+# ```python
+# DOWN = np.array(randomized_rounding.bounds(np.floor(u), ETA).lower, dtype=float)  # whole utilities: exact
+# at = OUTCOMES[near]
+# curves = {
+#     "unrounded": (at, UNROUNDED[GRID][near], "black line"),
+#     "at random (lower bound)": (at, LOWER[GRID][near], "in line"),
+#     "always down": (at, DOWN[near], "out steps"),
+# }
+# display(picture(Panel(curves=curves, x="outcome", y="probability")))
+# distance = ks_distance(DOWN, NAIVE)
+# print(f"Kolmogorov-Smirnov distance from naive: {distance:.4f}, at random {nearest:.4f} to {farthest:.4f}")
+# for name, there in (("always down", distance), ("at random", farthest)):
+#     print(f"   {name}: beyond the 5 % threshold, 1.36·√(2/n), from about {2 * (1.36 / there) ** 2:,.0f} draws each")
+# ```
+#
 # </details>
-
-# %%
-DOWN = np.array(randomized_rounding.bounds(np.floor(u), ETA).lower, dtype=float)  # whole utilities: exact
-_, axes = plt.subplots(figsize=(10, 4))
-axes.plot(OUTCOMES[near], UNROUNDED[GRID][near], color="black", linewidth=1.5, label="unrounded")
-axes.plot(OUTCOMES[near], LOWER[GRID][near], color=IN, linewidth=2, label="at random (lower bound)")
-axes.step(OUTCOMES[near], DOWN[near], color="crimson", linewidth=2, where="mid", label="always down")
-axes.set_xlabel("outcome")
-axes.set_ylabel("probability")
-axes.legend(fontsize=11)
-plt.show()
-distance = ks_distance(DOWN, NAIVE)
-print(f"Kolmogorov-Smirnov distance from naive: {distance:.4f}, at random {nearest:.4f} to {farthest:.4f}")
-for name, there in (("always down", distance), ("at random", farthest)):
-    print(f"   {name}: beyond the 5 % threshold, 1.36·√(2/n), from about {2 * (1.36 / there) ** 2:,.0f} draws each")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -403,12 +402,11 @@ for name, there in (("always down", distance), ("at random", farthest)):
 # $\eta = 1$ it is 1.061, and below 1.01 from $\eta\ln 2 = 0.28$ on down: the square makes it vanish. A selection with
 # $\varepsilon = 0.5$ and $\Delta = 1$ has $\eta\ln 2 = \frac14$. The certified width of Lemma A.2 falls with it.
 #
+# ```python
+# for nats in (np.log(2), 0.5, 0.28, 0.25, 0.1):
+#     bounds = randomized_rounding.bounds(utilities(), Eta.from_epsilon(nats))
+#     share = float(bounds.gap / max(bounds.lower))
+#     print(f"η ln 2 = {nats:.3f}   chord / curve ≤ {np.cosh(nats / 2):.4f}   width: {share:.2%} of the largest")
+# ```
+#
 # </details>
-
-# %%
-for nats in (np.log(2), 0.5, 0.28, 0.25, 0.1):
-    bounds = randomized_rounding.bounds(utilities(), Eta.from_epsilon(nats))
-    share = float(bounds.gap / max(bounds.lower))
-    print(
-        f"η ln 2 = {nats:.3f}   chord / curve ≤ {np.cosh(nats / 2):.4f}   width: {share:.2%} of the largest probability"
-    )

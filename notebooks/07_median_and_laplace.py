@@ -13,17 +13,14 @@
 # %% [markdown]
 # # One mechanism, many scores: Laplace noise and a private median
 #
-# *To make a question private, say how bad each answer is, and how much one person can change that.*
+# **Claim.** To make a question private, say how bad each answer is and how much one person can change that. With a
+# good score the error of a private median is a matter of ranks, and an outlier of a million days changes nothing.
 #
-# **The mechanism.** Let $u(r)$ say how bad the answer $r$ is, and let one person change no $u(r)$ by more than the
-# *sensitivity* $\Delta$. The exponential mechanism answers $r$ with probability proportional to $e^{-\varepsilon
-# u(r)/(2\Delta)}$, and is $\varepsilon$-differentially private. Everything else is the choice of a score.
+# **Mechanism.** The exponential mechanism answers $r$ with probability proportional to $e^{-\varepsilon
+# u(r)/(2\Delta)}$; one person changes no $u(r)$ by more than $\Delta$. The sampler is exact.
 #
-# **Two scores**, from a course on data privacy (Boston University, CS 558, 2012): the distance from a count, which
-# turns out to be Laplace noise; and the number of records to replace, which gives a median. (The notes write scores,
-# higher is better: $u = -\text{score}$.)
-#
-# **The sampler** is exact, in base 2 and in base $e$: what is proved below is true of what is drawn.
+# **You will see** that a count's score *is* Laplace noise, a factor of 2, and a private median of 69 patients against
+# noise on the median. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -36,19 +33,23 @@ COUNT = 7  # the count in the first part
 RUNS = 2_000  # private medians drawn for each picture
 SEED = 1
 
-# %%
-import matplotlib.pyplot as plt
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
+from IPython.display import display
 from statsmodels.datasets import heart
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, score_functions
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+# %% [markdown]
+# **Two scores**, from a course on data privacy (Boston University, CS 558, 2012): the distance from a count, which
+# turns out to be Laplace noise; and the number of records to replace, which gives a median. (The notes write scores,
+# higher is better: $u = -\text{score}$.)
 
 # %% [markdown]
 # ## Counting: the exponential mechanism is Laplace noise
@@ -59,7 +60,7 @@ plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right":
 # $$\Pr[\text{count} + k] = \frac{1-q}{1+q}\,q^{|k|},$$
 # up to what happens at the ends of the range. In base 2, with $q = 2^{-\eta} = \frac34$, as fractions:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 ETA = Eta(3, 2, 1)
 q, low, high = ETA.base, 0, 20
 law = base2.law(score_functions.count(COUNT, range(low, high + 1)), ETA)
@@ -78,20 +79,14 @@ for m in (5, 10, 20, 40):
 # So a selection on a range is Laplace noise *truncated* to it: drawn again until it falls inside. That is not the
 # *clamped* noise of a library, which moves everything beyond an end onto that end:
 
-# %%
-_, axes = plt.subplots(figsize=(10, 4))
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 values = np.arange(low, high + 1)
 selected = [float(law.probability(at)[0]) for at in range(len(values))]
 clamped = [float(mass) for mass in laplace]
 clamped[0] += float(q ** (COUNT - low + 1) / (1 + q))
 clamped[-1] += float(q ** (high - COUNT + 1) / (1 + q))
-axes.bar(values - 0.2, selected, width=0.4, color=IN, label="selection: truncated")
-axes.bar(values + 0.2, clamped, width=0.4, color=OUT, label="noise, then clamped")
-axes.set_xticks(values[::2])
-axes.set_xlabel(f"answer (the count is {COUNT})")
-axes.set_ylabel("probability")
-axes.legend()
-plt.show()
+curves = {"selection: truncated": (values, selected, "in bars"), "noise, then clamped": (values, clamped, "out bars")}
+picture(Panel(curves=curves, ticks=values[::2], x=f"answer (the count is {COUNT})", y="probability"))
 
 # %% [markdown]
 # ### The factor of 2
@@ -101,25 +96,19 @@ plt.show()
 # once for the sum of all weights, by which it is divided. For Laplace noise over all the integers the sum does not
 # depend on the count at all. So the truth is half the promise. On a range, the sum does move: near the ends.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 answers = range(41)
 losses = []
 for count in answers[:-1]:
     pair = (base2.law(score_functions.count(one, answers), ETA) for one in (count, count + 1))
     losses.append(exact.compare(*pair, selection_claim(ETA)).epsilon)
-_, axes = plt.subplots(figsize=(10, 4))
-axes.plot(
-    np.array(answers[:-1]) + 0.5, losses, "o", color="black", markersize=6, label="exact loss, count against count + 1"
-)
-axes.axhline(
-    selection_claim(ETA).epsilon, color="crimson", linestyle="--", linewidth=2, label=r"promised: $2\eta\,\ln 2$"
-)
-axes.axhline(ETA.nats, color=IN, linestyle="--", linewidth=2, label=r"Laplace noise: $\eta\,\ln 2$")
-axes.set_ylim(0, 0.62)
-axes.set_xlabel("count (answers from 0 to 40)")
-axes.set_ylabel("loss ε (nats)")
-axes.legend(loc="lower center", ncols=3, fontsize=11)
-plt.show()
+curves = {
+    "exact loss, count against count + 1": (np.array(answers[:-1]) + 0.5, losses, "black dots"),
+    r"promised: $2\eta\,\ln 2$": (None, selection_claim(ETA).epsilon, "claim dashed"),
+    r"Laplace noise: $\eta\,\ln 2$": (None, ETA.nats, "in dotted"),
+}
+labels = {"x": "count (answers from 0 to 40)", "y": "loss ε (nats)"}
+display(picture(Panel(curves=curves, ylim=(0, 0.62), legend="lower center", **labels)))
 print(f"promised {selection_claim(ETA).epsilon:.4f}, Laplace noise {ETA.nats:.4f}; ", end="")
 print(f"at the end {losses[0]:.4f}, in the middle {losses[20]:.4f}")
 
@@ -138,7 +127,7 @@ print(f"at the end {losses[0]:.4f}, in the middle {losses[20]:.4f}")
 # (The notes write $\text{score}(A, r) = -\min |A \oplus B|$ over all $B$ with median $r$; a replacement removes one
 # record and adds another, and counts 2.) Replace a record, and every $u(r)$ changes by at most 2: $\Delta = 2$.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 TABLES = {
     "{1, 100, 102, 104, 105, 200, 365}": ([1, 100, 102, 104, 105, 200, 365], [99, 100, 101, 102, 103, 104, 105, 106]),
     "{0, 0, 0, 0, 10⁶, 10⁶, 10⁶}": ([0] * 4 + [10**6] * 3, [-1, 0, 1, 2, 500_000, 10**6 - 1, 10**6, 10**6 + 1]),
@@ -158,7 +147,7 @@ for name, (records, asked) in TABLES.items():
 #
 # **The sensitivity**, on every data set of five records with values 0 to 4, and every replacement:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import combinations_with_replacement, product
 
 moves = {}
@@ -185,7 +174,7 @@ print("largest move of a score: how many of the pairs:", dict(sorted(moves.items
 #
 # The candidates are public, never taken from the data: 0 to 100 years, in tenths; 0 to 2,000 days.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 patients = heart.load_pandas().data
 AGES = np.round(10 * patients["age"].to_numpy()).astype(int)  # tenths of a year
 DAYS = patients["survival"].to_numpy().astype(int)
@@ -207,30 +196,46 @@ for name, (records, candidates, unit) in QUESTIONS.items():
         f"{name}: {len(records)} records, truth {truth:g}; five private answers at ε = {EPSILON:g}:", *released.tolist()
     )
 
-# %%
-_, axes = plt.subplots(2, 2, figsize=(13, 6.4), sharex="col", layout="constrained", height_ratios=(1, 1.3))
-for column, (name, (records, candidates, unit)) in zip(axes.T, QUESTIONS.items(), strict=True):
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def median_law(question, epsilon):
+    """The score of each candidate, and the law of the private median, with draws."""
+    records, candidates, unit = QUESTIONS[question]
     utilities = score_functions.median(records, candidates)
-    law = exponential_exact.law(utilities, EPSILON, sensitivity=score_functions.RANK_SENSITIVITY)
+    law = exponential_exact.law(utilities, epsilon, sensitivity=score_functions.RANK_SENSITIVITY)
     density = np.array([float(law.probability(index)[0]) for index in range(len(candidates))]) * unit
-    drawn = private_medians(records, candidates, EPSILON, RUNS) / unit
-    column[0].plot(candidates / unit, utilities, color="black", linewidth=2)
-    column[0].plot(records / unit, np.full(len(records), -3.0), "|", color=IN, markersize=10)
-    column[0].set_title(name, fontsize=13)
+    drawn = private_medians(records, candidates, epsilon, RUNS) / unit
     bins = np.arange(candidates[0], candidates[-1] + 1, 5 * (1 if unit == 10 else 4)) / unit
-    column[1].hist(drawn, bins=bins, density=True, color=IN, alpha=0.45, label=f"{RUNS:,} draws")
-    column[1].plot(candidates / unit, density, color="black", linewidth=2, label="the law")
-    column[1].axvline(np.median(records) / unit, color="crimson", linestyle="--", linewidth=2, label="true median")
-    column[1].set_xlabel(name)
-axes[0, 0].set_xlim(30, 65)
-axes[0, 1].set_xlim(0, 1000)
-axes[0, 0].set_ylabel("utility (lower is better)")
-axes[1, 0].set_ylabel("probability density")
-axes[1, 1].legend(fontsize=11)
-plt.show()
+    heights, _ = np.histogram(drawn, bins=bins, density=True)
+    score = {
+        "_utility": (candidates / unit, utilities, "black line"),
+        "records": (records / unit, np.full(len(records), -3.0), "in crosses"),
+    }
+    answer = {
+        f"{RUNS:,} draws": ((bins[:-1] + bins[1:]) / 2, heights, "in bars"),
+        "the law": (candidates / unit, density, "black line"),
+        "true median": (np.median(records) / unit, None, "claim dashed"),
+    }
+    xlim = (30, 65) if unit == 10 else (0, 1000)
+    return picture(
+        Panel(curves=score, xlim=xlim, x=question, y="utility (lower is better)"),
+        Panel(curves=answer, xlim=xlim, title=f"ε = {epsilon:g}", x=question, y="probability density"),
+        size=(13, 4.6),
+    )
+
+
+# %%
+explore(
+    median_law,
+    question=("median follow-up (days)", list(QUESTIONS)),
+    epsilon=(EPSILON, [0.1, 0.2, 0.5, 1, 2, 5]),
+)
+
+# %%
+median_law("median age (years)", EPSILON)
 
 # %% [markdown]
-# The blue ticks are the records. The utility climbs by 2 at every one of them. Where they lie close, as the ages do,
+# The blue crosses are the records. The utility climbs by 2 at every one of them. Where they lie close, as the ages do,
 # the law is narrow. Where they lie apart, as the days do between 68 and 110, a whole interval is equally good, and the
 # mechanism is honest about it: it picks any of them. The error is a matter of *ranks*, not of the size of the numbers,
 # and one patient with a million days would change nothing.
@@ -241,11 +246,11 @@ plt.show()
 # The other way: compute the median, add Laplace noise. The noise must cover the worst jump that one record can make,
 # the whole range of the candidates.
 
-# %%
-_, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 rng = np.random.default_rng(SEED)  # noise in floats: here only its size matters
-for panel, (name, (records, candidates, unit)) in zip(axes, QUESTIONS.items(), strict=True):
+panels = []
+for name, (records, candidates, unit) in QUESTIONS.items():
     truth, width = np.median(records), int(candidates[-1] - candidates[0])
     error = {"median by score": [], "noise on the median": []}
     for epsilon in EPSILONS:
@@ -253,22 +258,17 @@ for panel, (name, (records, candidates, unit)) in zip(axes, QUESTIONS.items(), s
         error["median by score"].append(np.abs(drawn - truth).mean() / unit)
         noisy = np.clip(truth + rng.laplace(0, width / epsilon, RUNS), candidates[0], candidates[-1])
         error["noise on the median"].append(np.abs(noisy - truth).mean() / unit)
-    for (label, errors), colour in zip(error.items(), (IN, "crimson"), strict=True):
-        panel.loglog(EPSILONS, errors, "o-", color=colour, linewidth=2, label=label)
-    panel.set_title(name, fontsize=13)
-    panel.set_xlabel("ε (nats)")
-    panel.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
-    panel.minorticks_off()
-axes[0].set_ylabel("mean error")
-axes[1].legend(fontsize=11)
-plt.show()
+    looks = zip(error.items(), ("in joined", "out joined squares"), strict=True)
+    curves = {label: (EPSILONS, errors, look) for (label, errors), look in looks}
+    panels.append(Panel(curves=curves, log="xy", ticks=EPSILONS, title=name, x="ε (nats)", y="mean error"))
+picture(*panels, size=(12.5, 4.4))
 
 # %% [markdown]
 # ### Is it private? Replace any patient
 #
 # An exact law for each data set: every patient in turn, replaced by one of 0 days, of the median, of 2,000 days.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 records, candidates, _ = QUESTIONS["median follow-up (days)"]
 
 
@@ -303,19 +303,20 @@ print(f"every pair HOLDS; the largest loss is {worst[0]:.4f} of {EPSILON:g}, at 
 # 0. A little noise on the price 100 loses three quarters. A selection judges each price by what it earns. A bid adds or
 # removes one sale at each price, so the sensitivity is the largest price.
 #
+# ```python
+# prices = np.array([100, 101, 300, 301, 302])
+# bids = [100, 100, 100, 301]
+# revenue = -score_functions.price(bids, prices)
+# law = exponential_exact.law(
+#     score_functions.price(bids, prices), 5.0, sensitivity=score_functions.price_sensitivity(prices)
+# )
+# for index, price in enumerate(prices):
+#     print(f"price {price}: revenue {revenue[index]:>3}, chosen with {float(law.probability(index)[0]):.3f} at ε = 5")
+# print("sensitivity:", score_functions.price_sensitivity(prices))
+# print("mode of a, b, a:", dict(zip("abc", (-score_functions.mode(list("aba"), list("abc"))).tolist(), strict=True)))
+# ```
+#
 # </details>
-
-# %%
-prices = np.array([100, 101, 300, 301, 302])
-bids = [100, 100, 100, 301]
-revenue = -score_functions.price(bids, prices)
-law = exponential_exact.law(
-    score_functions.price(bids, prices), 5.0, sensitivity=score_functions.price_sensitivity(prices)
-)
-for index, price in enumerate(prices):
-    print(f"price {price}: revenue {revenue[index]:>3}, chosen with {float(law.probability(index)[0]):.3f} at ε = 5")
-print("sensitivity:", score_functions.price_sensitivity(prices))
-print("mode of a, b, a:", dict(zip("abc", (-score_functions.mode(list("aba"), list("abc"))).tolist(), strict=True)))
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -324,24 +325,25 @@ print("mode of a, b, a:", dict(zip("abc", (-score_functions.mode(list("aba"), li
 # alone two are needed, at 2 each: 4, as in the table. So the two distances give different scores, and each needs its
 # own proof of its own sensitivity. A proof for the one says nothing about a program that computes the other.
 #
+# ```python
+# from itertools import combinations
+#
+# records = [1, 100, 102, 104, 105, 200, 365]
+#
+#
+# def lower_median(data):
+#     return sorted(data)[(len(data) - 1) // 2]
+#
+#
+# nearest = min(
+#     (len(records) - len(kept) + added, kept, added)
+#     for size in range(len(records) + 1)
+#     for kept in combinations(records, size)
+#     for added in range(5)
+#     if kept + (101,) * added and lower_median(kept + (101,) * added) == 101
+# )
+# print(f"distance {nearest[0]}: keep {nearest[1]}, add 101 {nearest[2]} times")
+# print("by replacements:", score_functions.median(records, [101])[0])
+# ```
+#
 # </details>
-
-# %%
-from itertools import combinations
-
-records = [1, 100, 102, 104, 105, 200, 365]
-
-
-def lower_median(data):
-    return sorted(data)[(len(data) - 1) // 2]
-
-
-nearest = min(
-    (len(records) - len(kept) + added, kept, added)
-    for size in range(len(records) + 1)
-    for kept in combinations(records, size)
-    for added in range(5)
-    if kept + (101,) * added and lower_median(kept + (101,) * added) == 101
-)
-print(f"distance {nearest[0]}: keep {nearest[1]}, add 101 {nearest[2]} times")
-print("by replacements:", score_functions.median(records, [101])[0])

@@ -13,24 +13,14 @@
 # %% [markdown]
 # # Auditing real libraries
 #
-# *You maintain a library, or somebody asks you to trust one. What can be said about it from outside, and whom do you
-# tell?*
+# **Claim.** A library can be refuted from outside, without its source: two inputs, one event, many runs, and a
+# confidence with which the event is too likely in one world. It can never be acquitted so.
 #
-# **The question.** A release promises $\varepsilon$-differential privacy: for neighbouring data and every event $E$,
-# in both directions,
-# $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E].$$
-# You cannot read its proof off its behaviour. You can *refute* it: two inputs, one event, many runs, and a confidence
-# with which the event is too likely in one world.
+# **Mechanism.** Noise that OpenDP, diffprivlib and PyDP add to a count of 1 or 0. The attack looks at the last bits of
+# the output. Both flaws that are shown of released libraries were published in 2022.
 #
-# **What is needed.** Whatever gives outcomes when asked: a library installed here, a Python function, a program in
-# any language.
-#
-#     pip install '.[libraries]'
-#
-# brings OpenDP, diffprivlib and PyDP beside the audit. Without them this notebook says so and goes on.
-#
-# **What is shown of released libraries** are two flaws, both published in 2022 and cited where they appear. This is
-# no place to publish a new one; the last part says what is.
+# **You will see** one library convicted and three that are not, a sum whose own rounding gives a record away, and how
+# to tell the maintainers. **To present: 12 minutes**, parts 1 to 3.
 
 # %% [markdown]
 # ## Change me
@@ -44,7 +34,7 @@ ALPHA = 1e-6  # the chance, at the most, that an examination accuses wrongly
 RUNS = 20_000  # runs in each world; slow members draw fewer
 SEED = 1  # governs what the audit itself draws
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import json
 import shlex
 import shutil
@@ -53,24 +43,33 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
 import subnormal
-from pictures import IN, OUT
-from subnormal.attacks.additive.grid_precision import grid_precision
+from explore import explore
+from pictures import Panel, picture
+from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
 from subnormal.audit import vectors
 from subnormal.audit.check.document import to_json
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.report import table
-from subnormal.audit.statistics import binomial
+from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.audit.targets.program import program
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 
-plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+# %% [markdown]
+# **What is needed.** Whatever gives outcomes when asked: a library installed here, a Python function, a program in
+# any language.
+#
+#     pip install '.[libraries]'
+#
+# brings OpenDP, diffprivlib and PyDP beside the audit. Without them this notebook says so and goes on.
+#
+# **What is shown of released libraries** are two flaws, both published in 2022 and cited where they appear. This is
+# no place to publish a new one; the last part says what is.
 
 # %% [markdown]
 # ## 1. What is installed
@@ -79,7 +78,7 @@ plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right":
 # library promises. Its name is library and mechanism; the version audited stands in every report, because a verdict
 # on one version says nothing of the next.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 EVERYONE = [one for of in FAMILIES for one in (*members(of), *absent(of)) if one.package]
 HERE = {one.name: one for one in EVERYONE if installed(one.package) is not None}
 lines = ["| package | version | members |", "|---|---|---|"]
@@ -105,8 +104,38 @@ if missing:
 #
 #     python -m audit run --attack grid-precision --mechanism diffprivlib-laplace --mechanism opendp-laplace
 
+# %% [markdown]
+# What is the law of such a sum, and how many runs convict it? Above the wedge a claim is broken. Move the sliders.
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def reached(epsilon, runs):
+    """The law of 1 + noise and of 0 + noise in floats, and how far a sample can tell: the interval of so many runs."""
+    low = float(off_grid_probability(grid_precision(epsilon).parameters.scale)[0])
+    p = np.linspace(0, 1, 401)
+    highest = np.minimum(np.exp(epsilon) * p, 1 - (1 - p) / np.exp(epsilon))
+    lowest = np.maximum(p / np.exp(epsilon), 1 - np.exp(epsilon) * (1 - p))
+    seen = round(low * runs)
+    sample, nothing = (clopper_pearson(count, runs, ALPHA / 4) for count in (seen, 0))
+    box = np.array([0, nothing[1]]), (np.full(2, sample[0]), np.full(2, sample[1])), "claim band"
+    curves = {
+        f"ε = {epsilon:g} allows": (p, (lowest, highest), "pale band"),
+        "the law of noise in floats": ([0], [low], "black dots"),
+        f"what {runs:,} runs leave open": box,
+    }
+    title = f"P(off the grid) is 0 with Alice, {low:.4f} without"
+    labels = {"x": "probability of the event, in", "y": "probability of the event, out"}
+    return picture(Panel(curves=curves, title=title, xlim=(-0.02, 1), ylim=(-0.02, 1), **labels), size=(8, 5))
+
 
 # %%
+explore(reached, epsilon=(EPSILON, [0.01, 0.1, 0.5, 1, 2, 4]), runs=(RUNS, [100, 1000, RUNS, 1_000_000]))
+
+# %% [markdown]
+# Now the libraries:
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def show(rows):
     """The table of some rows, and below it what went wrong."""
     lines = ["| mechanism | verdict | event, in | event, out | ε is at least | claimed | runs |", "|" + "---|" * 7]
@@ -122,6 +151,7 @@ def show(rows):
             print(f"{row.mechanism}: {row.error}")
 
 
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 grid = grid_precision(EPSILON)
 NAMES = ("diffprivlib-laplace", "diffprivlib-snapping", "opendp-laplace", "pydp-laplace")
 met = [Crossing(grid, HERE[name]) for name in NAMES if name in HERE]
@@ -132,53 +162,45 @@ else:
     print("None of the four is installed: no table and no picture here.")
 
 
-# %%
-def draw_probabilities(axes, rows):
-    """The event's probability in both worlds, a line for each member; the wide bar is its interval."""
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def probabilities(rows):
+    """The event's probability in both worlds, for each member; a band is its interval."""
+    curves = {}
     for place, row in enumerate(rows):
-        pairs = ((0.15, IN, row.sampled.event_in), (-0.15, OUT, row.sampled.event_out))
-        for offset, colour, (low, high) in pairs:
-            axes.plot([low, high], [place + offset] * 2, color=colour, linewidth=11, solid_capstyle="butt", alpha=0.45)
-            axes.plot((low + high) / 2, place + offset, "o", color=colour, markersize=9)
-    axes.set_yticks(range(len(rows)), [f"{row.mechanism}\n{row.sampled.verdict}" for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlabel("probability of the event")
-    axes.plot([], [], "o", color=IN, markersize=9, label="in: the count is 1")
-    axes.plot([], [], "o", color=OUT, markersize=9, label="out: the count is 0")
-    axes.legend(loc="lower right", fontsize=11)
+        pairs = ((-0.15, "in", row.sampled.event_in), (0.15, "out", row.sampled.event_out))
+        for offset, world, (low, high) in pairs:
+            at = np.array([place + offset - 0.1, place + offset + 0.1])
+            name = f"{world}: the count is {int(world == 'in')}"
+            curves[name if place == 0 else f"_{name}, {place}"] = at[:1] + 0.1, [(low + high) / 2], f"{world} dots"
+            curves[f"_{name}, interval {place}"] = at, (np.full(2, low), np.full(2, high)), f"{world} band"
+    ticks = {place: "\n".join([*row.mechanism.split("-"), row.sampled.verdict]) for place, row in enumerate(rows)}
+    highest = max(max(row.sampled.event_in[1], row.sampled.event_out[1]) for row in rows)
+    axes = {"ylim": (-0.03 * highest, 1.4 * highest), "legend": "upper right"}
+    return Panel(curves=curves, ticks=ticks, x="", y="probability of the event", **axes)
 
 
-def draw_allowed(axes, rows, epsilon, reach):
-    """Where a claim lets both probabilities be: the wedge. A cross is a member, as wide and high as its intervals."""
-    p = np.linspace(0, reach, 400)
-    factor = np.exp(epsilon)
+def allowed(rows, epsilon, reach):
+    """Where a claim lets both probabilities be: the wedge. A mark is a member."""
+    p, factor = np.linspace(0, reach, 400), np.exp(epsilon)
     highest = np.minimum(factor * p, 1 - (1 - p) / factor)
     lowest = np.maximum(p / factor, 1 - factor * (1 - p))
-    axes.fill_between(p, lowest, highest, color="0.88", label=f"ε = {epsilon:g} allows")
-    for row, marker in zip(rows, "osD^", strict=False):
-        centre = [sum(bounds) / 2 for bounds in (row.sampled.event_in, row.sampled.event_out)]
-        across, up = ([(high - low) / 2] for low, high in (row.sampled.event_in, row.sampled.event_out))
-        colour = "crimson" if row.violated else "black"
-        hollow = {"markerfacecolor": "none", "markeredgewidth": 2, "linestyle": "none", "elinewidth": 2}
-        axes.errorbar(*centre, up, across, marker=marker, markersize=11, color=colour, label=row.mechanism, **hollow)
-    axes.set_xlim(-0.02 * reach, reach)
-    axes.set_ylim(-0.02 * reach, reach)
-    axes.set_xlabel("probability in")
-    axes.set_ylabel("probability out")
-    axes.legend(loc="upper right", fontsize=10)
+    curves = {f"ε = {epsilon:g} allows": (p, (lowest, highest), "pale band")}
+    for row, look in zip(rows, ("out crosses", "black rings", "in dots", "claim crosses"), strict=False):
+        centre = [[sum(bounds) / 2] for bounds in (row.sampled.event_in, row.sampled.event_out)]
+        curves[row.mechanism] = *centre, look
+    limits = {"xlim": (-0.02 * reach, reach), "ylim": (-0.02 * reach, reach), "legend": "upper right"}
+    return Panel(curves=curves, x="probability in", y="probability out", **limits)
 
 
 judged = [row for row in compared if row.sampled is not None]
 if judged:
-    _, axes = plt.subplots(1, 2, figsize=(13, 4.8), width_ratios=(1.25, 1), layout="constrained")
-    draw_probabilities(axes[0], judged)
     likeliest = max(max(row.sampled.event_in[1], row.sampled.event_out[1]) for row in judged)
-    draw_allowed(axes[1], judged, EPSILON, min(1, 1.7 * likeliest))
-    plt.show()
+    wedge = allowed(judged, EPSILON, min(1, 1.7 * likeliest))
+    display(picture(probabilities(judged), wedge, size=(15, 5)))
 
 # %% [markdown]
-# **How to read it.** The grey wedge holds the pairs of probabilities that the claim allows. A cross wholly outside
-# convicts; anything else does not.
+# **How to read it.** The grey wedge holds the pairs of probabilities that the claim allows. A mark outside convicts if
+# its interval, left, is wholly outside; anything else does not.
 #
 # - **diffprivlib, Laplace: VIOLATED.** Without Alice about one output in five is off the grid, with her none is. One
 #   such output *proves* that she is not there. This is public since Haney et al. 2022. How carefully the
@@ -204,7 +226,7 @@ if judged:
 # Here are 65 records, of which the last is $U$ with Alice and $L$ without her. $U - L$ is one step of the floats
 # around $\frac12$:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 rounding = sensitivity_rounding_float64(EPSILON)
 data_in, data_out = rounding.worlds()
 low, high = rounding.parameters.record_bounds
@@ -220,7 +242,7 @@ print(f"                 {moved / promised} × (U − L)   in numpy's floats")
 # The noise is made for the first number and has to hide the second. `diffprivlib.tools.sum(records, epsilon=…,
 # bounds=(L, U))` sums as numpy does:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 summed = ()
 if "diffprivlib-sum" in HERE:
     summed = examine_all([Crossing(rounding, HERE["diffprivlib-sum"])], seed=SEED, runs=RUNS, alpha=ALPHA).rows
@@ -229,26 +251,25 @@ else:
     print("diffprivlib is not installed: no table and no picture here.")
 
 
-# %%
-def draw_sums(axes, sketch):
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def sums(sketch):
     """Where the releases fall, and the noise that was to hide the one bar behind the other."""
     origin, reach = Fraction(float(np.sum(data_out))), float(moved / promised)
-    places = [float((Fraction(end) - origin) / promised) for end in sketch.edges.tolist()]
-    worlds = zip(sketch.sampled, (IN, OUT), ("in: the last record is U", "out: it is L"), strict=True)
-    for masses, colour, words in worlds:
-        axes.bar(places, masses, width=reach / 25, color=colour, alpha=0.8, label=words)
+    places = np.array([float((Fraction(end) - origin) / promised) for end in sketch.edges.tolist()])
     finely = np.linspace(-reach / 2, 1.5 * reach, 1001)
-    axes.plot(finely, np.exp(-EPSILON * np.abs(finely)), color="0.35", linewidth=2, label="the noise's shape")
-    axes.set_xlabel("release − numpy's sum without Alice, in units of U − L")
-    axes.set_ylabel("probability")
-    axes.set_xlim(finely[0], finely[-1])
-    axes.legend(loc="upper center")
+    curves = {
+        f"{words}": (places[masses > 0], masses[masses > 0], look)
+        for masses, look, words in zip(
+            sketch.sampled, ("in dots", "out dots"), ("in: the last record is U", "out: it is L"), strict=True
+        )
+    }
+    curves["the noise's shape"] = finely, np.exp(-EPSILON * np.abs(finely)), "grey line"
+    labels = {"x": "release − numpy's sum without Alice, in units of U − L", "y": "probability"}
+    return picture(Panel(curves=curves, ylim=(0, 1.1), legend="center right", **labels))
 
 
 if summed and summed[0].sampled is not None:
-    _, axes = plt.subplots(figsize=(11, 3.8), layout="constrained")
-    draw_sums(axes, summed[0].sketch)
-    plt.show()
+    display(sums(summed[0].sketch))
 
 # %% [markdown]
 # Nearly every release is one float with Alice and another without her. The floats around the sum lie 64 times as far
@@ -262,7 +283,6 @@ if summed and summed[0].sampled is not None:
 # No packaging and no family is needed. `subnormal.check` takes a **Python function** from data to one outcome (with
 # `batch=True` from data and a number of runs to that many), two neighbouring inputs, and a claim. It learns an event by
 # itself. Put yours in place of this one, which does what many a first version does:
-
 
 # %%
 CLAIM, NEIGHBOURS = subnormal.Claim(EPSILON), [(1, 0)]
@@ -293,7 +313,7 @@ print(mine)
 # is the page to read, `docs/examples` has programs in Python, shell, C and JavaScript. Two of them, and the second once
 # more with a `%g` in its way. On the command line this is `python -m audit check "cmd: sh laplace_target.sh %g" …`:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 folders = [
     folder / "docs" / "examples" for folder in (Path(subnormal.__file__).parents[1], Path.cwd(), *Path.cwd().parents)
 ]
@@ -325,7 +345,7 @@ for command in programs:
 # claim broken. **No event is named**: it learns one on some runs and judges it on others. Three counts of records:
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def sound(records):
     """Two-sided geometric noise: the difference of two geometric variates."""
     stop = -np.expm1(-EPSILON)
@@ -399,7 +419,7 @@ except ValueError as error:
 # Nothing that was not public before is published from this notebook, and yours should not do it either. What is sent,
 # here for the callable of part 4:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 found = json.loads(to_json(mine))
 parcel = {"check.json": json.dumps(found, indent=1).encode(), vectors.file_name(grid): vectors.to_json(grid)}
 with tempfile.TemporaryDirectory() as folder:  # take a folder of your own
@@ -452,16 +472,16 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 # An attack that finds nothing is not a proof, and a repair that silences an attack is not a repair. What a sound one
 # looks like: exact noise on a grid that does not depend on the data.
 #
+# ```python
+# def rounded(data, runs):
+#     return np.ldexp(np.rint(np.ldexp(release(data, runs), 40)), -40)
+#
+#
+# print(subnormal.check(rounded, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA))
+# print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
+# ```
+#
 # </details>
-
-
-# %%
-def rounded(data, runs):
-    return np.ldexp(np.rint(np.ldexp(release(data, runs), 40)), -40)
-
-
-print(subnormal.check(rounded, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA))
-print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -471,12 +491,15 @@ print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
 # 20, for each world. From there on a sample cannot help, and only the code can be read, or its exact law computed, as
 # the first notebooks do.
 #
+# ```python
+# from subnormal.audit.statistics import binomial
+#
+# print("   ε       runs needed   at a millisecond each")
+# for epsilon in (0.5, 1, 2, 4, 8, 12, 16, 20):
+#     needed = binomial.runs_needed(ALPHA, epsilon)
+#     seconds = needed / 1000
+#     time = f"{seconds:,.1f} seconds" if seconds < 3600 else f"{seconds / 86400:,.1f} days"
+#     print(f"{epsilon:>4g}{needed:>18,}   {time}")
+# ```
+#
 # </details>
-
-# %%
-print("   ε       runs needed   at a millisecond each")
-for epsilon in (0.5, 1, 2, 4, 8, 12, 16, 20):
-    needed = binomial.runs_needed(ALPHA, epsilon)
-    seconds = needed / 1000
-    time = f"{seconds:,.1f} seconds" if seconds < 3600 else f"{seconds / 86400:,.1f} days"
-    print(f"{epsilon:>4g}{needed:>18,}   {time}")

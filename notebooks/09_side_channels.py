@@ -13,17 +13,14 @@
 # %% [markdown]
 # # Side channels
 #
-# *The outcome is private to the last bit. How long it took is not part of the proof.*
+# **Claim.** A mechanism may be private to the last bit of its *outcome*, and tell everything by how long it took, how
+# many random bits it used, or how often it tried.
 #
-# **The question.** A claim of $\varepsilon$-differential privacy is about *outcomes*. Who waits for the outcome sees
-# more: how long it took, how much randomness the machine used up, whether it failed. Put the claim to the pair
-# (outcome, what was seen) and ask again: is
-# $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E]$$
-# for every event $E$ about the *pair*?
+# **Mechanism.** Ilvento's selection draws a candidate and tries again when it is rejected. Put the claim to the pair
+# (outcome, tries), and the exact law of the pair decides. Time cannot be counted, only measured.
 #
-# **Two kinds of channel.** Tries, bits and passes of a loop can be *counted*, and then there is nothing to measure:
-# the law of the pair is computed, as that of outcomes was. Time can only be *measured*, on a machine that does other
-# things, too.
+# **You will see** tries that prove the world, bits that do, noise that a loop gives away, and what a clock can show
+# and cannot. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -35,16 +32,16 @@ SEED = 1  # governs draws, and the order of measurements
 SECONDS = 1.5  # for each row that a clock decides
 MINIMA = (1, 2, 4, 8, 10, 16, 32)  # tries, at the least
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 import sys
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import Markdown, display
+from IPython.display import Image, Markdown, display
 
-from pictures import IN, OUT, side_by_side
+from explore import explore
+from pictures import Panel, picture, side_by_side
 from subnormal.attacks.side_channels.geometric_trials import geometric_trials
 from subnormal.attacks.side_channels.rejection_time import rejection_time
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
@@ -63,16 +60,25 @@ from subnormal.mechanisms.privacy import Eta
 sys.path.insert(0, "..")  # the benchmarks are in the folder above
 from benchmarks.figures import curves, figures
 
-plt.rcParams |= {"font.size": 13, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
-
-def bars(axes, law_in, law_out, labels, values):
+def bars(law_in, law_out, labels, values, **words):
     """Both worlds' laws of a count, side by side."""
-    for law, colour, label, shift in ((law_in, IN, labels[0], -0.2), (law_out, OUT, labels[1], 0.2)):
-        heights = [float(law.probability(value)[0]) for value in values]
-        axes.bar(np.array(values) + shift, heights, width=0.38, color=colour, label=label)
-    axes.set(ylabel="probability", xticks=values, xlim=(min(values) - 1, max(values) + 1))
+    series = {}
+    for law, look, label in ((law_in, "in bars", labels[0]), (law_out, "out bars", labels[1])):
+        series[label] = values, [float(law.probability(value)[0]) for value in values], look
+    limits = {"xlim": (min(values) - 1, max(values) + 1), "ylim": (0, 1.4)}  # room for the legend
+    return Panel(curves=series, ticks=values, y="probability", **limits, **words)
 
+
+# %% [markdown]
+# **The question.** A claim of $\varepsilon$-differential privacy is about *outcomes*. Who waits for the outcome sees
+# more. Put the claim to the pair (outcome, what was seen) and ask again: is
+# $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E]$$
+# for every event $E$ about the *pair*?
+#
+# **Two kinds of channel.** Tries, bits and passes of a loop can be *counted*, and then there is nothing to measure:
+# the law of the pair is computed, as that of outcomes was. Time can only be *measured*, on a machine that does other
+# things, too.
 
 # %% [markdown]
 # ## 1. Tries
@@ -84,17 +90,35 @@ def bars(axes, law_in, law_out, labels, values):
 # candidate is ever rejected. Without her one utility is 0: $T = 128.5$, candidates come from $[0, 256)$, and each is
 # accepted with probability $p = 257/512$. Outcomes tell hardly anything. Tries?
 
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def tries_of(outcomes, eta, minimum):
+    """The law of the number of tries: all utilities 1 with Alice, one of them 0 without her, k tries at the least."""
+    series, counts = {}, range(1, 13)
+    weights = {"with Alice": outcomes / 2**eta, "without": (outcomes - 1) / 2**eta + 1}
+    for (name, weight), look in zip(weights.items(), ("in bars", "out bars"), strict=True):
+        power = 2 ** math.ceil(math.log2(weight))
+        miss = 1 - weight / power
+        law = [(1 - miss) * miss ** (k - 1) if k > minimum else (k == minimum) * (1 - miss**k) for k in counts]
+        series[f"{name}: T = {weight:g} of {power}"] = counts, law, look
+    title = f"ε = {2 * eta * math.log(2):.3f}, at least k = {minimum}"
+    return picture(Panel(curves=series, ticks=counts, title=title, x="tries", y="probability"))
+
+
 # %%
+explore(tries_of, outcomes=(256, [16, 64, 256, 1024]), eta=(1, [0.25, 0.5, 1, 2]), minimum=(1, [1, 2, 4, 8, 10]))
+
+# %% [markdown]
+# The law of the pair decides, in fractions:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 rejection = rejection_time()
 by_tries = side_channels.traced(member("exponential-base2"), "tries")
 pairs = [by_tries.law(data, rejection.parameters) for data in rejection.worlds()]
 tries = [image(law, lambda pair: pair[1]) for law in pairs]
+miss = Fraction(255, 512)
+assert all(tries[1].probability(k)[0] == (1 - miss) * miss ** (k - 1) for k in range(1, 9))  # the picture's formula
 
-_, axes = plt.subplots(figsize=(9, 3.5), layout="constrained")
-bars(axes, *tries, ("with Alice, T = 128", "without, T = 128.5"), range(1, 9))
-axes.set_xlabel("tries")
-axes.legend(frameon=False)
-plt.show()
 
 claim = by_tries.claim(rejection.parameters, *rejection.worlds())
 found = exact.compare(*pairs, claim)
@@ -111,7 +135,7 @@ print(f"the claim, ε = {claim.epsilon:.4f}, would allow {claim.advantage_allowe
 # **It does not take a large budget.** Two outcomes, utilities $(m, m)$ or $(m-1, m)$, and $m$ chosen so that $2B^m$
 # lies just below 1. Then one total is just below a power of two, and the other just above it:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 tiny = Eta((1 << 15) - 1, 15, 1)
 base, m = tiny.base, 22_713
 assert 2 * base**m <= 1 < 2 * base ** (m - 1)
@@ -131,16 +155,13 @@ assert 0.49998 < rejected[1] - rejected[0] < 0.5
 # with time. Left: the channel that can be counted, exactly. Right: the same draws under a clock (the processor's,
 # medians and quartiles), which is what Figure 9 shows.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 plan = curves.PLANS[-1]
 measured = figures.measure(plan, rounds=7, seed=SEED)
-_, (left, right) = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
-figures.draw_advantage(left, measured)
-figures.draw(right, measured)
-plt.show()
 for minimum in MINIMA:
     print(f"k = {minimum:>2}: advantage {float(curves.tries_advantage(minimum)):.2e}")
 assert curves.tries_advantage(10) < Fraction(1, 1000) < curves.tries_advantage(9)
+Image(figures.to_png(measured))
 
 # %% [markdown]
 # The right side would have needed many measurements to say what the left side proves. That is why this project counts
@@ -153,7 +174,7 @@ assert curves.tries_advantage(10) < Fraction(1, 1000) < curves.tries_advantage(9
 # concentrated the weights are. Two worlds of the *same* total weight, walked through every string of bits, on the code
 # as it is:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 FLAT, STEEP, ETA = np.array([1, 1, 1, 1]), np.array([0, 1, 2, 2]), Eta(1, 1, 1)
 LIMITS = Limits(0, 2, 4)
 
@@ -167,17 +188,15 @@ def walked(data, sampler):
     return exhaustive.bits_consumed(draw, depth=base2.working_precision(ETA, LIMITS))
 
 
-_, both = plt.subplots(1, 2, figsize=(13, 3.5), layout="constrained", sharey=True)
-for axes, sampler in zip(both, ("bit-by-bit", "all-bits"), strict=True):
+panels = []
+for sampler in ("bit-by-bit", "all-bits"):
     laws = walked(FLAT, sampler), walked(STEEP, sampler)
     values = sorted({*laws[0].atoms, *laws[1].atoms})
-    bars(axes, *laws, ("weights ½, ½, ½, ½", "weights 1, ½, ¼, ¼"), values)
-    axes.set(title=sampler, xlabel="bits")
+    panels.append(bars(*laws, ("weights ½, ½, ½, ½", "weights 1, ½, ¼, ¼"), values, title=sampler, x="bits"))
     difference = sum(abs(laws[0].probability(one)[0] - laws[1].probability(one)[0]) for one in values) / 2
     print(f"{sampler}: bits {values}, advantage {difference}")
     assert difference == (Fraction(3, 4) if sampler == "bit-by-bit" else 0)
-both[0].legend(frameon=False)
-plt.show()
+picture(*panels, size=(13, 4), share=True)
 
 # %% [markdown]
 # Taking all bits at once costs more randomness, and says nothing.
@@ -188,26 +207,25 @@ plt.show()
 # sign. Whoever counts the passes of that loop (a clock does, roughly) subtracts: from the output $o$ and $s$ passes,
 # the true value is $o - (s-1)\gamma$ or $o + (s-1)\gamma$ (Jin et al. 2021).
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 counting = geometric_trials()
 grid = 2.0**counting.parameters.grid
-_, both = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained", sharex=True)
-for axes, name in zip(both, ("laplace-textbook", "laplace-fixed-work"), strict=True):
-    by_steps = side_channels.traced(member(name), "steps")
-    for data, colour, world, marker in zip(counting.worlds(), (IN, OUT), ("in", "out"), ("o", "x"), strict=True):
+panels = []
+for name in ("laplace-textbook", "laplace-fixed-work"):
+    by_steps, series = side_channels.traced(member(name), "steps"), {}
+    for data, look, world in zip(counting.worlds(), ("in dots", "out crosses"), ("in", "out"), strict=True):
         drawn = by_steps.sample(data, counting.parameters, seeded_bits(SEED, name, world), 300)
         outputs, steps = np.array(drawn, dtype=float).T
-        axes.plot(outputs, steps, marker, color=colour, alpha=0.5, label=f"{world}: the count is {data}")
+        series[f"{world}: the count is {data}"] = outputs, steps, look
         if name == "laplace-textbook":
             told = np.mean(np.abs(outputs - data) == (steps - 1) * grid)
             print(f"{world}: output and steps leave two values, one of them the truth, in {told:.0%} of the draws")
             assert told > 0.9
         else:
             assert len(set(steps)) == 1
-    axes.set(title=name, xlabel="output", ylabel="passes of the loop", xlim=(-12, 13))
-both[0].set_ylim(0, 15)
-both[0].legend(frameon=False)
-plt.show()
+    limits = {"xlim": (-12, 13), "ylim": (0, 15) if name == "laplace-textbook" else (None, None)}
+    panels.append(Panel(curves=series, title=name, x="output", y="passes of the loop", **limits))
+picture(*panels, size=(13, 4.4))
 
 # %% [markdown]
 # Each world has its own V, and a point on one of them names the world. (Points above a V are draws of $-0$, which is
@@ -222,18 +240,22 @@ plt.show()
 # 1416, so that every weight is $e^{-708}$, a normal float; or all 1417, $e^{-708.5}$, a subnormal one. The law of
 # outcomes is uniform in both worlds.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 subnormal = subnormal_time()
 rows = [
     examine(Crossing(subnormal, member(name)), seed=SEED, runs=2_000, alpha=0.01, seconds=SECONDS)
     for name in ("exponential-naive-float64", "exponential-exact")
 ]
-display(Markdown(to_markdown(rows)))
-display(side_by_side(rows, "100,000 outcomes, all of one utility"))
 for row in rows:
     shown = row.timing
     print(f"{row.mechanism}: {shown.measurements} measurements, ratio of medians", end=" ")
     print(f"{shown.median_in / shown.median_out:.3f}, 95 % within [{shown.ratio[0]:.3f}, {shown.ratio[1]:.3f}]")
+
+# %%
+side_by_side(rows, "100,000 outcomes, all of one utility")
+
+# %%
+Markdown(to_markdown(rows))
 
 # %% [markdown]
 # Where the first ratio is near 1, this processor is not slow on subnormals, and the row says so. Where it is 2 to 4,
@@ -245,7 +267,7 @@ for row in rows:
 # therefore ours: a coin for each measurement.
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 class EveryOther:
     """A clock, and code that takes no notice of its data."""
 
@@ -325,11 +347,14 @@ display(Markdown(to_markdown(rows, ["mechanism", "sampled", "time in/out", "worl
 # 2: the difference of two times has mean 0.1 and standard deviation $\sqrt 2$, so the share is $\Phi(0.1/\sqrt2)$. For
 # an attacker with a second to spare that is nothing.
 #
+# ```python
+# from subnormal.audit.statistics.paired_times import signs_needed
+#
+# assert curves.tries_advantage(40) < Fraction(1, 2**40) < curves.tries_advantage(39)
+# share = (1 + math.erf(0.1 / math.sqrt(2) / math.sqrt(2))) / 2
+# print(
+#     f"share {share:.4f}: {2 * signs_needed(share):,.0f} measurements, {2 * signs_needed(share) * 30e-6:.2f} seconds"
+# )
+# ```
+#
 # </details>
-
-# %%
-from subnormal.audit.statistics.paired_times import signs_needed
-
-assert curves.tries_advantage(40) < Fraction(1, 2**40) < curves.tries_advantage(39)
-share = (1 + math.erf(0.1 / math.sqrt(2) / math.sqrt(2))) / 2
-print(f"share {share:.4f}: {2 * signs_needed(share):,.0f} measurements, {2 * signs_needed(share) * 30e-6:.2f} seconds")

@@ -13,18 +13,14 @@
 # %% [markdown]
 # # Sparse vector: a mechanism that was published wrongly four times
 #
-# *Ask many questions, pay only for those that are answered yes. What may go wrong with so simple an idea?*
+# **Claim.** Asking many questions and paying only for those answered yes is private. Four published versions of it are
+# not, and one that is sound fails in floats, or with finite noise.
 #
-# **The mechanism.** Queries $q_1, q_2, \dots$ come one after the other; one person moves each of them by at most
-# $\Delta$. For each we are told whether it lies below a threshold (⊥) or reaches it (⊤):
-# $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{ once},\quad
-# \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query},$$
-# and after the $c$-th ⊤ it stops. It is $(\varepsilon_1+\varepsilon_2)$-differentially private, however many ⊥ were
-# answered. That is the surprise, and the reason why it is so easily got wrong.
+# **Mechanism.** For each query we are told whether it lies below a threshold (⊥) or reaches it (⊤), with noise on the
+# threshold, once, and on each query. After the $c$-th ⊤ it stops. ⊥ costs nothing.
 #
-# **Source.** Lyu, Su and Li, *Understanding the Sparse Vector Technique for Differential Privacy*
-# ([arXiv:1603.01699](https://arxiv.org/abs/1603.01699)), who compare six versions: four of them are not private as
-# claimed. And a working paper on the discrete sparse vector mechanism, which is what is exact here.
+# **You will see** the law of eight queries, what each published mistake loses by exact laws, and a threshold that
+# swallows all noise. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -36,16 +32,16 @@ EPSILON = 1.0  # the budget claimed, in nats
 RUNS = 20_000  # outcomes drawn for the first picture
 SEED = 1
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import dataclasses
 import math
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture
 from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
 from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
 from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
@@ -59,8 +55,6 @@ from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.sparse_vector import exact as sparse_vector_exact
 from subnormal.mechanisms.sparse_vector.exact import Setting
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
-
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 
 
 def told(outcome):
@@ -81,6 +75,18 @@ def judged(attack, name):
 
 
 # %% [markdown]
+# **The mechanism.** Queries $q_1, q_2, \dots$ come one after the other; one person moves each of them by at most
+# $\Delta$.
+# $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{ once},\quad
+# \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query}.$$ It is
+# $(\varepsilon_1+\varepsilon_2)$-differentially private, however many ⊥ were answered. That is the surprise, and the
+# reason why it is so easily got wrong.
+#
+# **Source.** Lyu, Su and Li, *Understanding the Sparse Vector Technique for Differential Privacy*
+# ([arXiv:1603.01699](https://arxiv.org/abs/1603.01699)), who compare six versions: four of them are not private as
+# claimed. And a working paper on the discrete sparse vector mechanism, which is what is exact here.
+
+# %% [markdown]
 # ## Eight queries, one positive
 #
 # The exact member counts in steps of a grid, here of 1, with noise of weights $2^{-\eta|k|}$ that are exact fractions.
@@ -88,26 +94,34 @@ def judged(attack, name):
 # B^t/(1-B)$ for $t \ge 0$, and one random word is compared with it. The law sums over the threshold's noise:
 # $$\Pr[a] = \sum_z \Pr[\rho = z] \prod_i \Pr[a_i \mid \rho = z].$$
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 QUERIES = np.array([-6, -2, -9, 1, -4, 0, 7, 3])  # the threshold is 0
-public = SparseVectorParameters(epsilon=EPSILON, lower=-10, upper=10, width=40)
 sparse_vector = member("sparse-vector-exact")
-law = sparse_vector.law(QUERIES, public)
-drawn = sparse_vector.sample(
-    QUERIES, public, seeded_bits(SEED), RUNS
-)  # to release one: subnormal.mechanisms.bits.system_bits()
-atoms = sorted(law.atoms, key=lambda atom: (len(atom), -sum(atom)))
-_, axes = plt.subplots(figsize=(13, 4))
-places = np.arange(len(atoms))
-axes.bar(places - 0.2, [float(law.probability(atom)[0]) for atom in atoms], 0.4, color="black", label="the law")
-axes.bar(places + 0.2, [drawn.count(atom) / RUNS for atom in atoms], 0.4, color=IN, label=f"{RUNS:,} draws")
-labels = [f"{len(atom) - sum(atom)}×⊥{', ⊤' * sum(atom)}" for atom in atoms]
-axes.set_xticks(places, [f"{label}\n({query})" for label, query in zip(labels, [*QUERIES, "none"], strict=True)])
-axes.set_xlabel("outcome, and the query that was answered ⊤")
-axes.set_ylabel("probability")
-axes.legend()
-plt.show()
-print("probabilities are fractions, and sum to", sum(law.probability(atom)[0] for atom in atoms))
+
+
+def answers(epsilon, width, draws=0):
+    """The law of which query is answered ⊤, with Alice and without her: without her each query is 1 higher."""
+    public = SparseVectorParameters(epsilon=epsilon, lower=-10, upper=10, width=width)
+    atoms = sorted(sparse_vector.law(QUERIES, public).atoms, key=lambda atom: (len(atom), -sum(atom)))
+    curves = {}
+    for name, queries, look in (("with Alice", QUERIES, "in bars"), ("without", QUERIES + 1, "out bars")):
+        law = sparse_vector.law(queries, public)
+        curves[f"{name}: the law"] = range(len(atoms)), [float(law.probability(atom)[0]) for atom in atoms], look
+    if draws:  # to release one: subnormal.mechanisms.bits.system_bits()
+        drawn = sparse_vector.sample(QUERIES, public, seeded_bits(SEED), draws)
+        shares = [drawn.count(atom) / draws for atom in atoms]
+        curves[f"with Alice: {draws:,} draws"] = np.arange(len(atoms)) - 0.2, shares, "black dots"
+    assert sum(law.probability(atom)[0] for atom in atoms) == 1  # in fractions
+    labels = [f"{len(atom) - sum(atom)}×⊥{', ⊤' * sum(atom)}" for atom in atoms]
+    ticks = {
+        at: f"{label}\n({query})" for at, (label, query) in enumerate(zip(labels, [*QUERIES, "none"], strict=True))
+    }
+    labels = {"x": f"outcome, and the query that was answered ⊤  (ε = {epsilon:g})", "y": "probability"}
+    return picture(Panel(curves=curves, ticks=ticks, **labels), size=(13, 4.4))
+
+
+# %%
+explore(answers, epsilon=(EPSILON, [0.1, 0.5, 1, 2, 5]), width=(40, [5, 10, 20, 40]), draws=(RUNS, [0, 1000, RUNS]))
 
 # %% [markdown]
 # ## The proof, and where it needs care
@@ -128,7 +142,7 @@ print("probabilities are fractions, and sum to", sum(law.probability(atom)[0] fo
 # (Algorithm 3 halves the scale of $\nu$ besides.) Here they are with exact discrete noise, so that what is broken is
 # the algorithm and not the arithmetic.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 lines = ["| algorithm | with Alice | without | outcome | its loss | largest loss | claimed |", "|" + "---|" * 7]
 for attack in (noisy_value(EPSILON), unscaled_noise(EPSILON), noiseless_answers(EPSILON), no_cutoff(EPSILON)):
     (law_in, law_out), evidence = judged(attack, attack.breaks[0])
@@ -140,7 +154,7 @@ for attack in (noisy_value(EPSILON), unscaled_noise(EPSILON), noiseless_answers(
     losses = f"{loss:.4g} | {evidence.epsilon:.4g}".replace("inf", "∞")
     lines.append(f"| {attack.breaks[0][-1]} | {' | '.join(worlds)} | {shown} | {losses} | {EPSILON:g} |")
     assert evidence.verdict == "VIOLATED"
-display(Markdown("\n".join(lines)))
+Markdown("\n".join(lines))
 
 # %% [markdown]
 # And more so, the longer the stream. For Algorithm 3, $m$ zeros and a 1 against $m$ ones and a 0: the outcome
@@ -148,7 +162,7 @@ display(Markdown("\n".join(lines)))
 # of all. (*Why*: the value 1 says that $\rho \le 1$. There each ⊥ is $e^{\varepsilon/2}$ times as likely with Alice,
 # and so is the value.)
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 LENGTHS = range(2, 13, 2)
 losses = {"Algorithm 3": [], "Algorithm 4, c = 1": [], "Algorithm 6": [], "sound and exact": []}
 zeros = []
@@ -161,16 +175,13 @@ for m in LENGTHS:
     losses["sound and exact"].append(judged(noisy_value(EPSILON, m), "sparse-vector-exact")[1].epsilon)
     if m <= 4:
         losses["Algorithm 6"].append(judged(no_cutoff(EPSILON, m), "sparse-vector-algorithm-6")[1].epsilon)
-_, axes = plt.subplots(figsize=(10, 4.4))
-colours = dict(zip(losses, ("crimson", "darkorange", "purple", IN), strict=True))
-for name, values in losses.items():
-    axes.plot(LENGTHS[: len(values)], values, "o-", color=colours[name], linewidth=2, label=name)
-axes.plot(LENGTHS, zeros, "o--", color="crimson", linewidth=1, label="Algorithm 3, the outcome (⊥…⊥, 0)")
-axes.axhline(EPSILON, color="black", linestyle="--", linewidth=2, label="claimed")
-axes.set_xlabel("m, the number of ⊥ before the first ⊤")
-axes.set_ylabel("loss ε (nats)")
-axes.legend(fontsize=11)
-plt.show()
+
+looks = ("claim joined", "out joined squares", "exact joined", "in joined")
+curves = {name: (LENGTHS[: len(some)], some, look) for (name, some), look in zip(losses.items(), looks, strict=True)}
+curves["Algorithm 3, the outcome (⊥…⊥, 0)"] = LENGTHS, zeros, "claim dotted"
+curves["claimed"] = None, EPSILON, "black dashed"
+labels = {"x": "m, the number of ⊥ before the first ⊤", "y": "loss ε (nats)"}
+display(picture(Panel(curves=curves, ticks=LENGTHS, **labels)))
 assert all(abs(loss - (m - 1) * EPSILON / 2) < 1e-9 for m, loss in zip(LENGTHS, zeros, strict=True))
 assert all(abs(loss - (m + 1) * EPSILON / 2) < 1e-9 for m, loss in zip(LENGTHS, losses["Algorithm 3"], strict=True))
 for m, zero, loss in zip(LENGTHS, zeros, losses["Algorithm 3"], strict=True):
@@ -193,7 +204,7 @@ print(f"Algorithm 4, c = 1: {losses['Algorithm 4, c = 1'][-1]:.6f}, and never be
 # range of $\rho$ itself reach from $Q_{\min} - w$ to $Q_{\max} + w$. What the outer clamp does is then hidden by the
 # inner one, so $\rho$ may as well be infinite, and every value has its partner again.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = clamped_noise(EPSILON)
 for name in ("sparse-vector-clamped-noise", "sparse-vector-exact"):
     _, evidence = judged(attack, name)
@@ -202,25 +213,23 @@ for name in ("sparse-vector-clamped-noise", "sparse-vector-exact"):
 STREAMS = (1, 8, 16, 24, 32, 40, 48)
 finite = [judged(finite_threshold(EPSILON, m), "sparse-vector-unclamped")[1] for m in STREAMS]
 clamped = [judged(finite_threshold(EPSILON, m), "sparse-vector-exact")[1] for m in STREAMS]
-_, axes = plt.subplots(1, 2, figsize=(12.5, 4.2), layout="constrained")
 w = 2
 rho = np.arange(-3 * w, 5 * w)
-for query, colour in ((0, IN), (1, OUT)):
+needed = {}
+for query, colour in ((0, "in"), (1, "out")):
     inner = np.clip(rho, query - w, query + w) - query
     outer = np.clip(rho, -w, 1 + w) - query
-    axes[0].plot(rho, outer, "--", color=colour, linewidth=2, label=f"query {query}: ρ clamped once")
-    axes[0].plot(rho, inner, "o-", color=colour, linewidth=2, label=f"query {query}: and for the query")
-axes[0].set_title("what a query of 0, and one of 1, is compared with", fontsize=12)
-axes[0].set_xlabel(r"$\rho$, before any clamping")
-axes[0].set_ylabel("noise needed for ⊤")
-axes[0].legend(fontsize=10)
-axes[1].plot(STREAMS, [one.epsilon for one in finite], "o-", color="crimson", linewidth=2, label="ρ clamped once")
-axes[1].plot(STREAMS, [one.epsilon for one in clamped], "o-", color=IN, linewidth=2, label="and for each query")
-axes[1].axhline(EPSILON, color="black", linestyle="--", linewidth=2, label="claimed")
-axes[1].set_xlabel("queries, all answered ⊥")
-axes[1].set_ylabel("loss ε (nats)")
-axes[1].legend(fontsize=11)
-plt.show()
+    needed[f"query {query}: ρ clamped once"] = rho, outer, f"{colour} dashed"
+    needed[f"query {query}: and for the query"] = rho, inner, f"{colour} joined"
+lost = {
+    "ρ clamped once": (STREAMS, [one.epsilon for one in finite], "out joined squares"),
+    "and for each query": (STREAMS, [one.epsilon for one in clamped], "in joined"),
+    "claimed": (None, EPSILON, "black dashed"),
+}
+title = "what a query of 0, and one of 1, is compared with"
+left = Panel(curves=needed, title=title, x=r"$\rho$, before any clamping", y="noise needed for ⊤")
+right = Panel(curves=lost, x="queries, all answered ⊥", y="loss ε (nats)")
+display(picture(left, right, size=(13, 4.6)))
 assert all(one.verdict == "HOLDS" for one in clamped)
 print(f"{STREAMS[-1]} × ⊥: loss {finite[-1].epsilon:.3f};", end=" ")
 print(f"but δ({EPSILON:g}) is {finite[-1].delta:.2g}: it is rarely that bad")
@@ -234,7 +243,7 @@ print(f"but δ({EPSILON:g}) is {finite[-1].delta:.2g}: it is rarely that bad")
 # No pair of worlds proves a claim. At a small size there are few enough to try all: streams of up to four queries with
 # values 0, 1, 2, every neighbour of each, every outcome, as fractions.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 HALF = Eta(1, 1, 1)  # one bit a step
 setting = Setting(HALF, HALF, positives=1, lower=0, upper=2, width=2, clamp=2)
 
@@ -267,22 +276,22 @@ assert ratio > 2**3
 # rounded, gone. Then the answer is the rounding of the query, and a query of $2^{62} - 257$ is rounded down, one of
 # $2^{62} - 256$ (a tie, to even) up.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = absorbed_threshold(EPSILON)
-_, axes = plt.subplots(figsize=(11, 2.6))
-axes.hlines(0, -600, 120, color="0.8", linewidth=1)
-axes.plot([-512, 0], [0, 0], "|", color="black", markersize=40, markeredgewidth=2)
-for data, colour, label, height in zip(attack.worlds(), (IN, OUT), ("with Alice", "without"), (0.3, -0.3), strict=True):
+curves = {"floats": (np.array([-512, 0]), np.array([0.0, 0.0]), "black rings")}
+for data, colour, label, height in zip(attack.worlds(), ("in", "out"), ("with Alice", "without"), (2, 1), strict=True):
     place, rounded = int(data[0]) - (1 << 62), int(float(data[0])) - (1 << 62)
-    axes.annotate("", (rounded, 0), (place, height), arrowprops={"arrowstyle": "->", "color": colour, "lw": 2})
-    axes.plot([place], [height], "o", color=colour, label=f"{label}: {place}, as a float {rounded}")
-    axes.plot([rounded - 144, rounded + 144], [height / 4] * 2, color=colour, linewidth=5, alpha=0.35)
-axes.set_yticks([])
-axes.set_ylim(-0.6, 0.6)
-axes.set_xlim(-680, 220)
-axes.set_xlabel("distance from the threshold (bars: how far the noise reaches; ticks: floats)")
-axes.legend(loc="upper center", ncols=2, fontsize=11)
-plt.show()
+    name = f"{label}: {place}, as a float {rounded}"
+    curves[name] = np.array([place, rounded]), np.array([height, 0.0]), f"{colour} joined"
+    reach = np.array([rounded - 144, rounded + 144])
+    curves[f"_{label}: the noise"] = (
+        reach,
+        (np.full(2, height / 8 - 0.1), np.full(2, height / 8 + 0.1)),
+        f"{colour} band",
+    )
+labels = {"x": "distance from the threshold (bands: how far the noise reaches)", "legend": "upper left"}
+panel = Panel(curves=curves, ticks=(-512, -257, 0), xlim=(-900, 220), ylim=(-0.3, 2.9), bare=True, **labels)
+display(picture(panel, size=(12, 3.4)))
 for name in ("sparse-vector-naive", "sparse-vector-exact"):
     _, evidence = judged(attack, name)
     print(f"{name}: {evidence.verdict}; ⊤ has probability", end=" ")
@@ -303,7 +312,7 @@ for name in ("sparse-vector-naive", "sparse-vector-exact"):
 # Without Alice the scores of the second group are better by $10^{-4}$, less than these noises lie apart: every tie is
 # its own. A claim of $\varepsilon = 2\cdot10^{-4}$ allows an advantage of $\tanh(\varepsilon/2) = 10^{-4}$.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = gumbel_ties()
 for name in ("noisy-max-naive-float32", "exponential-exact", "permute-and-flip"):
     _, evidence = judged(attack, name)
@@ -318,11 +327,8 @@ for name in ("noisy-max-naive-float32", "exponential-exact", "permute-and-flip")
 top = np.arange((1 << 24) - 64, 1 << 24)
 noises = gumbel_max_naive.gumbel(top, float_type=np.float32, uniform_bits=24)
 share = np.diff((np.append(top, 1 << 24) / 2**24) ** 2**20)
-_, axes = plt.subplots(figsize=(10, 3.6))
-axes.vlines(noises, 0, share, color="black", linewidth=2)
-axes.set_xlabel("the largest of $2^{20}$ float32 Gumbel noises (the 64 greatest there are)")
-axes.set_ylabel("probability")
-plt.show()
+labels = {"x": "the largest of $2^{20}$ float32 Gumbel noises (the 64 greatest there are)", "y": "probability"}
+picture(Panel(curves={"_noises": (noises, share, "black needles")}, **labels))
 
 # %% [markdown]
 # **Permute-and-flip** goes through the outcomes in random order and flips a coin for each, heads with probability
@@ -330,7 +336,7 @@ plt.show()
 # exponential mechanism, and never errs more. Dyadic coins are flipped exactly, and as no noise is compared with
 # another, nothing can tie.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 eta, spread = Eta(3, 2, 1), np.arange(12)
 errors = {"exponential mechanism": [], "permute-and-flip": []}
 for others in spread.tolist():
@@ -339,13 +345,12 @@ for others in spread.tolist():
         law = module.law(utilities, eta)
         errors[name].append(sum(law.probability(at)[0] * utility for at, utility in enumerate(utilities)))
 assert all(flip <= weighed for weighed, flip in zip(*errors.values(), strict=True))
-_, axes = plt.subplots(figsize=(10, 3.6))
-for (name, error), colour in zip(errors.items(), (OUT, IN), strict=True):
-    axes.plot(spread, [float(one) for one in error], "o-", color=colour, linewidth=2, label=name)
-axes.set_xlabel("utility of nine outcomes (the tenth has 0, the best)")
-axes.set_ylabel("expected utility, exactly")
-axes.legend()
-plt.show()
+curves = {
+    name: (spread, [float(one) for one in error], look)
+    for (name, error), look in zip(errors.items(), ("out joined squares", "in joined"), strict=True)
+}
+labels = {"x": "utility of nine outcomes (the tenth has 0, the best)", "y": "expected utility, exactly"}
+picture(Panel(curves=curves, **labels))
 
 # %% [markdown]
 # ## Exercises
@@ -364,23 +369,27 @@ plt.show()
 # most $2\Delta$, which was paid for with the ⊤. The value $q + \nu$ of Algorithm 3 stays where it is when $\rho$ moves;
 # it bounds $\rho$ from above, and the pairs beyond that bound are lost.
 #
+# ```python
+# for m in (4, 8, 12):
+#     pair = [judged(noisy_value(EPSILON, m), f"sparse-vector-exact{suffix}")[1] for suffix in ("", "-gap")]
+#     print(
+#         f"m = {m}: loss {pair[0].epsilon:.4f} without gaps, {pair[1].epsilon:.4f} with them; both {pair[1].verdict}"
+#     )
+# ```
+#
 # </details>
-
-# %%
-for m in (4, 8, 12):
-    pair = [judged(noisy_value(EPSILON, m), f"sparse-vector-exact{suffix}")[1] for suffix in ("", "-gap")]
-    print(f"m = {m}: loss {pair[0].epsilon:.4f} without gaps, {pair[1].epsilon:.4f} with them; both {pair[1].verdict}")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
 # $\nu \sim \mathrm{Lap}(2c\Delta/\varepsilon_2)$ with $\varepsilon_2 = 3\varepsilon/4$: $2c = 4$ times as much.
 #
+# ```python
+# attack = unscaled_noise(EPSILON, 8, 2)
+# quarter = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, threshold_share=0.25))
+# for of, name in ((attack, "sparse-vector-algorithm-4"), (quarter, "sparse-vector-exact")):
+#     _, evidence = judged(of, name)
+#     print(f"{name}: loss {evidence.epsilon:.4f}, {evidence.verdict}")
+# ```
+#
 # </details>
-
-# %%
-attack = unscaled_noise(EPSILON, 8, 2)
-quarter = dataclasses.replace(attack, parameters=dataclasses.replace(attack.parameters, threshold_share=0.25))
-for of, name in ((attack, "sparse-vector-algorithm-4"), (quarter, "sparse-vector-exact")):
-    _, evidence = judged(of, name)
-    print(f"{name}: loss {evidence.epsilon:.4f}, {evidence.verdict}")

@@ -13,19 +13,14 @@
 # %% [markdown]
 # # Integer partitions: a whole list of frequencies at once
 #
-# *How many people chose the most popular password, the second, the third, …? In 2016 Yahoo released such a list of 70
-# million accounts, with differential privacy.*
+# **Claim.** A list of a million counts can be released at once with an exact law, in a second and a few megabytes, and
+# closer to the truth than noise on each count. In float16 the same program gives records away.
 #
-# **Data.** A frequency list $x_1 \ge x_2 \ge \dots \ge 0$: how often each value comes up, without the values. But for
-# its zeros it is a *partition* of the number of records. A record that comes or goes moves one count by one: neighbours
-# are at an L1 distance of 1.
+# **Mechanism.** A list $y_1 \ge y_2 \ge \dots$ near the true $x$ is chosen with the weight $2^{-\eta\,\|y - x\|_1}$
+# (Blocki, Datta, Bonneau 2016). A record moves one count by one, so the loss is at most $2\eta\ln 2$.
 #
-# **Mechanism** (Blocki, Datta, Bonneau, NDSS 2016). The exponential mechanism over lists: $y$ has a weight of
-# $2^{-\eta\,\|y - x\|_1}$, between public bounds $L_i \le y_i \le U_i$. Both the weight and the sum of all weights
-# change by a factor of at most $2^{\eta}$ with a record, so the loss is at most $2\eta\ln 2$.
-#
-# **The catch.** There are more lists than atoms in the universe. The order $y_1 \ge y_2 \ge \dots$ saves us: given
-# $y_{i-1}$, what went before does not matter for $y_i$.
+# **You will see** every small list, a million real words, what the tail costs, and a float16 law with holes. **To
+# present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -38,20 +33,23 @@ WIDTH = 64  # of the bounds of a count
 TOTAL = 1_000_000  # words of the real list
 SEED = 1
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import re
 import time
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import scipy
+from IPython.display import display
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture
 from subnormal.attacks.partitions.negligible_region import negligible_region
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import seeded_bits
@@ -69,14 +67,22 @@ from subnormal.mechanisms.partitions.bounds import (
 )
 from subnormal.mechanisms.privacy import Eta, compose, noise_claim, noise_eta, selection_claim, selection_eta
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+# %% [markdown]
+# *How many people chose the most popular password, the second, the third, …? In 2016 Yahoo released such a list of 70
+# million accounts, with differential privacy.*
+#
+# **Data.** A frequency list $x_1 \ge x_2 \ge \dots \ge 0$: how often each value comes up, without the values. But for
+# its zeros it is a *partition* of the number of records.
+#
+# **The catch.** There are more lists than atoms in the universe. The order $y_1 \ge y_2 \ge \dots$ saves us: given
+# $y_{i-1}$, what went before does not matter for $y_i$. (Counts lie between public bounds $L_i \le y_i \le U_i$.)
 
 # %% [markdown]
 # ## Small enough to see: every list
 #
 # Ten records of four values. All lists with $y_i \le \lfloor 12/i \rfloor$ can be written down, and so can the law.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 ETA = Eta(1, 1, 1)  # weights 1, 1/2, 1/4, …
 data, (lower, upper) = [5, 3, 1, 1], by_total(12, 4)
 law = partitions_exact.law(data, ETA, lower=lower, upper=upper)
@@ -93,7 +99,7 @@ for atom in sorted(law.atoms, key=lambda one: -law.probability(one)[0])[:10]:
 # running sums, so a row costs no more than its cells. Is it the same law? And how much of the promise is used up?
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def product_of_steps(one):
     """The probability that the dynamic program gives a list, as a fraction."""
     chance, above = Fraction(1), int(upper[0])
@@ -116,18 +122,17 @@ for one in law.atoms:
             losses.setdefault(sum(one), []).append(exact.compare(*pair, selection_claim(ETA)).epsilon)
 promised = selection_claim(ETA).epsilon
 assert max(map(max, losses.values())) <= promised
-_, axes = plt.subplots(figsize=(10, 4))
-for records, found in losses.items():
-    axes.plot(np.full(len(found), records), found, "o", color=IN, alpha=0.5, markersize=6)
-axes.axhline(promised, color="crimson", linestyle="--", linewidth=2, label=r"promised: $2\eta\,\ln 2$")
-axes.axhline(promised / 2, color="grey", linestyle=":", linewidth=2, label=r"half of it")
-axes.set_ylim(0, 1.1 * promised)
-axes.set_xlabel("records in the smaller of two neighbouring lists")
-axes.set_ylabel("largest loss (nats)")
-axes.legend(loc="lower right")
-plt.show()
+
 pairs, largest = sum(map(len, losses.values())), max(map(max, losses.values()))
 print(f"{pairs} pairs of neighbours: largest loss {largest:.4f} of {promised:.4f}")
+records = np.repeat(list(losses), [len(found) for found in losses.values()])
+curves = {
+    "_losses": (records, np.concatenate(list(losses.values())), "in dots"),
+    r"promised: $2\eta\,\ln 2$": (None, promised, "claim dashed"),
+    "half of it": (None, promised / 2, "grey dotted"),
+}
+labels = {"x": "records in the smaller of two neighbouring lists", "y": "largest loss (nats)"}
+picture(Panel(curves=curves, ylim=(0, 1.1 * promised), legend="lower right", **labels))
 
 # %% [markdown]
 # ## A million words
@@ -137,7 +142,7 @@ print(f"{pairs} pairs of neighbours: largest loss {largest:.4f} of {promised:.4f
 # around.
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def words():
     for path in sorted(Path(scipy.__file__).parent.rglob("*.py")):
         yield from re.findall("[a-z]+", path.read_text(encoding="utf-8").lower())
@@ -159,19 +164,15 @@ print(f"distance to the truth: {off.sum():,} of {TOTAL:,}, at most {off.max()} a
 print("top five, true and released:", data[:5].tolist(), released[:5].tolist())
 assert (np.diff(released) <= 0).all()
 
-# %%
-_, axes = plt.subplots(1, 2, figsize=(13, 4.4), layout="constrained")
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 rank = np.arange(1, len(data) + 1)
-axes[0].loglog(rank, data, color=IN, linewidth=3, label="true")
-axes[0].loglog(rank, np.maximum(released, 0.5), color=OUT, linewidth=1.4, label="released (0 drawn at ½)")
-axes[0].set_xlabel("rank of the word")
-axes[0].set_ylabel("how often")
-axes[0].legend()
-axes[1].plot(rank, released - data, ".", color=OUT, markersize=3)
-axes[1].set_xscale("log")
-axes[1].set_xlabel("rank of the word")
-axes[1].set_ylabel("released − true")
-plt.show()
+counts = {
+    "true": (rank, data, "in line"),
+    "released (0 drawn at ½)": (rank, np.maximum(released, 0.5), "out dashed"),
+}
+left = Panel(curves=counts, log="xy", x="rank of the word", y="how often")
+off_by = {"_off": (rank, released - data, "out points")}
+display(picture(left, Panel(curves=off_by, log="x", x="rank of the word", y="released − true"), size=(13, 4.4)))
 rare = data <= 10
 print(f"words that come up at most ten times: {rare.sum():,}, of which {(released != data)[rare].sum()} are off")
 
@@ -187,7 +188,7 @@ print(f"words that come up at most ten times: {rare.sum():,}, of which {(release
 # than these may be off; whatever is too close is decided in integers, at the precision it needs. The law is exact
 # either way. The bounds only say how often the slow way is taken.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 bits_a_unit = fine.y * fine.z  # 2^−η has so many binary digits, and its d-th power d times as many
 cells = int((upper - lower + 1).sum())
 largest = np.cumsum(np.maximum(upper - data, data - lower)[::-1]) * bits_a_unit
@@ -202,7 +203,7 @@ print(f"and, where it is too small for a float, by {table.floors.max():.0e} of t
 # ### Time and memory: linear in the cells
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def cost(rows, width):
     """Processor seconds (the best of three) and megabytes of one release."""
     some = np.sort(np.random.default_rng(SEED).integers(0, 50_000, rows))[::-1]
@@ -220,17 +221,16 @@ def cost(rows, width):
 
 
 COUNTS, WIDTHS = (1_000, 2_000, 4_000, 8_000), (1 << 14, 1 << 15, 1 << 16, 1 << 17)
-_, axes = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
-for panel, sizes, name in zip(axes, (COUNTS, WIDTHS), ("counts, 64 cells each", "cells each, 50 counts"), strict=True):
+
+panels = []
+for sizes, name in ((COUNTS, "counts, 64 cells each"), (WIDTHS, "cells each, 50 counts")):
     costs = np.array([cost(size, 64) if sizes is COUNTS else cost(50, size) for size in sizes])
-    for column, unit, colour in zip(costs.T, ("seconds", "megabytes"), (IN, OUT), strict=True):
+    curves = {}
+    for column, unit, look in zip(costs.T, ("seconds", "megabytes"), ("in joined", "out joined squares"), strict=True):
         slope = np.polyfit(np.log(sizes), np.log(column), 1)[0]
-        panel.loglog(sizes, column, "o-", color=colour, linewidth=2, label=f"{unit}: exponent {slope:.2f}")
-    panel.set_xlabel(name)
-    panel.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    panel.minorticks_off()
-    panel.legend()
-plt.show()
+        curves[f"{unit}: exponent {slope:.2f}"] = sizes, column, look
+    panels.append(Panel(curves=curves, log="xy", ticks={size: f"{size:,}" for size in sizes}, x=name))
+picture(*panels, size=(13, 4.4))
 
 # %% [markdown]
 # ## Bias: the tail grows
@@ -239,19 +239,16 @@ plt.show()
 # $\Pr[y_i = Q] = \sum_{T \ge Q} \Pr[y_{i-1} = T]\cdot\Pr[Q \mid T]$. A count of 0 can only grow, and lists have to stay
 # sorted: a run of equal counts leans, up at its beginning and down at its end.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 plateaus = np.repeat([60, 40, 20, 0], 25)
-_, axes = plt.subplots(figsize=(11, 4))
-for epsilon, colour in ((2.0, IN), (0.5, OUT), (0.2, "grey")):
+curves = {"_none": (None, 0, "pale line")}
+for epsilon, look in ((2.0, "in line"), (0.5, "out dashed"), (0.2, "grey line")):
     bounds = dict(zip(("lower", "upper"), by_total(10_000, len(plateaus)), strict=True))
     leaning = partitions_exact.bias(plateaus, selection_eta(epsilon), **bounds)
-    axes.plot(np.arange(1, 101), leaning, color=colour, linewidth=2, label=f"ε = {epsilon:g}")
+    curves[f"ε = {epsilon:g}"] = np.arange(1, 101), leaning, look
     assert leaning[-1] > 0
-axes.axhline(0, color="black", linewidth=0.8)
-axes.set_xlabel("rank (25 counts each of 60, 40, 20 and 0)")
-axes.set_ylabel("expected error of the count")
-axes.legend()
-plt.show()
+labels = {"x": "rank (25 counts each of 60, 40, 20 and 0)", "y": "expected error of the count"}
+picture(Panel(curves=curves, **labels))
 
 # %% [markdown]
 # ## Where bounds come from
@@ -261,7 +258,7 @@ plt.show()
 # count within a distance $d$. Then what the other world can show may be out of bounds here, and the promise gets a
 # $\delta$: the weight beyond.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 eta = selection_eta(EPSILON)
 distance = next(d for d in range(0, 1 << 20, 20) if weight_beyond(TOTAL, eta, d) < Fraction(1, 10**9))
 beyond = weight_beyond(TOTAL, eta, distance)
@@ -286,12 +283,17 @@ for d in (2, 5, 10, 12):
 # The naive program is the same, with floats for the sums and one uniform for each count. In float16 a uniform is a
 # multiple of $2^{-11}$. What is less likely is met by one uniform, or by none. Forty records against thirty-nine:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = negligible_region()
-naive, sound = member("partitions-naive-float16"), member("partitions-exact")
 worlds = attack.worlds()
-laws = {one.name: [one.law(world, attack.parameters) for world in worlds] for one in (naive, sound)}
-print("in: ", worlds[0].tolist(), " out:", worlds[1].tolist(), " claim ε =", attack.parameters.epsilon)
+MEMBERS = member("partitions-naive-float16"), member("partitions-exact")
+
+
+@cache
+def laws_at(epsilon):
+    """The laws of both members in both worlds."""
+    public = replace(attack.parameters, epsilon=epsilon)
+    return {one.name: [one.law(world, public) for world in worlds] for one in MEMBERS}
 
 
 def first_counts(law):
@@ -301,27 +303,28 @@ def first_counts(law):
     return mass
 
 
-_, axes = plt.subplots(1, 2, figsize=(13, 4.4), sharey=True, layout="constrained")
-for panel, (name, pair) in zip(axes, laws.items(), strict=True):
-    for law, colour, label, shift in zip(
-        pair, (IN, OUT), ("in: 40 records", "out: 39 records"), (-0.2, 0.2), strict=True
-    ):
-        mass = first_counts(law)
-        panel.bar(np.arange(len(mass)) + shift, mass, width=0.4, color=colour, label=label)
-    panel.set_yscale("log")
-    panel.set_ylim(1e-9, 1)
-    panel.set_title(name, fontsize=13)
-    panel.set_xlabel("first count")
-axes[0].axhline(2.0**-11, color="grey", linestyle=":", linewidth=1.5)
-axes[0].annotate(r"$2^{-11}$", (36, 2.0**-11 * 1.3), color="grey")
-axes[0].annotate("only without\nthe record: 3", (3.2, 6e-4), (-2, 3e-3), arrowprops={"arrowstyle": "->"}, fontsize=11)
-axes[0].set_ylabel("probability")
-axes[0].legend(loc="upper right")
-plt.show()
+def first_count(epsilon):
+    """The law of the first count, in float16 and exactly, with the record and without."""
+    panels = []
+    for name, pair in laws_at(epsilon).items():
+        curves = {}
+        for law, look, label in zip(pair, ("in bars", "out bars"), ("in: 40 records", "out: 39 records"), strict=True):
+            mass = first_counts(law)
+            curves[label] = range(len(mass)), mass, look
+        curves["$2^{-11}$"] = None, 2.0**-11, "grey dotted"
+        labels = {"title": f"{name}, ε = {epsilon:g}", "x": "first count", "y": "probability"}
+        panels.append(Panel(curves=curves, log="y", ylim=(1e-9, 1), **labels))
+    return picture(*panels, size=(13, 4.4), share=True)
+
+
+print("in: ", worlds[0].tolist(), " out:", worlds[1].tolist(), " claim ε =", attack.parameters.epsilon)
 
 # %%
-for one in (naive, sound):
-    law_in, law_out = laws[one.name]
+explore(first_count, epsilon=(attack.parameters.epsilon, [0.5, 1, 2, 4]))
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+for one in MEMBERS:
+    law_in, law_out = laws_at(attack.parameters.epsilon)[one.name]
     alone = [
         sum((a.probability(atom)[0] for atom in set(a.atoms) - set(b.atoms)), Fraction(0))
         for a, b in ((law_in, law_out), (law_out, law_in))
@@ -352,14 +355,15 @@ for one in (naive, sound):
 # is moved only when all of them are. Where the list ends is public (its length), but where it becomes 0 is blurred by
 # the noise.
 #
+# ```python
+# for zeros in (2, 10, 32):
+#     some = np.array([9, 5, 2, 1] + [0] * zeros)
+#     bounds = dict(zip(("lower", "upper"), by_total(2_000, len(some)), strict=True))
+#     leaning = partitions_exact.bias(some, eta, **bounds)
+#     print(f"{zeros:>3} zeros: the first leans by {leaning[4]:.4f}, the last by {leaning[-1]:.1e}")
+# ```
+#
 # </details>
-
-# %%
-for zeros in (2, 10, 32):
-    some = np.array([9, 5, 2, 1] + [0] * zeros)
-    bounds = dict(zip(("lower", "upper"), by_total(2_000, len(some)), strict=True))
-    leaning = partitions_exact.bias(some, eta, **bounds)
-    print(f"{zeros:>3} zeros: the first leans by {leaning[4]:.4f}, the last by {leaning[-1]:.1e}")
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -367,15 +371,16 @@ for zeros in (2, 10, 32):
 # They tell on the data. Add a record to the most frequent value: its bounds move up by one, and the list with the old
 # lower bound for its first count has become impossible. The promise is not $2\eta\ln 2$ but infinite, with a $\delta$.
 #
+# ```python
+# some = np.array([40, 20])
+# pair = []
+# for each in (some, some + np.array([1, 0])):
+#     low, high = around(each, 8)
+#     pair.append(partitions_exact.law(each, eta, lower=low, upper=high))
+# evidence = exact.compare(*pair, selection_claim(eta))
+# print(
+#     f"{evidence.verdict}: loss {evidence.epsilon}, δ = {evidence.delta:.4f} at ε = {selection_claim(eta).epsilon:.4f}"
+# )
+# ```
+#
 # </details>
-
-# %%
-some = np.array([40, 20])
-pair = []
-for each in (some, some + np.array([1, 0])):
-    low, high = around(each, 8)
-    pair.append(partitions_exact.law(each, eta, lower=low, upper=high))
-evidence = exact.compare(*pair, selection_claim(eta))
-print(
-    f"{evidence.verdict}: loss {evidence.epsilon}, δ = {evidence.delta:.4f} at ε = {selection_claim(eta).epsilon:.4f}"
-)

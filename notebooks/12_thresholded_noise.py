@@ -13,13 +13,15 @@
 # %% [markdown]
 # # Thresholded noise: releasing the keys nobody knew
 #
-# *A noisy count hides how many. It does not hide that there was something to count.*
+# **Claim.** Noise on every count does not hide *which keys exist*. A threshold does, up to a small $\delta$, and
+# floats get that $\delta$ wrong by factors of up to a thousand.
 #
-# `SELECT key, COUNT(*) … GROUP BY key` with noise on every count is not private: the **keys** are data. If one person
-# alone is a bookkeeper of 42 with four children, then a row for such bookkeepers says that she is in the table,
-# whatever number stands in it. The usual remedy keeps a row only where the noisy count is at least a threshold $T$. A
-# row that one person alone makes appears with a small probability then, and that probability is the $\delta$ of
-# $(\varepsilon, \delta)$-differential privacy. It lives in the tail of the noise, where floats are at their worst.
+# **Mechanism.** Each count gets noise, and a row is released only where the noisy count is at least $T$. A row that
+# one person alone makes appears with a small probability: the $\delta$ of $(\varepsilon, \delta)$-differential
+# privacy.
+#
+# **You will see** a table in which most groups are one woman, what a threshold keeps of it, and four ways to be wrong
+# in the tail. **To present: 10 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -31,16 +33,17 @@ SCALE = 1.0  # of Laplace noise; one person changes one count by 1, so ε = 1/SC
 THRESHOLD = 10
 SEED = 1
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from collections import Counter
 from fractions import Fraction
 from math import exp
 
-import matplotlib.pyplot as plt
 import numpy as np
+from IPython.display import display
 from statsmodels.datasets import fair
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import seeded_bits
@@ -53,7 +56,10 @@ from subnormal.mechanisms.threshold import naive as threshold_naive
 from subnormal.mechanisms.threshold.family import privacy
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+# %% [markdown]
+# `SELECT key, COUNT(*) … GROUP BY key` with noise on every count is not private: the **keys** are data. If one person
+# alone is a bookkeeper of 42 with four children, then a row for such bookkeepers says that she is in the table,
+# whatever number stands in it.
 
 # %% [markdown]
 # ## A real table
@@ -61,21 +67,18 @@ plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right":
 # The data set `fair` of statsmodels: 6,366 women who answered a magazine's survey on marriage and affairs in 1974
 # (Fair 1978). Group them by age, years married, children, education and the two occupations, as any analyst would.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 COLUMNS = ["age", "yrs_married", "children", "educ", "occupation", "occupation_husb"]
 women = fair.load_pandas().data
 histogram = Counter(" ".join(f"{value:g}" for value in row) for row in women[COLUMNS].to_numpy())
 held_by = Counter(histogram.values())
-alone = held_by[1]
-print(f"{len(women):,} women, {len(histogram):,} groups; {alone:,} of them have a single member")
-_, axes = plt.subplots(figsize=(10, 3.6))
-axes.bar(list(held_by), list(held_by.values()), color=IN)
-axes.set_yscale("log")
-axes.axvline(THRESHOLD - 0.5, color="crimson", linestyle="--", linewidth=2, label=f"threshold {THRESHOLD}")
-axes.set_xlabel("women in a group")
-axes.set_ylabel("groups")
-axes.legend()
-plt.show()
+print(f"{len(women):,} women, {len(histogram):,} groups; {held_by[1]:,} of them have a single member")
+sizes = sorted(held_by)
+curves = {
+    "_groups": (sizes, [held_by[size] for size in sizes], "in bars"),
+    f"threshold {THRESHOLD}": (THRESHOLD - 0.5, None, "claim dashed"),
+}
+picture(Panel(curves=curves, log="y", x="women in a group", y="groups"))
 
 # %% [markdown]
 # More than half of the groups are one woman each. Noise alone would print a line for every one of them, and whoever
@@ -86,7 +89,7 @@ plt.show()
 #
 # One woman makes one group one larger, or makes a group: $\Delta_0 = \Delta_1 = \Delta_\infty = 1$.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 parameters = ThresholdParameters("laplace", SCALE, THRESHOLD, "int64")
 claim = privacy(parameters, (1, 1, 1))
 ((released),) = threshold_exact.sample(histogram, parameters, seeded_bits(SEED), 1)  # to release: system_bits()
@@ -97,7 +100,35 @@ print(f"released: {len(kept)} groups; of the {len(large)} groups of at least {TH
 print(f"women in released groups: {sum(histogram[key] for key in kept):,} of {len(women):,}")
 assert kept <= set(histogram)
 
+# %% [markdown]
+# Move the sliders: how likely is a group released, by the number of its women? The leftmost dot is $\delta$.
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def release(epsilon, threshold, noise):
+    """How likely a group is released, by its size: the law of the row, in both worlds of a woman who is alone in it."""
+    given, women = ThresholdParameters(noise, 1 / epsilon, threshold, "int64"), range(1, 2 * threshold)
+    chances = [float(threshold_family.tail(given, threshold - count)[0]) for count in women]
+    curves = {
+        "is released": (women, chances, "in joined"),
+        f"δ = {chances[0]:.2g}, of a woman alone": (None, chances[0], "claim dashed"),
+    }
+    labels = {"x": f"women in the group (scale of the noise: {1 / epsilon:g})", "y": "probability"}
+    return picture(Panel(curves=curves, log="y", **labels))
+
+
 # %%
+explore(
+    release,
+    epsilon=(1 / SCALE, [0.1, 0.25, 0.5, 1, 2]),
+    threshold=(THRESHOLD, [2, 5, 10, 20, 50]),
+    noise=("laplace", ["laplace", "gaussian"]),
+)
+
+# %% [markdown]
+# What does a threshold keep of the table, and what does it cost? Left and right, the same thresholds:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 thresholds = list(range(1, 31))
 counts = np.array(list(histogram.values()))
 shares, deltas = [], []
@@ -106,18 +137,10 @@ for threshold in thresholds:
     chance = {count: float(threshold_family.tail(given, threshold - count)[0]) for count in held_by}
     shares.append(sum(chance[count] * count for count in counts.tolist()) / counts.sum())
     deltas.append(privacy(given, (1, 1, 1)).delta)
-_, axes = plt.subplots(figsize=(10, 4.2))
-axes.plot(thresholds, shares, "o-", color=IN, linewidth=2, markersize=5, label="women whose group is released")
-axes.set_ylim(0, 1)
-axes.set_xlabel("threshold T")
-axes.set_ylabel("share of the women", color=IN)
-right = axes.twinx()
-right.spines["right"].set_visible(True)
-right.semilogy(thresholds, deltas, "s-", color="crimson", linewidth=2, markersize=5, label="δ")
-right.axhline(1 / len(women) ** 2, color="crimson", linestyle=":", linewidth=2)
-right.text(1, 2 / len(women) ** 2, "1/n²", color="crimson")
-right.set_ylabel("δ", color="crimson")
-plt.show()
+kept_share = {"_share": (thresholds, shares, "in joined")}
+price = {"_delta": (thresholds, deltas, "claim joined"), "1/n²": (None, 1 / len(women) ** 2, "grey dotted")}
+left = Panel(curves=kept_share, ylim=(0, 1), x="threshold T", y="share of women whose group is released")
+display(picture(left, Panel(curves=price, log="y", x="threshold T", y="δ"), size=(12.5, 4.4)))
 enough = next(t for t, delta in zip(thresholds, deltas, strict=True) if delta <= 1 / len(women) ** 2)
 print(f"δ ≤ 1/n² from T = {enough} on: there {shares[enough - 1]:.0%} of the women are in what is released")
 
@@ -134,7 +157,7 @@ print(f"δ ≤ 1/n² from T = {enough} on: there {shares[enough - 1]:.0%} of the
 # ([issue 2922](https://github.com/opendp/opendp/issues/2922), open when this was written). Both figures, and what its
 # release does, where it is installed:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 ten = ThresholdParameters("laplace", 1.0, 10, "int64")
 base = exp(-1)
 ours, theirs = privacy(ten, (1, 1, 1)).delta, threshold_naive.open_tail_claim(ten, {}, {}).delta
@@ -159,7 +182,7 @@ if installed("opendp"):
 # So no $\delta$ is below $2^{-53}$ a key. That is safe, and sometimes more than 70 orders of magnitude too much.
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def floored(given, most, keys):
     """OpenDP's last steps: 1 − t rounded down to a float, and so its power."""
     start = given.threshold_steps - int(Fraction(most) / Fraction(2) ** given.step)
@@ -185,7 +208,7 @@ assert floored(ThresholdParameters("laplace", 1.0, 20.0, "float64"), 1, 1) == FI
 # Each bar is how likely a key that one person alone holds is released, exactly, divided by the $\delta$ that is
 # claimed. Everything above 1 is a violation, and no feasible sample would show the two leftmost.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 CASES = {
     "least uniform\nof float32\n(δ = 10⁻¹⁰)": ("uniform-floor", "threshold-naive-float32"),
     "the same,\nT = 20": ("singleton-key", "threshold-naive-float32"),
@@ -202,18 +225,14 @@ for case, broken in CASES.values():
         evidence = exact.compare(*laws, promise, against.event)
         assert evidence.verdict == ("HOLDS" if label == "exact" else "VIOLATED")
         ratios[label].append(evidence.delta / promise.delta)
-_, axes = plt.subplots(figsize=(11, 4.4))
-places = np.arange(len(CASES))
-for shift, (label, heights), colour in zip((-0.2, 0.2), ratios.items(), (OUT, IN), strict=True):
-    bars = axes.bar(places + shift, heights, width=0.4, color=colour, label=label)
-    axes.bar_label(bars, [f"{height:.4g}" for height in heights], fontsize=11)
-axes.axhline(1, color="crimson", linestyle="--", linewidth=2)
-axes.set_yscale("log")
-axes.set_ylim(0.5, 1500)
-axes.set_xticks(places, list(CASES))
-axes.set_ylabel("released / claimed δ")
-axes.legend()
-plt.show()
+
+curves = {
+    "as written": (range(4), ratios["as written"], "out bars"),
+    "exact": (range(4), ratios["exact"], "in bars"),
+    "what is claimed": (None, 1, "claim dashed"),
+}
+labels = {"x": "", "y": "released / claimed δ", "numbers": "{:.4g}", "ticks": dict(enumerate(CASES))}
+picture(Panel(curves=curves, log="y", ylim=(0.5, 2500), **labels), size=(12, 4.8))
 
 # %% [markdown]
 # - **A uniform has a least step.** Inversion makes noise of $-\ln U$, and a generator of $[0, 1)$ returns $U = 0$ once
@@ -237,11 +256,12 @@ plt.show()
 # nearly three times. A threshold higher by $\ln 3$, so by 2, makes up for $\delta$; for $\varepsilon$ only the scale
 # does.
 #
+# ```python
+# for threshold in (THRESHOLD, THRESHOLD + 1, THRESHOLD + 2):
+#     print(threshold, privacy(ThresholdParameters("laplace", SCALE, threshold, "int64"), (3, 3, 1)))
+# ```
+#
 # </details>
-
-# %%
-for threshold in (THRESHOLD, THRESHOLD + 1, THRESHOLD + 2):
-    print(threshold, privacy(ThresholdParameters("laplace", SCALE, threshold, "int64"), (3, 3, 1)))
 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
@@ -251,25 +271,26 @@ for threshold in (THRESHOLD, THRESHOLD + 1, THRESHOLD + 2):
 # Laplace noise needs. It wins where one person holds many keys, because $\Delta_2 = \sqrt{\Delta_0}$ grows slower than
 # $\Delta_1 = \Delta_0$.
 #
+# ```python
+# DELTA = 1e-4
+#
+#
+# def least_threshold(noise, scale, keys, delta):
+#     low, high = 1, 1 << 14
+#     while low < high:
+#         middle = (low + high) // 2
+#         enough = privacy(ThresholdParameters(noise, scale, middle, "int64"), (keys, keys, 1)).delta <= delta
+#         low, high = (low, middle) if enough else (middle + 1, high)
+#     return low
+#
+#
+# for keys in (1, 10, 100):
+#     sigma = 3.6 * keys**0.5
+#     high = least_threshold("gaussian", sigma, keys, DELTA / 2), least_threshold("laplace", float(keys), keys, DELTA)
+#     normal = privacy(ThresholdParameters("gaussian", sigma, high[0], "int64"), (keys, keys, 1)).at(DELTA)
+#     plain = privacy(ThresholdParameters("laplace", float(keys), high[1], "int64"), (keys, keys, 1))
+#     print(f"{keys:>3} keys: Gaussian T = {high[0]:>4} (ε = {normal.epsilon:.3f})", end="   ")
+#     print(f"Laplace T = {high[1]:>4} (ε = {plain.epsilon:.3f})")
+# ```
+#
 # </details>
-
-# %%
-DELTA = 1e-4
-
-
-def least_threshold(noise, scale, keys, delta):
-    low, high = 1, 1 << 14
-    while low < high:
-        middle = (low + high) // 2
-        enough = privacy(ThresholdParameters(noise, scale, middle, "int64"), (keys, keys, 1)).delta <= delta
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low
-
-
-for keys in (1, 10, 100):
-    sigma = 3.6 * keys**0.5
-    high = least_threshold("gaussian", sigma, keys, DELTA / 2), least_threshold("laplace", float(keys), keys, DELTA)
-    normal = privacy(ThresholdParameters("gaussian", sigma, high[0], "int64"), (keys, keys, 1)).at(DELTA)
-    plain = privacy(ThresholdParameters("laplace", float(keys), high[1], "int64"), (keys, keys, 1))
-    print(f"{keys:>3} keys: Gaussian T = {high[0]:>4} (ε = {normal.epsilon:.3f})", end="   ")
-    print(f"Laplace T = {high[1]:>4} (ε = {plain.epsilon:.3f})")

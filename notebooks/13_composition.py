@@ -13,15 +13,15 @@
 # %% [markdown]
 # # Composition: one leak is nothing, ten thousand are not
 #
-# *What do many runs of a mechanism cost, exactly? From above a proof, from below an attack, and hardly a gap between.*
+# **Claim.** The cost of many runs of a mechanism can be bounded from above by a proof and from below by an attack,
+# with hardly a gap between. A leak of one in a hundred thousand is certain in the end.
 #
-# **The loss.** Somebody sees an outcome $x$ and compares the two worlds: the loss is $\ln\frac{A(x)}{B(x)}$. Over
-# independent runs losses *add*. So all that matters of a mechanism is how its loss is distributed, and of $r$ runs, the
-# $r$-fold convolution of that. Then
-# $$\delta(\varepsilon) = \Pr[\text{loss} = \infty] + \mathbb{E}\big[(1 - e^{\varepsilon - \text{loss}})_+\big].$$
+# **Mechanism.** Whoever sees an outcome $x$ has the loss $\ln\frac{A(x)}{B(x)}$. Over independent runs losses *add*.
+# Privacy buckets (Meiser and Mohammadi, 2018) round losses so that a computer can add them, and keep account of the
+# rounding.
 #
-# **Privacy buckets** (Meiser and Mohammadi, 2018) put losses into buckets, so that a computer can convolve them, and
-# keep account of what the buckets hide.
+# **You will see** two bounds that enclose the truth, accountants that lie above them, and a leak that grows. **To
+# present: 10 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -34,21 +34,26 @@ RUNS = 4_096
 LEAK = 1e-5  # the chance that a single run gives everything away
 COUNT = 2_000  # buckets
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
+from functools import cache
 
-import matplotlib.pyplot as plt
 import numpy as np
+from IPython.display import display
 from scipy.stats import norm
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.composition import leak_growth, other_accountants
 from subnormal.audit.composition.closed_forms import gaussian, randomized_response
 from subnormal.audit.composition.composition import buckets
 from subnormal.mechanisms.privacy import Zcdp
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
+# %% [markdown]
+# **The formula.** All that matters of a mechanism is how its loss is distributed, and of $r$ runs, the $r$-fold
+# convolution of that. Then
+# $$\delta(\varepsilon) = \Pr[\text{loss} = \infty] + \mathbb{E}\big[(1 - e^{\varepsilon - \text{loss}})_+\big].$$
 
 # %% [markdown]
 # ## Three outcomes, by hand
@@ -74,18 +79,15 @@ for runs, epsilon, exactly in ((1, 0.5, 0.1053836188), (4, 0.5, 0.33720203), (8,
 #
 # Whatever the rounding of floats may do is bounded and added. Few buckets are as sound as many, only wider apart:
 
-# %%
-_, axes = plt.subplots(figsize=(10, 4))
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+curves = {}
 epsilons = np.linspace(0, 3, 61)
-for count, colour in ((16, "0.75"), (64, "0.5"), (1_000, "black")):
+for count, look in ((16, "out band"), (64, "in full band"), (1_000, "black full band")):
     few = buckets([0.6, 0.3, 0.1], [0.3, 0.5, 0.2], count=count).compose(8)
     low, up = np.array([few.delta(epsilon) for epsilon in epsilons.tolist()]).T
     assert (low <= up).all()
-    axes.fill_between(epsilons, low, up, color=colour, alpha=0.6, linewidth=1, label=f"{count:,} buckets")
-axes.set_xlabel("ε (nats)")
-axes.set_ylabel("δ(ε) of 8 runs")
-axes.legend()
-plt.show()
+    curves[f"{count:,} buckets"] = epsilons, (low, up), look
+picture(Panel(curves=curves, x="ε (nats)", y="δ(ε) of 8 runs"))
 
 # %% [markdown]
 # ## A Gaussian, thousands of times
@@ -93,30 +95,43 @@ plt.show()
 # Here the truth is known: $r$ runs with noise $\sigma$ are one run with $\sigma/\sqrt r$. The bounds of the buckets
 # enclose it; the accountants in use lie above, each by what it forgets about the mechanism.
 
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+@cache
+def bounds_of(sigma, runs):
+    """One Gaussian, and ε, the true δ(ε) of so many runs, and both bounds of the buckets."""
+    one, mu = gaussian(sigma, count=COUNT), math.sqrt(runs) / sigma
+    composed, epsilons = one.compose(runs), np.linspace(0, 65 * mu / 6.4, 27)
+    truth = norm.cdf(mu / 2 - epsilons / mu) - np.exp(epsilons + norm.logcdf(-mu / 2 - epsilons / mu))
+    low, up = np.array([composed.delta(epsilon) for epsilon in epsilons.tolist()]).T
+    assert (low <= truth * (1 + 1e-9)).all()
+    assert (up >= truth * (1 - 1e-9)).all()
+    return one, epsilons, truth, low, up
+
+
+def gaussians(sigma, runs):
+    """δ(ε) of many runs: the bounds of the buckets, and two accountants."""
+    one, epsilons, _, low, up = bounds_of(sigma, runs)
+    rho = Zcdp(runs / (2 * sigma**2))
+    claims = [(one.epsilon(10.0**-place)[1], 10.0**-place) for place in range(4, 15, 2)]
+    optimal = [
+        min(other_accountants.kairouz_oh_viswanath(*claim, runs, epsilon) for claim in claims)
+        for epsilon in epsilons.tolist()
+    ]
+    curves = {
+        "Kairouz–Oh–Viswanath: knows (ε, δ)": (epsilons, optimal, "exact dashed"),
+        "zCDP: knows ρ": (epsilons, [rho.delta(epsilon) for epsilon in epsilons.tolist()], "grey line"),
+        "buckets, upper bound": (epsilons, up, "in line"),
+        "buckets, lower bound": (epsilons, low, "black dotted"),
+    }
+    return picture(Panel(curves=curves, log="y", x="ε (nats)", y=f"δ(ε) of {runs:,} runs"))
+
+
 # %%
-one, mu = gaussian(SIGMA, count=COUNT), math.sqrt(RUNS) / SIGMA
-composed = one.compose(RUNS)
-epsilons = np.linspace(0, 65, 27)
-truth = norm.cdf(mu / 2 - epsilons / mu) - np.exp(epsilons + norm.logcdf(-mu / 2 - epsilons / mu))
-low, up = np.array([composed.delta(epsilon) for epsilon in epsilons.tolist()]).T
-rho = Zcdp(RUNS / (2 * SIGMA**2))
-claims = [(one.epsilon(10.0**-place)[1], 10.0**-place) for place in range(4, 15, 2)]
-_, axes = plt.subplots(figsize=(10, 4.5))
-optimal = [
-    min(other_accountants.kairouz_oh_viswanath(*claim, RUNS, epsilon) for claim in claims)
-    for epsilon in epsilons.tolist()
-]
-axes.plot(epsilons, optimal, "--", color="#009e73", label="Kairouz–Oh–Viswanath: knows (ε, δ)")
-axes.plot(epsilons, [rho.delta(epsilon) for epsilon in epsilons.tolist()], color="0.5", label="zCDP: knows ρ")
-axes.plot(epsilons, up, color=IN, linewidth=3, label="buckets, upper bound")
-axes.plot(epsilons, low, color="black", linestyle=":", linewidth=3, label="buckets, lower bound")
-axes.set_yscale("log")
-axes.set_xlabel("ε (nats)")
-axes.set_ylabel(f"δ(ε) of {RUNS:,} runs")
-axes.legend()
-plt.show()
-assert (low <= truth * (1 + 1e-9)).all()
-assert (up >= truth * (1 - 1e-9)).all()
+explore(gaussians, sigma=(SIGMA, [5, 10, 20, 40]), runs=(RUNS, [16, 64, 256, 1024, 4096, 16384]))
+
+# %%
+_, _, truth, low, up = bounds_of(SIGMA, RUNS)
 print(f"the bounds lie within {max((up - low) / truth):.1%} of each other, down to δ = {truth.min():.0e}")
 
 # %% [markdown]
@@ -130,18 +145,18 @@ print(f"the bounds lie within {max((up - low) / truth):.1%} of each other, down 
 # Losses have a mean and a spread. The mean of $r$ runs grows like $r$, but it is small, near $\varepsilon^2/2$ a run;
 # the spread is larger, and grows like $\sqrt r$. A few runs cost what they add up to, many cost far less.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 counts = [1 << power for power in range(19)]
 response = randomized_response(0.1, count=COUNT)
 bounds = np.array([response.compose(runs).epsilon(1e-6) for runs in counts])
-_, axes = plt.subplots(figsize=(10, 4))
-axes.loglog(counts, [0.1 * runs for runs in counts], "--", color=OUT, base=2, label="adding up: r·ε")
-axes.loglog(counts, bounds[:, 1], color=IN, linewidth=3, base=2, label="buckets, both bounds")
-axes.loglog(counts, bounds[:, 0], ":", color="black", linewidth=3, base=2)
-axes.set_xlabel("runs r of randomized response, ε = 0.1")
-axes.set_ylabel("ε at δ = $10^{-6}$")
-axes.legend()
-plt.show()
+curves = {
+    "adding up: r·ε": (counts, [0.1 * runs for runs in counts], "out dashed"),
+    "buckets, upper bound": (counts, bounds[:, 1], "in line"),
+    "buckets, lower bound": (counts, bounds[:, 0], "black dotted"),
+}
+ticks = {1 << power: f"$2^{{{power}}}$" for power in range(0, 19, 3)}
+labels = {"x": "runs r of randomized response, ε = 0.1", "y": "ε at δ = $10^{-6}$"}
+display(picture(Panel(curves=curves, log="xy", ticks=ticks, **labels)))
 assert (bounds[:, 0] <= bounds[:, 1]).all()
 print(f"2^18 runs: {bounds[-1, 0]:.1f} ≤ ε ≤ {bounds[-1, 1]:.1f}, instead of {0.1 * counts[-1]:,.1f}")
 
@@ -162,21 +177,22 @@ for runs in (1, 100, 10_000, 1 << 18):
 # The broken mechanisms of this house leak more than that. Half-precision floats lose a vote in a sum of weights, and
 # one run tells with probability ½. Its exact twin has the same claim, and keeps it:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 rows = leak_growth.measure_leaks([attack("rounded-addition-float16")], count=COUNT)
-_, axes = plt.subplots(figsize=(10, 4))
 allowed = [other_accountants.kairouz_oh_viswanath(rows[0].claim.epsilon, 0.0, runs, 0.0) for runs in leak_growth.RUNS]
-axes.fill_between(leak_growth.RUNS, 0, allowed, color="0.9", label=f"allowed, ε = {rows[0].claim.epsilon:g} a run")
+curves = {
+    f"allowed, ε = {rows[0].claim.epsilon:g} a run": (leak_growth.RUNS, (np.zeros(len(allowed)), allowed), "pale band")
+}
 for row in rows:
     low, up = np.array(row.advantage).T
-    drawn = up if row.exact else low
-    axes.plot(leak_growth.RUNS, drawn, "o-", color=IN if row.exact else OUT, label=row.mechanism)
+    curves[row.mechanism] = (
+        leak_growth.RUNS,
+        up if row.exact else low,
+        "in joined" if row.exact else "out joined squares",
+    )
     assert (up <= np.array(allowed) + 1e-3).all() if row.exact else low[0] > allowed[0]
-axes.set_xscale("log", base=2)
-axes.set_xlabel("runs r")
-axes.set_ylabel("the attacker's advantage")
-axes.legend(loc="center")
-plt.show()
+ticks = {runs: f"{runs:,}" for runs in leak_growth.RUNS[::2]}
+picture(Panel(curves=curves, log="x", ticks=ticks, legend="center", x="runs r", y="the attacker's advantage"))
 
 # %% [markdown]
 # `python -m audit compose` draws this for every broken member whose law is known.

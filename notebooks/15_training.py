@@ -13,17 +13,15 @@
 # %% [markdown]
 # # Where models are trained: the noise of DP-SGD, enumerated
 #
-# *Most noise that is added for privacy today is added to gradients, in float32 or less. Such noise takes so few random
-# bits that one can write all of it down.*
+# **Claim.** Most noise that is added for privacy today is added to gradients, in few bits. In bfloat16 it has 128
+# values, and most places where a gradient moves them cannot be reached without it: one number proves who was in the
+# batch.
 #
-# **The mechanism.** A step of DP-SGD draws a batch, clips each gradient to the norm $C$, adds them up, and adds
-# Gaussian noise of standard deviation $\sigma C$ to each coordinate (Abadi et al. 2016).
+# **Mechanism.** A step of DP-SGD clips each gradient to the norm $C$, adds them up, and adds Gaussian noise of standard
+# deviation $\sigma C$ (Abadi et al. 2016). An accountant turns $\sigma$ into $(\varepsilon, \delta)$, in real numbers.
 #
-# **The claim.** An accountant turns $\sigma$, the sampling rate and the number of steps into $(\varepsilon, \delta)$.
-# It computes with real numbers.
-#
-# **The attack.** Noise in bfloat16, as array libraries draw it, has 128 values. A gradient moves them, and most of the
-# places where they land then cannot be reached without it.
+# **You will see** every value of the noise in three types, a model of votes that gives one voter away, and six other
+# flaws. **To present: 10 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -37,12 +35,12 @@ RATE_OF_LEARNING = 6.0
 TRAININGS = 12  # with and without Alice
 SEED = 1
 
-# %%
-import matplotlib.pyplot as plt
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import statsmodels.api as sm
 
-from pictures import IN, OUT
+from explore import explore
+from pictures import Panel, picture, ticks
 from subnormal import Claim, attack, run
 from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.leak_growth import both_directions
@@ -53,7 +51,6 @@ from subnormal.mechanisms.dp_sgd.accounting import accountant_claim, sound_claim
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.families import member
 
-plt.rcParams |= {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 100}
 TYPES = ("bfloat16", "float16", "float32")
 
 # %% [markdown]
@@ -63,7 +60,7 @@ TYPES = ("bfloat16", "float16", "float32")
 # bits is tried: 7 of them in bfloat16, 10 in float16, 23 in float32. $\delta$ is the least with which the noise keeps
 # $\varepsilon = 4$, and the accountant's is that of Gaussian noise.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 step = DpSgdParameters(multiplier=SIGMA, delta=DELTA)
 canary, zeros = np.ones((1, 1)), np.zeros((1, 1))
 laws = {name: [member(f"dp-sgd-{name}").law(world, step) for world in (canary, zeros)] for name in TYPES}
@@ -79,22 +76,43 @@ for name, (law_in, law_out) in laws.items():
 # %% [markdown]
 # A larger $\varepsilon$ does not help: $\delta$ is the mass of the outcomes that prove the world. The picture shows a
 # window on the number line in which some twenty values lie. Blue: reached with Alice. Orange: reached without her.
+# Black: reached in both worlds.
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def reached(laws):
+    """Twelve neighbouring values that noise on 0 reaches near 1, and what noise on Alice's gradient reaches there."""
+    from_1, from_0 = (np.asarray(law.atoms, dtype=np.float64) for law in laws)
+    start = np.searchsorted(from_0, 1.0)
+    low, high = from_0[start], from_0[min(start + 12, len(from_0) - 1)]
+    near = [values[(values >= low) & (values <= high)] for values in (from_1, from_0)]
+    return {"with Alice": (near[0], "in"), "without": (near[1], "out")}
+
+
+panels = {name: reached(pair) for name, pair in laws.items()}
+assert all(one.epsilon == np.inf for one in found.values())
+ticks(panels, "released number", size=(12, 6.5))
+
+# %% [markdown]
+# Move the sliders: another type, more noise, a smaller gradient. Alice's clipped gradient is 1 in the picture above.
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def one_step(float_type, sigma, gradient):
+    """Where noise in a type lands, on Alice's gradient and on none."""
+    given = DpSgdParameters(multiplier=sigma, delta=DELTA)
+    pair = [member(f"dp-sgd-{float_type}").law(np.full((1, 1), at), given) for at in (gradient, 0.0)]
+    delta = exact.compare(*pair, told).delta
+    return ticks({f"{float_type}: δ = {delta:.3f} at ε = {EPSILON:g}": reached(pair)}, "released number", (12, 2.8))
+
 
 # %%
-figure, panels = plt.subplots(3, 1, figsize=(10, 4.2))
-for panel, (name, (law_in, law_out)) in zip(panels, laws.items(), strict=True):
-    from_1, from_0 = (np.asarray(law.atoms, dtype=np.float64) for law in (law_in, law_out))
-    start = np.searchsorted(from_0, 1.0)
-    window = from_0[start], from_0[min(start + 12, len(from_0) - 1)]
-    for values, colour, label, low in ((from_1, IN, "with Alice", 0.5), (from_0, OUT, "without", 0.0)):
-        inside = values[(values >= window[0]) & (values <= window[1])]
-        panel.vlines(inside, low, low + 0.45, colors=colour, label=label, linewidth=2)
-    panel.set_yticks([])
-    panel.set_title(f"{name}: {window[1] - window[0]:.1e} of the line", fontsize=11, loc="left")
-panels[0].legend(ncols=2, fontsize=10, loc="upper right", bbox_to_anchor=(1, 1.6))
-figure.tight_layout()
-plt.show()
-assert all(one.epsilon == np.inf for one in found.values())
+explore(
+    one_step,
+    float_type=("bfloat16", ["bfloat16", "float16"]),
+    sigma=(SIGMA, [0.5, 1, 2, 4]),
+    gradient=(1.0, [0.125, 0.25, 0.5, 1.0]),
+)
 
 # %% [markdown]
 # ## A model of votes
@@ -102,7 +120,7 @@ assert all(one.epsilon == np.inf for one in found.values())
 # The American National Election Survey of 1996: 944 people, what they think of themselves, and whether they voted for
 # Clinton or for Dole. Alice is one of them, and the only one from her town.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 survey = sm.datasets.anes96.load_pandas().data
 ranges = {
     "selfLR": (1, 7),
@@ -128,7 +146,7 @@ def gradients_of(weights, kept):
 # One epoch of logistic regression, twice: with noise in bfloat16, and with the exact member (clipping to a grid with a
 # proved sensitivity, sampling by exact coins, discrete Gaussian noise).
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 settings = DpSgdParameters(multiplier=SIGMA, rate=1 / BATCHES, delta=DELTA, grid=-10)
 everyone = np.arange(len(people))
 
@@ -154,7 +172,7 @@ print(f"{'always Clinton':<18} accuracy {1 - votes.mean():.3f}")
 # The same accuracy. What does each training tell of Alice? The coordinate of her town is noise alone, unless she is in
 # the batch. So look each of the released numbers up among those that noise on 0 can reach:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 at_zero = DpSgdParameters(multiplier=SIGMA, delta=DELTA)
 reachable = set(np.asarray(member("dp-sgd-bfloat16").law(zeros, at_zero).atoms).tolist())
 without_alice = np.delete(everyone, alice)
@@ -167,15 +185,22 @@ def proofs(kept, seed):
 
 seeds = range(SEED, SEED + TRAININGS)
 with_her, without_her = ([proofs(kept, seed) for seed in seeds] for kept in (everyone, without_alice))
-figure, axes = plt.subplots(figsize=(9, 2.8))
-axes.bar(np.arange(TRAININGS) - 0.2, with_her, 0.4, color=IN, label="with Alice")
-axes.bar(np.arange(TRAININGS) + 0.2, without_her, 0.4, color=OUT, label="without her")
-axes.set_xlabel("training")
-axes.set_ylabel("steps that prove\nthat she is there")
-axes.set_yticks(range(max(with_her) + 1))
-axes.legend(fontsize=10, loc="upper left", bbox_to_anchor=(1, 1))
-plt.show()
+
+curves = {
+    "with Alice": (range(TRAININGS), with_her, "in bars"),
+    "without her": (range(TRAININGS), without_her, "out bars"),
+}
 assert max(without_her) == 0 < max(with_her)
+picture(
+    Panel(
+        curves=curves,
+        ticks=range(TRAININGS),
+        ylim=(0, max(with_her) + 0.8),
+        x="training",
+        y="steps that prove\nthat she is there",
+    ),
+    size=(11, 3.6),
+)
 
 # %% [markdown]
 # She is in no batch of an epoch with probability $(7/8)^8 = 0.34$. Of the other trainings, nearly all prove that she is
@@ -194,7 +219,7 @@ print(f"exact:    claimed ε = {sound_claim(*steps).epsilon:.2f}, at δ = {DELTA
 #
 # The noise of these members is exact. One thing is wrong with each.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 FLAWS = ("batch-size", "empty-batch", "norm-overflow", "batch-clipping", "microbatch-noise", "shuffling")
 report = run(attacks=list(FLAWS), runs=1_000, seed=SEED)
 for row in report.rows:
@@ -206,7 +231,7 @@ for row in report.rows:
 # A thousand steps have a larger budget than one. How many of them does it take to exceed the budget of all? Composed
 # laws answer, with certified bounds:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 for name in ("batch-clipping", "microbatch-noise", "empty-batch"):
     attacked = attack(name, multiplier=16.0)
     budget = accountant_claim(16.0, attacked.parameters.rate, 1_000, DELTA)

@@ -56,4 +56,4 @@ def _slider(name: str, first: Any, values: Sequence[Any]) -> ipywidgets.Selectio
 def _label(value: Any) -> str:
     if isinstance(value, type):
         return np.dtype(value).name
-    return value if isinstance(value, str) else f"{value:,g}"
+    return f"{value:,g}" if isinstance(value, int | float) else str(value)

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.audit.model import Row, Sketch
@@ -47,7 +47,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "dashed stairs": {"drawstyle": "steps-post", "linewidth": 1.8, "linestyle": "--"},
     "needles": {"linewidth": 2},
     "band": {"alpha": 0.35, "linewidth": 0},
-    "full band": {"linewidth": 0},
+    "full band": {"linewidth": 1},
     "bars": {"alpha": 0.75},
     "hollow bars": {"fill": False, "linewidth": 2},
 }
@@ -75,7 +75,7 @@ class Panel:
     y = (low, high). Names that begin with "_" are not in the legend.
     log: the logarithmic axes, "x", "y" or "xy". ticks: places on the x axis, or their names by place. notes: text by
     (x, y), or by (x, y, x of the text, y of the text) with an arrow. numbers: a format for the height of each bar.
-    legend: where, or None.
+    legend: where, or None. bare: no y axis, where heights mean nothing.
     """
 
     curves: Mapping[str, tuple[Any, Any, str]]
@@ -89,6 +89,7 @@ class Panel:
     notes: Mapping[tuple[float, ...], str] = field(default_factory=dict)
     numbers: str = ""
     legend: str | None = "best"
+    bare: bool = False
 
 
 def picture(*panels: Panel, size: tuple[float, float] = (11, 4.4), share: bool = False) -> Picture:
@@ -136,6 +137,8 @@ def _bars(
     width = 0.8 * gap / of
     if style.get("fill") is False:
         style = {**style, "edgecolor": style.pop("color")}
+    if np.asarray(heights).dtype.kind in "iu" and axes.get_yscale() == "linear":
+        axes.yaxis.get_major_locator().set_params(integer=True)
     drawn = axes.bar(np.asarray(x) + (at - (of - 1) / 2) * width, heights, width=width, **style)
     if numbers:
         heights = np.asarray(heights, dtype=float)
@@ -148,12 +151,20 @@ def _furnish(axes: Axes, panel: Panel) -> None:
     for limits, let in ((panel.xlim, axes.set_xlim), (panel.ylim, axes.set_ylim)):
         if limits != (None, None):  # which would stop the automatic ones
             let(*limits)
+    bottom, top = axes.get_ylim()
+    if "y" in panel.log and top < 200 * bottom:  # not enough powers of ten to read
+        axes.yaxis.set_major_locator(LogLocator(base=2 if top < 20 * bottom else 4))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_locator(NullLocator())
     if "x" not in panel.log and panel.ticks is None:
-        axes.locator_params(axis="x", nbins=6)
+        axes.locator_params(axis="x", nbins=6, steps=[1, 2, 5, 10])
     if panel.ticks is not None:
         named = panel.ticks if isinstance(panel.ticks, Mapping) else {place: f"{place:,g}" for place in panel.ticks}
         axes.set_xticks(list(named), list(named.values()))
         axes.xaxis.set_minor_locator(NullLocator())
+    if panel.bare:
+        axes.yaxis.set_visible(False)
+        axes.spines["left"].set_visible(False)
     for (x, y, *text), words in panel.notes.items():
         arrow = {"arrowstyle": "->", "shrinkB": 6}
         if text:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from notebooks import pictures
+from notebooks import explore, pictures
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
@@ -53,3 +54,64 @@ def _row(name: str, mechanism: str) -> Row:
 
 def _panel() -> Any:
     return Figure().subplots()
+
+
+FLAT = pictures.Panel(
+    curves={"a": ([1, 2], [3, 4], "in joined"), "b": ([1, 2], [1, 2], "out bars")}, x="x", numbers="{:g}"
+)
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        pictures.picture(FLAT, FLAT, size=(8, 3)),
+        pictures.cells({"row": [(0, 1, "cell", "in"), (1, 2, "rest", "")]}, "x", (6, 2)),
+        pictures.ticks({"title": {"row": ([1, 2], "in"), "other": ([2, 3], "out")}}, "x", (6, 2)),
+    ],
+    ids=["picture", "cells", "ticks"],
+)
+def test_every_letter_can_be_read_from_the_last_row(figure: pictures.Picture) -> None:
+    shown = [text for text in figure.findobj(Text) if text.get_text()]
+    assert shown
+    assert {text.get_text(): text.get_fontsize() for text in shown if text.get_fontsize() < 12} == {}
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_every_letter_of_a_row_can_be_read_from_the_last_row() -> None:
+    figure = pictures.side_by_side([_row("zero-rounding-two-outcomes", "exponential-exact")], title="a title")
+    assert all(text.get_fontsize() >= 12 for text in figure.findobj(Text) if text.get_text())
+
+
+def test_a_tick_that_two_rows_share_is_black() -> None:
+    figure = pictures.ticks({"": {"one": ([1, 2], "in"), "two": ([2, 3], "out"), "all": ([1, 2, 3], "pale")}})
+    collections: Any = figure.axes[0].collections
+    black = [lines for lines in collections if np.array_equal(lines.get_colors()[:1], [[0, 0, 0, 1]])]
+    assert [[path.vertices[0, 0] for path in lines.get_paths()] for lines in black if lines.get_paths()] == [[2], [2]]
+
+
+def test_bars_of_one_place_stand_side_by_side() -> None:
+    both = pictures.Panel(curves={"a": ([1, 2], [3, 4], "in bars"), "b": ([1, 2], [1, 2], "out bars")}, x="")
+    assert _middles(FLAT) == pytest.approx([1, 2])
+    assert _middles(both) == pytest.approx([0.8, 1.8, 1.2, 2.2])
+
+
+def test_a_slider_redraws_with_its_value_and_the_others_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[float, str]] = []
+    monkeypatch.setattr(explore, "display", lambda figure: None)
+
+    def draw(epsilon: float, kind: str) -> Figure:
+        drawn.append((epsilon, kind))
+        return Figure()
+
+    controls = explore.explore(draw, epsilon=(0.3, [0.1, 0.5]), kind=("float64", ["float16", "float64"]))
+    first, second, _ = controls.children
+    assert [value for _, value in first.options] == [0.1, 0.3, 0.5]  # the cell to change may have any value
+    second.value = "float16"
+    first.value = 0.5
+    assert drawn == [(0.3, "float64"), (0.3, "float16"), (0.5, "float16")]
+    assert "Sliders" in repr(controls)  # what a page without widgets shows
+
+
+def _middles(panel: pictures.Panel) -> list[float]:
+    bars: Any = pictures.picture(panel).axes[0].patches
+    return [bar.get_x() + bar.get_width() / 2 for bar in bars]
