@@ -2,12 +2,14 @@
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jupytext
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 from nbclient.util import run_sync
@@ -102,6 +104,55 @@ def test_what_never_ends_is_interrupted_in_jupyter(kernel: Any) -> None:
 def test_a_wrong_answer_loses_points_and_gets_its_hint(wrong: Any) -> None:
     marks = wrong.marks()
     assert wrong.is_caught_by(marks), f"{marks}, instead of {wrong.points} points and the hint {wrong.hint!r}"
+
+
+def heads(bits: Any) -> int:
+    return 1 + heads(bits) if bits.take(1) else 0
+
+
+@pytest.mark.parametrize(
+    ("lab", "number", "answers"),
+    [
+        ("lab1_worlds", 1, ([4968], [4967])),  # with Alice the code always fails: an exception is an outcome
+        ("lab1_worlds", 1, ([4967, 4967, 4967], [4967, 4968, 4966])),
+        (
+            "lab2_event",
+            3,
+            (lambda outputs: (outputs > -0.5) & (outputs < 0.5) & (outputs * 2**24 != np.rint(outputs * 2**24)),),
+        ),
+        ("lab3_repair", 1, (lambda bits: -heads(bits) + heads(bits),)),
+        ("lab3_repair", 2, (lambda value, bits: math.floor(value) + heads(bits) - heads(bits),)),
+        ("lab4_library", 1, ([[1, 0], [0, 0]],)),
+        ("lab4_library", 4, (([0, 0, 1], [1, 1, 0]),)),
+        ("lab4_library", 5, (None, ([-17, 3], [-16, 4]))),
+        ("lab5_codebase", 1, (([80.5, 44], [44]),)),
+        ("lab5_codebase", 1, (([], [math.nan]),)),
+        ("lab5_codebase", 2, (lambda low, high: float(max(-low, high)),)),
+        ("lab5_codebase", 3, (lambda value, low, high: np.nan_to_num(np.clip(value, low, high)),)),
+    ],
+)
+def test_other_right_answers_get_all_points(lab: str, number: int, answers: tuple[Any, ...]) -> None:
+    part = parts_of(lab)[number - 1]
+    marks = part.grade(*answers)
+    assert (marks.points, marks.hint) == (part.points, ""), marks
+
+
+def test_worlds_whose_difference_overflows_are_no_neighbours() -> None:
+    marks = parts_of("lab1_worlds")[0].grade([2**63 - 1, 0], [-(2**63), 0])
+    assert marks.points == 0
+    assert "no neighbours" in marks.message
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize(
+    "answer", [None, 3, "text", [], ([0, 1], [1, 1, 1]), object(), lambda: 1 / 0], ids=lambda one: type(one).__name__
+)
+def test_answers_of_any_type_get_a_message(lab: str, answer: Any) -> None:
+    for part in parts_of(lab):
+        marks = part.grade(*(answer for _ in part.answers))
+        assert marks.points < part.points
+        assert marks.message
+        assert marks.hint
 
 
 @pytest.mark.parametrize("lab", LABS)

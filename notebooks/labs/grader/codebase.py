@@ -98,7 +98,7 @@ def part_2(sensitivity_of_sum: Any) -> Marks:
         return Marks(2, wasteful, hint)
     return Marks(
         4,
-        f"For {len(BOUNDS)} pairs of bounds all neighbours that were tried keep the claim, one of them with equality.",
+        f"For {len(BOUNDS)} pairs of bounds all neighbours tried keep the claim, with no more noise than needed.",
     )
 
 
@@ -138,7 +138,9 @@ def _clipped(clip: Callable[..., Any], bounds: tuple[int, int]) -> Marks | None:
     for weight in (bounds[0], bounds[0] - 7, bounds[1] + 7, -1e300, INFINITE, -INFINITE, MISSING):
         law = _law_with(clip, [weight], bounds)
         if refusal := _refusal(law):
-            hint = "NaN is neither less nor more than any number. And an exception tells that the patient is there."
+            hint = "It must return a number. An exception tells that the patient is there."
+            if math.isnan(weight):
+                hint = "NaN is neither less nor more than any number. And an exception tells that the patient is there."
             return Marks(0, f"For the weight {weight:g} the query raises {refusal}", hint)
         if exact.compare(law, nobody, Claim(EPSILON)).epsilon > allowed:
             message = f"The weight {weight:g} moves the sum further than any weight within {list(bounds)}."

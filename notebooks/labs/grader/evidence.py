@@ -16,7 +16,7 @@ from subnormal.audit.model import ExactEvidence
 
 def as_pair(worlds: Any, name: str) -> tuple[Any, Any]:
     """Return both worlds of an answer. Raises AnswerError where it is no pair."""
-    if not isinstance(worlds, tuple | list) or len(worlds) != 2:
+    if not isinstance(worlds, tuple | list | np.ndarray) or len(worlds) != 2:
         raise AnswerError(f"`{name}` must be a pair (in, out), got {shown(worlds)}.", "As in ([0, 1], [1, 1]).")
     return worlds[0], worlds[1]
 
@@ -41,9 +41,9 @@ def require_function(function: Any, name: str) -> None:
 def require_neighbours(data_in: NDArray[np.int64], data_out: NDArray[np.int64], of_what: str) -> None:
     """Raise AnswerError for vectors that are not equally long, or differ by more than 1 anywhere."""
     if len(data_in) != len(data_out):
-        message = f"The worlds are no neighbours: {len(data_in)} {of_what} in one, {len(data_out)} in the other."
+        message = f"The worlds are no neighbours: one has {len(data_in)} of the {of_what}, the other {len(data_out)}."
         raise AnswerError(message, "One person changes the numbers, not how many there are.")
-    apart = int(np.abs(data_in - data_out).max())
+    apart = max(abs(one - other) for one, other in zip(data_in.tolist(), data_out.tolist(), strict=True))  # any size
     if apart > 1:
         message = f"The worlds are no neighbours: two {of_what} are {apart} apart."
         raise AnswerError(message, "One person changes each number by at most 1, up or down. Each of them may move.")
@@ -51,7 +51,7 @@ def require_neighbours(data_in: NDArray[np.int64], data_out: NDArray[np.int64], 
 
 def shown(value: Any) -> str:
     """Return a short form of a value."""
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -20,15 +20,32 @@ from subnormal.mechanisms.core.mechanism import Refused
 
 EPSILON = 0.7  # above ln 2 = 0.693
 DEPTH = 48  # bits of the strings that are tried
+STRINGS = 1 << 16  # that a sampler may ask for; those of two series of coins are 1,128
 LOWER, UPPER = 0, 4
 VALUES = tuple(halves / 2 for halves in range(-4, 13))  # from -2 to 6; neighbours are at most 1 apart
 NEAR_ENOUGH = Fraction(6, 10)
 
 
+class _TooManyStringsError(BaseException):
+    """Ends a walk. No Exception, which would be an outcome."""
+
+
 def walked(sampler: Callable[[BitSource], Any], name: str) -> Law[int]:
     """Return the exact law of a sampler of integers over all strings of DEPTH bits. Raises AnswerError."""
+    asked = 0
+
+    def counted(bits: BitSource) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked > STRINGS:
+            raise _TooManyStringsError
+        return sampler(bits)
+
     try:
-        law = exhaustive.law(sampler, DEPTH)
+        law = exhaustive.law(counted, DEPTH)
+    except _TooManyStringsError:
+        hint = "One coin for each step is enough: bits.take(1). Strings multiply when each step takes several bits."
+        raise AnswerError(f"`{name}` asks for more than {STRINGS:,} different strings of bits.", hint) from None
     except ValueError as error:
         if "not a function of its bits" in str(error):
             hint = "All randomness must come from the argument: bits.take(1) is one fair coin."
@@ -69,7 +86,11 @@ def part_1(noise: Any) -> Marks:
         message = f"Strings of {DEPTH} bits leave a probability of {float(law.rest):.2g} undecided."
         return Marks(1, message, "Use coins that stop soon: each step should cost one bit or so.")
     message = f"The verdict is {found.verdict}: the loss is {found.epsilon:.4g}, and {EPSILON} is allowed."
-    return Marks(1, message, "From z to z + 1 the probability may fall by half, on both sides of 0, and at 0 too.")
+    return Marks(
+        1,
+        message,
+        "From z to z + 1 the probability may fall or rise by half, at 0 too: does 0 come in two ways, as +0 and -0?",
+    )
 
 
 @part(2, "A release of real values", 4)

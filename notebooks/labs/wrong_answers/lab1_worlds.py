@@ -2,7 +2,7 @@
 data_in = [4967] + [4969] * 99
 data_out = [4967] * 100
 
-# %% All weights are zero {"part": 1, "points": 0, "hint": "at least one weight must stay positive"}
+# %% All weights are zero {"part": 1, "points": 0, "hint": "some weight must stay positive"}
 data_in = [5000, 5001]
 data_out = [5000, 5000]
 

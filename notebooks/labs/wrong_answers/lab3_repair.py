@@ -71,3 +71,13 @@ def release(value, bits):
 # %% The outcome is not clamped {"part": 3, "points": 2, "hint": "Clamping the outcome costs no privacy", "after": [1]}
 def release(value, bits):
     return math.floor(min(max(value, 0), 4) + 0.5) + noise(bits)
+
+
+# %% A step for every two bits {"part": 1, "points": 0, "hint": "One coin for each step"}
+def noise(bits):
+    count = 0
+    while bits.take(2) < 3:
+        count += 1
+    while bits.take(2) < 3:
+        count -= 1
+    return count
