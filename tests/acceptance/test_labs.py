@@ -14,6 +14,7 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.util import run_sync
 
+from grader import repair
 from grader.marks import LABS, parts_of
 from teacher import copies, submissions
 from teacher.cells import Session
@@ -135,6 +136,13 @@ def test_other_right_answers_get_all_points(lab: str, number: int, answers: tupl
     part = parts_of(lab)[number - 1]
     marks = part.grade(*answers)
     assert (marks.points, marks.hint) == (part.points, ""), marks
+
+
+def test_what_few_bits_leave_undecided_is_not_taken_for_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repair, "DEPTH", 40)  # 4·10^−11 is undecided
+    marks = parts_of("lab3_repair")[0].grade(lambda bits: heads(bits) - heads(bits))
+    assert marks.points == 1
+    assert "undecided" in marks.message
 
 
 def test_worlds_whose_difference_overflows_are_no_neighbours() -> None:

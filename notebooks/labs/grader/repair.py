@@ -19,8 +19,8 @@ from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Refused
 
 EPSILON = 0.7  # above ln 2 = 0.693
-DEPTH = 48  # bits of the strings that are tried
-STRINGS = 1 << 16  # that a sampler may ask for; those of two series of coins are 1,128
+DEPTH = 56  # bits of the strings that are tried
+STRINGS = 1 << 16  # that a sampler may ask for; those of two series of coins are 1,540
 LOWER, UPPER = 0, 4
 VALUES = tuple(halves / 2 for halves in range(-4, 13))  # from -2 to 6; neighbours are at most 1 apart
 NEAR_ENOUGH = Fraction(6, 10)

@@ -19,7 +19,7 @@
 # and exact noise", and [notebook 03](../03_base2_mechanism.ipynb). Lab 2 helps.
 #
 # **How it is graded.** Write your answer in place of `raise NotImplementedError()`. The cell below it shows your
-# points. It calls *your* function with every string of 48 random bits that it asks for, and compares the exact laws
+# points. It calls *your* function with every string of 56 random bits that it asks for, and compares the exact laws
 # of all neighbours. What takes more bits counts as undecided, and there may be 65,536 different strings at the most.
 # So take single coins, and stop soon.
 
