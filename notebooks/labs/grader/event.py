@@ -92,7 +92,7 @@ def _judged(found: ExactEvidence, epsilon: float) -> tuple[int, str]:
             f"At ε = {epsilon:g} the event happens {often}, in both worlds. Compare float32 with float32 and exactly, "
         )
         return 0, f"{hint}without a tolerance, and use the outputs of this ε."
-    if (found.advantage or 0) <= -np.expm1(-epsilon / 2) + 2.0**-BITS:
+    if found.event_verdict is not Verdict.VIOLATED and (found.advantage or 0) <= -np.expm1(-epsilon / 2) + 2.0**-BITS:
         hint = "Noise in real numbers allows this event as well. Which floats can come from one value only?"
         return 0, hint
     return 1, "Better, but not the best: ask of each output whether the value 1 can lead to it at all."

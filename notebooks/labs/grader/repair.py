@@ -14,12 +14,13 @@ from grader.marks import AnswerError, Marks, part
 from subnormal import Claim, Verdict
 from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.model import ExactEvidence
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Refused
 
 EPSILON = 0.7  # above ln 2 = 0.693
 DEPTH = 56  # bits of the strings that are tried
+REPEATED = 64  # runs with the same bits, which must be alike
 STRINGS = 1 << 16  # that a sampler may ask for; those of two series of coins are 1,540
 LOWER, UPPER = 0, 4
 VALUES = tuple(halves / 2 for halves in range(-4, 13))  # from -2 to 6; neighbours are at most 1 apart
@@ -32,6 +33,9 @@ class _TooManyStringsError(BaseException):
 
 def walked(sampler: Callable[[BitSource], Any], name: str) -> Law[int]:
     """Return the exact law of a sampler of integers over all strings of DEPTH bits. Raises AnswerError."""
+    if len({_outcome(sampler) for _ in range(REPEATED)}) > 1:
+        hint = "All randomness must come from the argument: bits.take(1) is one fair coin."
+        raise AnswerError(f"`{name}` has randomness of its own.", hint)
     asked = 0
 
     def counted(bits: BitSource) -> Any:
@@ -48,8 +52,8 @@ def walked(sampler: Callable[[BitSource], Any], name: str) -> Law[int]:
         raise AnswerError(f"`{name}` asks for more than {STRINGS:,} different strings of bits.", hint) from None
     except ValueError as error:
         if "not a function of its bits" in str(error):
-            hint = "All randomness must come from the argument: bits.take(1) is one fair coin."
-            raise AnswerError(f"`{name}` has randomness of its own.", hint) from None
+            hint = "All randomness must come from the argument, and nothing may be remembered from call to call."
+            raise AnswerError(f"`{name}` does not depend on its bits alone.", hint) from None
         hint = "Take few bits at a time, as bits.take(1), and only as many as you need."
         raise AnswerError(f"`{name}` takes more than {DEPTH} bits in every run.", hint) from None
     for atom in law.atoms:
@@ -60,6 +64,14 @@ def walked(sampler: Callable[[BitSource], Any], name: str) -> Law[int]:
         if not isinstance(atom, int | np.integer) or isinstance(atom, bool):
             raise AnswerError(f"`{name}` must return an integer, got {shown(atom)}.", "Integers never round.")
     return law
+
+
+def _outcome(sampler: Callable[[BitSource], Any]) -> str:
+    """Return the outcome of a run, always with the same bits."""
+    try:
+        return repr(sampler(seeded_bits(1)))
+    except Exception as error:  # an outcome too
+        return repr(error)
 
 
 def _impossible(one: Law[int], other: Law[int]) -> int | None:

@@ -48,6 +48,11 @@ def event(outputs, epsilon):
     return np.where(outputs > 0.5, 1, 0)
 
 
+# %% A few of the outputs that prove the value {"part": 2, "points": 1, "hint": "Better, but not the best"}
+def event(outputs, epsilon):
+    return (np.abs(outputs) < 0.5) & (outputs.astype(np.float64) * 2**24 % 1 != 0)
+
+
 # %% A list for 16 bits {"part": 3, "points": 0, "hint": "It must never happen from 1", "after": [1]}
 def fine(outputs):
     return ~np.isin(outputs, outputs_from(1, 1.0))
