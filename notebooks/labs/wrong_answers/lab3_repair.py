@@ -17,7 +17,7 @@ def noise(bits):
     return -count if bits.take(1) else count
 
 
-# %% Randomness of its own {"part": 1, "points": 0, "hint": "All randomness must come from the argument"}
+# %% Randomness of its own {"part": 1, "points": 0, "hint": "is one fair coin"}
 def noise(bits):
     import random
 
