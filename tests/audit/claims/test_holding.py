@@ -57,13 +57,16 @@ def test_without_a_tolerance_the_last_bit_convicts() -> None:
         return math.nextafter(ACCURACY.bounds(scale=scale, alpha=alpha)[0], 0.0)
 
     assert hold("own", said, ACCURACY, examples=50).verdict == "ROUNDED"
+    assert hold("own", truth(ACCURACY), ACCURACY, examples=50, tolerance=0.0).verdict == "NOT REFUTED"
     held = hold("own", said, ACCURACY, examples=50, tolerance=0.0)
+    assert (held.verdict, held.rounded) == ("VIOLATED", 0)
     assert held.violated is not None
     assert 0 < held.violated.shortfall < 1e-15
 
 
 @pytest.mark.parametrize(
-    ("said", "low", "shortfall"), [(1.0, 1.0, 0.0), (2.0, 1.0, 0.0), (1.0, 4.0, 0.75), (9.0, math.inf, 1.0)]
+    ("said", "low", "shortfall"),
+    [(1.0, 1.0, 0.0), (2.0, 1.0, 0.0), (1.0, 4.0, 0.75), (9.0, math.inf, 1.0), (math.inf, math.inf, 0.0)],
 )
 def test_a_shortfall_is_a_share_of_the_lower_bound(said: float, low: float, shortfall: float) -> None:
     assert Said({}, said, low, math.inf).shortfall == shortfall

@@ -24,6 +24,9 @@ def nothing(**parameters):
 def nearly(scale, alpha):
     return -scale * math.log(alpha) * (1 - 1e-6)
 
+def wrong_below(scale, steps, delta):
+    return 0.0 if delta < 1e-7 else math.inf
+
 def generous(sigma, steps, delta):
     return float("inf")
 """
@@ -84,6 +87,12 @@ def test_what_is_rounded_is_listed_and_convicts_without_a_tolerance(module: str)
     assert row["verdict"] == "ROUNDED"
     assert row["rounded"] >= 10
     assert row["shortest"]["shortfall"] == pytest.approx(1e-6)
+
+
+def test_the_least_delta_reaches_the_parameters(module: str) -> None:
+    arguments = (f"{module}:wrong_below", "--kind", "laplace", "--examples", "60", "--format", "json")
+    verdicts = [json.loads(call(*arguments, *more).stdout)[0]["verdict"] for more in ((), ("--least-delta", "1e-7"))]
+    assert verdicts == ["VIOLATED", "NOT REFUTED"]
 
 
 def test_processes_find_the_same(tmp_path: Path) -> None:
