@@ -6,8 +6,11 @@ All of them with real processes. Rows that the clock decides are not reproducibl
 import json
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,18 +18,34 @@ import pytest
 from subnormal.audit.commands.checkpoints import LOCK
 from subnormal.audit.engine.checkpoint import NAME, TEMPORARY
 from subnormal.audit.evidence import sampled
-from tests.support.clusters import kill, started_scheduler, started_worker, wait_until
-from tests.support.processes import SUBNORMAL, ended, started
+from tests.support.clusters import Process, kill, started_scheduler, started_worker, wait_until
+from tests.support.processes import ended, started
 
 FILES = ("report.json", "report.html")
 MEMBERS = ("exponential-naive-float64", "exponential-exact", "laplace-exact", "laplace-naive-float64")
 ATTACKS = ("zero-rounding", "least-significant-bits")
+RUNS = 3_000_000
+SAVING = """
+from subnormal.audit.__main__ import entry
+from subnormal.audit.engine import scheduler
+scheduler.SAVE_INTERVAL = 0.05  # so that a short audit is half-way for long
+entry()
+"""
 COMMAND = [
-    *(*SUBNORMAL, "run", "--runs", "6000000"),
+    *(sys.executable, "-c", SAVING, "run", "--runs", str(RUNS)),
     *(word for name in ATTACKS for word in ("--attack", name)),
     *(word for name in MEMBERS for word in ("--mechanism", name)),
 ]
 MACHINE = "environment"  # what a report says of where it was made
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler and the second of its two workers, both to be killed."""
+
+    address: str
+    scheduler: Process
+    second: Process
 
 
 def audit(out: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
@@ -54,36 +73,12 @@ def test_the_report_is_one_of_many_runs(one_worker: dict[str, bytes]) -> None:
     assert len(rows) == 4
     assert {row["reproducible"] for row in rows} == {True}
     for row in rows:  # without a law a pilot fixes the bins
-        assert row["sampled"]["runs"] == 6_000_000 - (0 if row["exact"] else sampled.PILOT)
+        assert row["sampled"]["runs"] == RUNS - (0 if row["exact"] else sampled.PILOT)
     assert MACHINE in document
 
 
 def test_two_workers(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
     assert files(tmp_path, "--jobs", "2") == one_worker
-
-
-def test_a_cluster(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
-    with (
-        started_scheduler(tmp_path) as (_, address),
-        started_worker(address, "first", tmp_path),
-        started_worker(address, "second", tmp_path),
-    ):
-        assert files(tmp_path / "reports", "--cluster", address) == one_worker
-
-
-def test_a_cluster_that_loses_a_worker_half_way(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
-    out = tmp_path / "reports"
-    with (
-        started_scheduler(tmp_path) as (_, address),
-        started_worker(address, "first", tmp_path),
-        started_worker(address, "second", tmp_path) as second,
-        audit(out, "--cluster", address) as process,
-    ):
-        half_way(out, process)
-        kill(second)
-        _, errors = ended(process)
-        assert process.returncode == 0, errors
-    assert {name: (out / name).read_bytes() for name in FILES} == {name: one_worker[name] for name in FILES}
 
 
 def test_an_audit_that_is_killed_and_resumed(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
@@ -96,22 +91,45 @@ def test_an_audit_that_is_killed_and_resumed(tmp_path: Path, one_worker: dict[st
     assert files(tmp_path, "--jobs", "2", "--resume") == one_worker
 
 
-def test_a_scheduler_that_is_lost_costs_nothing(tmp_path: Path, one_worker: dict[str, bytes]) -> None:
-    out = tmp_path / "reports"
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster for the tests below, which take it apart: first a worker ends, then the scheduler."""
+    folder = tmp_path_factory.mktemp("cluster")
     with (
-        started_scheduler(tmp_path) as (scheduler, address),
-        started_worker(address, "only", tmp_path),
-        audit(out, "--cluster", address) as process,
+        started_scheduler(folder) as (scheduler, address),
+        started_worker(address, "first", folder),
+        started_worker(address, "second", folder) as second,
     ):
-        half_way(out, process)
-        kill(scheduler)
+        yield Cluster(address, scheduler, second)
+
+
+def test_a_cluster(tmp_path: Path, cluster: Cluster, one_worker: dict[str, bytes]) -> None:
+    assert files(tmp_path, "--cluster", cluster.address) == one_worker
+
+
+def test_a_cluster_that_loses_a_worker_half_way(tmp_path: Path, cluster: Cluster, one_worker: dict[str, bytes]) -> None:
+    assert cluster.second.poll() is None
+    with audit(tmp_path, "--cluster", cluster.address) as process:
+        half_way(tmp_path, process)
+        kill(cluster.second)
+        _, errors = ended(process)
+        assert process.returncode == 0, errors
+    assert {name: (tmp_path / name).read_bytes() for name in FILES} == {name: one_worker[name] for name in FILES}
+
+
+def test_a_scheduler_that_is_lost_costs_nothing(tmp_path: Path, cluster: Cluster, one_worker: dict[str, bytes]) -> None:
+    assert cluster.scheduler.poll() is None
+    kill(cluster.second)  # where it still lives: the only worker has all that is not counted
+    with audit(tmp_path, "--cluster", cluster.address) as process:
+        half_way(tmp_path, process)
+        kill(cluster.scheduler)
         printed, errors = ended(process)
     assert process.returncode == 2
     assert errors.splitlines() == [
-        f"Error: --cluster: {address}: the scheduler is gone; --resume goes on from {out / NAME}"
+        f"Error: --cluster: {cluster.address}: the scheduler is gone; --resume goes on from {tmp_path / NAME}"
     ]
     assert printed == ""
-    assert files(out, "--jobs", "2", "--resume") == one_worker
+    assert files(tmp_path, "--jobs", "2", "--resume") == one_worker
 
 
 def half_way(out: Path, process: subprocess.Popen[str]) -> None:
@@ -121,7 +139,7 @@ def half_way(out: Path, process: subprocess.Popen[str]) -> None:
     def begun() -> bool:
         assert process.poll() is None, "the audit has ended too soon"
         rows = json.loads(path.read_bytes())["rows"].values() if path.exists() else ()
-        return any(0 < sum(map(sum, row["bins"])) < 12_000_000 for row in rows)
+        return any(0 < sum(map(sum, row["bins"])) < 2 * RUNS for row in rows)
 
     wait_until(begun, "a checkpoint half-way")
     time.sleep(0.2)  # in the middle of what comes next
