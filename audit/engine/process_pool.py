@@ -6,6 +6,7 @@ futures worth having at a time. `subnormal.audit.engine.dask_cluster` has anothe
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import signal
@@ -15,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_context, parent_process, resource_tracker
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -23,6 +24,7 @@ from typing import Any, Protocol, TypeVar
 from subnormal.audit.interrupts import check, defer
 
 GRACE = 5.0  # seconds for a terminated worker to exit
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of mallopt, in the GNU C library's malloc.h
 _MAIN_LOCK = threading.Lock()
 
 S = TypeVar("S")
@@ -180,7 +182,20 @@ def _pool() -> ProcessPoolExecutor:
 
 def _prepare() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _keep_memory()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _keep_memory() -> None:
+    """Let this process keep the memory of arrays that are gone, where its C library can: a fifth of an audit's time.
+
+    Else each large array is mapped anew, and the kernel clears every page of it at its first use.
+    """
+    os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"  # read when numpy is imported: huge pages take longer to be found
+    with suppress(AttributeError, OSError, TypeError):  # another C library, or none that can be asked
+        allocator = ctypes.CDLL(None)
+        allocator.mallopt(M_MMAP_MAX, 0)
+        allocator.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def _end_with_parent() -> None:

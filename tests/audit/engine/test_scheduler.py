@@ -3,7 +3,9 @@
 import dataclasses
 import os
 import pickle
+import platform
 import random
+import resource
 import sys
 import threading
 import time
@@ -381,3 +383,17 @@ def test_objects_that_recur_are_counted_first_and_told_apart_by_what_they_are() 
     assert times is not None
     counted = {id(kind): count for kind, count in zip(seen, times.tolist(), strict=True)}
     assert counted == Counter(map(id, drawn))
+
+
+def faults_of_an_array(megabytes: int) -> int:
+    """For a worker to run: the pages that the kernel maps for an array like one that has gone."""
+    ones = [np.ones(megabytes << 20, dtype=np.int8)]
+    ones.clear()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    assert np.ones(megabytes << 20, dtype=np.int8).all()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only the GNU C library is asked to")
+def test_workers_keep_the_memory_of_arrays_that_are_gone(two_processes: process_pool.Executor) -> None:
+    assert two_processes.submit(faults_of_an_array, 256).result(60) < 64  # of 65,536 pages, or 128 huge ones
