@@ -71,7 +71,7 @@ FLAT = pictures.Panel(
     ids=["picture", "cells", "ticks"],
 )
 def test_every_letter_can_be_read_from_the_last_row(figure: pictures.Picture) -> None:
-    shown = [text for text in figure.findobj(Text) if text.get_text()]
+    shown: list[Any] = [text for text in figure.findobj(Text) if text.get_text()]
     assert shown
     assert {text.get_text(): text.get_fontsize() for text in shown if text.get_fontsize() < 12} == {}
     assert figure._repr_png_().startswith(b"\x89PNG")
@@ -79,7 +79,9 @@ def test_every_letter_can_be_read_from_the_last_row(figure: pictures.Picture) ->
 
 def test_every_letter_of_a_row_can_be_read_from_the_last_row() -> None:
     figure = pictures.side_by_side([_row("zero-rounding-two-outcomes", "exponential-exact")], title="a title")
-    assert all(text.get_fontsize() >= 12 for text in figure.findobj(Text) if text.get_text())
+    shown: list[Any] = [text for text in figure.findobj(Text) if text.get_text()]
+    assert shown
+    assert all(text.get_fontsize() >= 12 for text in shown)
 
 
 def test_a_tick_that_two_rows_share_is_black() -> None:
