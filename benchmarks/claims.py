@@ -40,6 +40,7 @@ PUBLIC = {  # where a violation of a release was reported
         "rdp",
         "fixed-sample-gaussian",
     ): "https://github.com/google/differential-privacy/issues/378",
+    ("opendp==0.14.1", "sampler", "discrete-laplace-draws"): "https://github.com/opendp/opendp/issues/2638",
     ("opendp==0.16.0", "map", "threshold"): "https://github.com/opendp/opendp/issues/2922",
     (
         "dp-accounting==0.4.3",

@@ -61,6 +61,11 @@ def _noise(sigma: float) -> _Noise:
     return _Noise(sigma, tuple(term / whole for term in terms), tuple(one / whole for one in reversed(sums)))
 
 
+def chance(sigma: float, place: int) -> Interval:
+    """Return P(Z = place), for 0 ≤ place ≤ 45σ."""
+    return _noise(sigma).exactly[place]
+
+
 def _epsilon(sigma: float, steps: int, delta: float) -> Bounds:
     """Several steps are counted in buckets; from above they are also concentrated, with ρ = T/2σ²."""
     noise = _noise(sigma)

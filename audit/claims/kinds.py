@@ -5,6 +5,7 @@ from __future__ import annotations
 from subnormal.audit.claims.budget_kinds import BUDGET_KINDS
 from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
 from subnormal.audit.claims.discrete_gaussian_kinds import DISCRETE_GAUSSIAN_KINDS
+from subnormal.audit.claims.draw_kinds import DRAW_KINDS
 from subnormal.audit.claims.fixed_sample_kinds import FIXED_SAMPLE_KINDS
 from subnormal.audit.claims.kind import Kind
 from subnormal.audit.claims.noise_kinds import NOISE_KINDS
@@ -15,6 +16,7 @@ from subnormal.audit.claims.shuffling_kinds import SHUFFLING_KINDS
 KINDS = (
     *NOISE_KINDS,
     *DISCRETE_GAUSSIAN_KINDS,
+    *DRAW_KINDS,
     *SAMPLING_KINDS,
     *FIXED_SAMPLE_KINDS,
     *CONVERSION_KINDS,

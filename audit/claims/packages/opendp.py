@@ -5,6 +5,8 @@ import opendp.prelude as dp
 dp.enable_features("contrib", "honest-but-curious")
 
 MEASUREMENTS = 1_000  # of a composition
+DRAWS = 1 << 15  # of noise
+INTEGERS = dp.vector_domain(dp.atom_domain(T=int))
 INTEGER = dp.atom_domain(T=int), dp.absolute_distance(T=int)
 REAL = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
 COUNTS = (dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int)), dp.l01inf_distance(dp.absolute_distance(T=int)))
@@ -121,7 +123,23 @@ def discrete_gaussian(sigma, steps, delta):
     return zcdp(dp.m.make_gaussian(*INTEGER, scale=sigma).map(1) * steps, delta)
 
 
+def draws(measurement, place, others):
+    """Return how many of many draws have a magnitude, or all others."""
+    count = sum(abs(one) == place for one in measurement([0] * DRAWS))
+    return DRAWS - count if others else count
+
+
+def laplace_draws(scale, place, others):
+    return draws(dp.m.make_laplace(INTEGERS, dp.l1_distance(T=int), scale=scale), place, others)
+
+
+def gaussian_draws(sigma, place, others):
+    return draws(dp.m.make_gaussian(INTEGERS, dp.l2_distance(T=float), scale=sigma), place, others)
+
+
 ANSWERS = {
+    ("sampler", "discrete-laplace-draws"): laplace_draws,
+    ("sampler", "discrete-gaussian-draws"): gaussian_draws,
     ("map", "laplace"): laplace,
     ("map", "discrete-laplace"): discrete_laplace,
     ("map", "gaussian-zcdp"): gaussian_zcdp,
