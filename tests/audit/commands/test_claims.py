@@ -95,7 +95,7 @@ def test_the_least_delta_reaches_the_parameters(module: str) -> None:
     assert verdicts == ["VIOLATED", "NOT REFUTED"]
 
 
-def test_processes_find_the_same(tmp_path: Path) -> None:
+def test_processes_find_the_same() -> None:
     kinds = [part for name in ("zcdp-delta", "zcdp", "gaussian") for part in ("--kind", name)]
     one, two = (
         call("--against", "subnormal", *kinds, "--examples", "10", "--format", "json", "--jobs", jobs).stdout
