@@ -28,6 +28,8 @@ RELEASES: Sequence[tuple[str, Sequence[str], int]] = (  # with kinds, none for a
     ("dp-accounting==0.4.3", RENYI, EXAMPLES),
     ("opacus==1.1.3", ("sampled-gaussian",), EXAMPLES),
     ("opendp==0.16.0", (), EXAMPLES),
+    ("opendp==0.14.2", ("discrete-laplace-draws",), EXAMPLES),
+    ("opendp==0.14.1", ("discrete-laplace-draws",), EXAMPLES),
     ("diffprivlib==0.6.6", (), EXAMPLES),
     ("prv-accountant==0.2.0", (), EXAMPLES),
     ("autodp==0.2.3.1", (), EXAMPLES),

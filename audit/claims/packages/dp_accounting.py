@@ -104,7 +104,7 @@ def pld_discrete_laplace(scale, steps, delta):
 
 def pld_discrete_gaussian(sigma, steps, delta):
     one = privacy_loss_distribution.from_discrete_gaussian_mechanism(
-        sigma, value_discretization_interval=interval(1 / sigma, steps)
+        sigma, value_discretization_interval=interval(2 * REACH / sigma + 1 / sigma**2, 1 / sigma, steps)
     )
     return one.self_compose(steps).get_epsilon_for_delta(delta)
 

@@ -1,14 +1,19 @@
 """Packages answer from a process of their own, whatever their code does."""
 
+import ast
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchmarks import claims
 from subnormal.audit.claims import answers
-from subnormal.audit.claims.answers import interpreter, of_function, of_package, package
+from subnormal.audit.claims.answers import Package, interpreter, of_function, of_package, package
 from subnormal.audit.claims.holding import RefusedError
+from subnormal.audit.claims.kinds import KINDS, kind
 from subnormal.audit.targets.environments import Environment
 
 CODE = """
@@ -60,6 +65,54 @@ def test_a_release_has_an_environment_of_its_own(tmp_path: Path, monkeypatch: py
     assert found == one.folder / "bin" / "python"
     assert tmp_path in found.parents
     assert interpreter(package("opendp"), "", tmp_path) == Path(sys.executable)
+
+
+@pytest.mark.parametrize("one", answers.PACKAGES, ids=lambda one: one.name)
+def test_packages_answer_kinds_that_there_are(one: Package) -> None:
+    """The files cannot be imported where their libraries are not installed, so their text is read."""
+    nodes = list(ast.walk(ast.parse(one.file.read_text(encoding="utf-8"))))
+    pairs = [[getattr(part, "value", None) for part in node.elts] for node in nodes if isinstance(node, ast.Tuple)]
+    named = {name for pair in pairs if len(pair) == 2 for name in pair if isinstance(name, str) and "-" in name}
+    assert named
+    assert named <= NAMES
+
+
+NAMES = {one.name for one in KINDS}
+ORDINARY: dict[str, Any] = {
+    "sigma": 2.0,
+    "scale": 2.0,
+    "sampling": 0.125,
+    "sample": 5,
+    "left_out": 35,
+    "steps": 2,
+    "delta": 1e-5,
+    "epsilon": 1.0,
+    "failure": 0.0,
+    "budgets": ((1.0, 0.0), (0.5, 0.0)),
+    "tau": 0.1,
+    "rho": 0.5,
+    "threshold": 5,
+    "categories": 3,
+    "probability": 0.75,
+    "place": 1,
+    "others": False,
+}
+INSTALLED = [one for one in answers.PACKAGES if find_spec(one.name.replace("-", "_"))]
+
+
+@pytest.mark.parametrize("one", INSTALLED, ids=lambda one: one.name)
+def test_what_is_installed_answers_every_kind_with_a_number(one: Package) -> None:
+    with of_package(one, Path(sys.executable)) as known:
+        for (who, name), answer in known.items():
+            of = {**ORDINARY, "alpha": 0.05 if name.endswith("accuracy") else 2.0}
+            asked = {parameter: of[parameter] for parameter in kind(name).parameters()}
+            assert 0 < answer(**asked) < 1e6, (who, name)
+
+
+def test_releases_of_the_table_are_asked_about_kinds_that_there_are() -> None:
+    for release, names, _ in claims.RELEASES:
+        assert package(release.partition("==")[0])
+        assert set(names) <= NAMES
 
 
 def test_a_function_that_returns_no_number_refuses() -> None:
