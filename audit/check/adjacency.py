@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from subnormal.audit.check.crossing import WayOf, of_numbers, of_records, of_sizes
+from subnormal.audit.check.datasets import differ_by_one, differ_in_one, records_of, size_of, spliced
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
 from subnormal.audit.check.repetition import with_repetition
+from subnormal.audit.check.twins import Change, twins
 from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.privacy import require_positive
 
@@ -61,21 +63,19 @@ def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
     """
     _require_strategy(element)
 
-    def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+    def change(draw: Draw, data: SearchStrategy[Any]) -> Callable[[Any], Any]:
         from hypothesis import assume
 
-        datasets = with_repetition(data)
+        record, known = _record(draw, data, element)  # first, so that it stays when Hypothesis tries a smaller dataset
 
-        def changed(draw: Draw) -> Pair:
-            record = _record(draw, data, element)  # first, so that it stays when Hypothesis tries a smaller dataset
-            dataset = draw(datasets)
-            assume(_records(dataset) > 0)
-            place = draw(_places(_records(dataset)))
-            return dataset, _spliced(dataset, place, place + 1, [record])
+        def changed(dataset: Any) -> Any:
+            assume(records_of(dataset) > 0)
+            place = draw(_places(records_of(dataset)))
+            return _in(data, spliced(dataset, place, place + 1, [record]), [*_entries(dataset), *known])
 
-        return _composite(changed, data)
+        return changed
 
-    return Adjacency("change_one", pairs, of_records)
+    return Adjacency("change_one", lambda data: _twins(data, change, differ_in_one), of_records)
 
 
 def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
@@ -92,24 +92,23 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
     """
     _require_strategy(element)
 
-    def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
+    def change(draw: Draw, data: SearchStrategy[Any]) -> Callable[[Any], Any]:
         from hypothesis import assume
         from hypothesis import strategies as st
 
-        datasets = with_repetition(data)
+        removed = int(draw(st.booleans()))
+        record, known = (None, []) if removed else _record(draw, data, element)  # first, as in `change_one`
 
-        def changed(draw: Draw) -> Pair:
-            removed = int(draw(st.booleans()))
-            records = [] if removed else [_record(draw, data, element)]  # first, as in `change_one`
-            dataset = draw(datasets)
-            size = _records(dataset)
+        def changed(dataset: Any) -> Any:
+            size = records_of(dataset)
             assume(size >= removed)
-            place = draw(_places(size + len(records)))
-            return dataset, _spliced(dataset, place, place + removed, records)
+            place = draw(_places(size + 1 - removed))
+            other = spliced(dataset, place, place + removed, [] if removed else [record])
+            return _in(data, other, [*_entries(dataset), *known])
 
-        return _composite(changed, data)
+        return changed
 
-    return Adjacency("add_or_remove", pairs, of_sizes)
+    return Adjacency("add_or_remove", lambda data: _twins(data, change, differ_by_one), of_sizes)
 
 
 def within(distance: float, norm: Norm = "linf") -> Adjacency:
@@ -132,21 +131,23 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
     if norm not in ("l1", "l2", "linf"):
         raise ValueError(f"norm must be 'l1', 'l2' or 'linf', got {norm!r}")
 
-    def pairs(data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
-        from hypothesis import assume
+    most = Fraction(distance) ** (2 if norm == "l2" else 1)
 
-        vectors = with_repetition(data)
-
-        def near(draw: Draw) -> Pair:
-            one = draw(vectors)
+    def change(draw: Draw, data: SearchStrategy[Any]) -> Callable[[Any], Any]:
+        def near(one: Any) -> Any:
             keys = draw(data) if isinstance(one, dict) else {}
-            other = moved(draw, one, distance, norm, keys)
-            assume(apart(one, other, norm) <= Fraction(distance) ** (2 if norm == "l2" else 1))
-            return one, other
+            return _in(data, moved(draw, one, distance, norm, keys))
 
-        return _composite(near, data)
+        return near
 
-    return Adjacency(f"within({given(distance)}, norm={norm!r})", pairs, of_numbers(distance))
+    def is_near(one: Any, other: Any) -> bool:
+        return np.shape(_plain(one)) == np.shape(_plain(other)) and apart(one, other, norm) <= most
+
+    return Adjacency(
+        f"within({given(distance)}, norm={norm!r})",
+        lambda data: _twins(data, change, is_near),
+        of_numbers(distance),
+    )
 
 
 def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:
@@ -206,32 +207,53 @@ def _of_predicate(data: SearchStrategy[Any], adjacent: Callable[[Any, Any], bool
     """Return pairs that a predicate accepts: an input and a small change of it, or two inputs."""
     from hypothesis import strategies as st
 
-    inputs = with_repetition(data)
+    def change(draw: Draw, data: SearchStrategy[Any]) -> Callable[[Any], Any]:
+        step = draw(st.integers(0, 3))
 
-    def changed(draw: Draw) -> Pair:
-        one, other = draw(inputs), draw(inputs)
-        size = _size(one)
-        if size is not None and (step := draw(st.integers(0, 3))) and size + (step == 3):
+        def changed(one: Any) -> Any:
+            size = size_of(one)
+            if size is None or step == 0 or size + (step == 3) == 0:
+                return draw(with_repetition(data))
             place = draw(_places(size + (step == 3)))
-            record = [] if step == 2 else [_record(draw, data, None)]
-            other = _spliced(one, place, place + (step != 3), record)
-        return one, other
+            record, known = (None, []) if step == 2 else _record(draw, data, None)
+            other = spliced(one, place, place + (step != 3), [] if step == 2 else [record])
+            return _in(data, other, [*_entries(one), *known])
 
-    return _composite(changed, data).filter(lambda pair: adjacent(*pair))
+        return changed
+
+    return _twins(data, change, adjacent)
 
 
-def _composite(changed: Callable[[Draw], Pair], data: SearchStrategy[Any]) -> SearchStrategy[Pair]:
-    """Return the strategy of pairs that a function draws, in either order, both of them in the domain."""
+def _twins(data: SearchStrategy[Any], change: Change, adjacent: Callable[[Any, Any], bool]) -> SearchStrategy[Pair]:
+    """Return the strategy of inputs of the domain of which one is a change of the other, in either order."""
     from hypothesis import assume
     from hypothesis import strategies as st
 
     @st.composite
     def drawn(draw: Draw) -> Pair:
-        one, other = changed(draw)
-        assume(belongs(data, other) is not False)
-        return (one, other) if draw(st.booleans()) else (other, one)
+        one, other = twins(draw, data, change)
+        pair = (one, other) if draw(st.booleans()) else (other, one)
+        assume(adjacent(*pair))
+        return pair
 
     return drawn()
+
+
+def _in(data: SearchStrategy[Any], other: Any, drawn: Sequence[Any] = ()) -> Any:
+    """Return an input that is known to lie in the domain. drawn: elements that it has drawn, see `belongs`."""
+    from hypothesis import assume
+
+    assume(belongs(data, other, drawn) is True)
+    return other
+
+
+def _entries(dataset: Any) -> list[Any]:
+    return list(dataset) if isinstance(dataset, list | tuple) else []
+
+
+def _plain(data: Any) -> Any:
+    """Return a shape for vectors alone: dictionaries may have other keys."""
+    return 0.0 if isinstance(data, dict) else data
 
 
 def _places(size: int) -> SearchStrategy[int]:
@@ -241,46 +263,18 @@ def _places(size: int) -> SearchStrategy[int]:
     return st.integers(0, size - 1).map(lambda back: size - 1 - back)
 
 
-def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] | None) -> Any:
-    """Return a record: of the strategy of records, of that of the domain's elements, or of another dataset."""
-    element = elements(data) if element is None else element
-    if element is not None:
-        return draw(element)
+def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] | None) -> tuple[Any, list[Any]]:
+    """Return a record, of the strategy of records, of that of the domain's elements, or of another dataset; and a list
+    of it where the domain's elements have drawn it."""
+    own = elements(data)
+    if element is not None or own is not None:
+        record = draw(own if element is None else element)
+        return record, [record] if element is None else []
     from hypothesis import assume
 
     dataset = draw(data)
-    size = _records(dataset)
+    size = records_of(dataset)
     assume(size > 0)
     place = draw(_places(size))
-    return dataset.iloc[place] if hasattr(dataset, "iloc") else dataset[place]
-
-
-def _records(dataset: Any) -> int:
-    """Return the number of records. Raises TypeError where the input is no dataset of records."""
-    size = _size(dataset)
-    if size is None:
-        raise TypeError(
-            "change_one and add_or_remove need datasets of records, lists, tuples, arrays or frames, got "
-            f"{quoted(repr(dataset))}: use within(...), pairs, or a predicate of two inputs"
-        )
-    return int(size)
-
-
-def _size(dataset: Any) -> Any:
-    """Return the number of records; None where the input has none."""
-    if isinstance(dataset, list | tuple | np.ndarray) or hasattr(dataset, "iloc"):
-        return len(dataset)
-    return None
-
-
-def _spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
-    """Return the dataset with other records from `start` to before `stop`, of the same type."""
-    if hasattr(dataset, "iloc"):
-        import pandas
-
-        middle = [pandas.DataFrame([record]).astype(dataset.dtypes) for record in records]
-        return pandas.concat([dataset.iloc[:start], *middle, dataset.iloc[stop:]], ignore_index=True)
-    if isinstance(dataset, np.ndarray):
-        middle = [np.asarray(record, dtype=dataset.dtype)[None] for record in records]
-        return np.concatenate([dataset[:start], *middle, dataset[stop:]])
-    return type(dataset)([*dataset[:start], *records, *dataset[stop:]])
+    record = dataset.iloc[place] if hasattr(dataset, "iloc") else dataset[place]
+    return record, [record]

@@ -8,14 +8,18 @@ other strategy nothing is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Sized
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+KEEPING = (dict, tuple, list, np.array, np.asarray)  # functions that keep all that a list holds
 
-def belongs(strategy: Any, value: Any) -> bool | None:
+
+def belongs(strategy: Any, value: Any, drawn: Sequence[Any] = ()) -> bool | None:
     """Return whether the strategy can draw the value; None where its kind is not known.
+
+    drawn: objects that the strategy of the elements of a list has drawn. They are elements of it, whatever its kind.
 
     >>> from hypothesis import strategies as st
     >>> belongs(st.lists(st.integers(0, 9), min_size=1), []), belongs(st.integers(0, 9), 9)
@@ -25,8 +29,29 @@ def belongs(strategy: Any, value: Any) -> bool | None:
     kind = type(inner).__name__
     known = _KINDS.get(kind)
     if known is None:
-        return belongs(inner, value) if inner is not strategy and hasattr(inner, "wrapped_strategy") else None
-    return known(inner, value)
+        return belongs(inner, value, drawn) if inner is not strategy and hasattr(inner, "wrapped_strategy") else None
+    return known(inner, value, drawn)
+
+
+def is_known(strategy: Any) -> bool:
+    """Return whether `belongs` tells what lies outside of a strategy, up to the elements of its lists.
+
+    >>> from hypothesis import strategies as st
+    >>> is_known(st.lists(st.text()).map(tuple)), is_known(st.lists(st.text()).map(sorted))
+    (True, False)
+    """
+    inner = getattr(strategy, "wrapped_strategy", strategy)
+    match type(inner).__name__:
+        case "FilteredStrategy":
+            return is_known(inner.filtered_strategy)
+        case "OneOfStrategy":
+            return all(map(is_known, inner.original_strategies))
+        case "MappedStrategy":
+            return inner.pack in KEEPING and is_known(inner.mapped_strategy)
+        case "SampledFromStrategy":
+            return not getattr(inner, "_transformations", ())
+        case kind:
+            return kind in _KINDS or (inner is not strategy and hasattr(inner, "wrapped_strategy") and is_known(inner))
 
 
 def elements(strategy: Any) -> Any:
@@ -64,13 +89,13 @@ def _all(answers: list[bool | None]) -> bool | None:
     return None if None in answers else True
 
 
-def _integers(strategy: Any, value: Any) -> bool:
+def _integers(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool:
     low, high = strategy.start, strategy.end
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return is_whole and (low is None or value >= low) and (high is None or value <= high)
 
 
-def _floats(strategy: Any, value: Any) -> bool:
+def _floats(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool:
     if not isinstance(value, float | np.floating):
         return False
     if math.isnan(value):
@@ -78,7 +103,7 @@ def _floats(strategy: Any, value: Any) -> bool:
     return bool(strategy.min_value <= value <= strategy.max_value)
 
 
-def _list(strategy: Any, value: Any) -> bool | None:
+def _list(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     if not isinstance(value, list):
         return False
     if not strategy.min_size <= len(value) <= strategy.max_size:
@@ -92,50 +117,54 @@ def _list(strategy: Any, value: Any) -> bool | None:
     keys = getattr(strategy, "keys", ())
     if any(len({key(one) for one in value}) < len(value) for key in keys):
         return False
-    return _all(answers + [belongs(strategy.element_strategy, one) for one in value])
+    known = suffixes is None and {id(one) for one in drawn}
+    return _all(answers + [(known and id(one) in known) or belongs(strategy.element_strategy, one) for one in value])
 
 
-def _tuple(strategy: Any, value: Any) -> bool | None:
+def _tuple(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     parts = strategy.element_strategies
     if not isinstance(value, tuple) or len(value) != len(parts):
         return False
     return _all([belongs(part, one) for part, one in zip(parts, value, strict=True)])
 
 
-def _filtered(strategy: Any, value: Any) -> bool | None:
-    inner = belongs(strategy.filtered_strategy, value)
+def _filtered(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
+    inner = belongs(strategy.filtered_strategy, value, drawn)
     if inner is False:
         return False
     return inner if all(condition(value) for condition in strategy.flat_conditions) else False
 
 
-def _mapped(strategy: Any, value: Any) -> bool | None:
-    """Of dictionaries all is known; of another image of lists only the size, where the function keeps it."""
+def _mapped(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
+    """Of dictionaries, tuples, lists and arrays of what a list holds all is known; of another image nothing."""
     if strategy.pack is dict:
         return belongs(strategy.mapped_strategy, list(value.items())) if isinstance(value, dict) else False
-    inner = getattr(strategy.mapped_strategy, "wrapped_strategy", strategy.mapped_strategy)
-    sizes: Any = getattr(inner, "min_size", None), getattr(inner, "max_size", None)
-    if None in sizes or not isinstance(value, Sized) or strategy.pack not in (tuple, list, np.array, np.asarray):
+    if strategy.pack not in KEEPING:
         return None
-    least, most = sizes
-    return None if least <= len(value) <= most else False
+    if not isinstance(value, np.ndarray if strategy.pack in (np.array, np.asarray) else strategy.pack):
+        return False
+    origin = list(value) if isinstance(value, tuple | list) else value.tolist()
+    answer = belongs(strategy.mapped_strategy, origin, drawn)
+    if isinstance(value, np.ndarray) and answer and np.asarray(origin).dtype != value.dtype:
+        return False
+    return answer
 
 
-def _sample(strategy: Any, value: Any) -> bool | None:
+def _sample(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     if getattr(strategy, "_transformations", ()):
         return None
     return any(type(one) is type(value) and one == value for one in strategy.elements)
 
 
-def _union(strategy: Any, value: Any) -> bool | None:
-    answers = [belongs(part, value) for part in strategy.original_strategies]
+def _union(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
+    answers = [belongs(part, value, drawn) for part in strategy.original_strategies]
     return True if True in answers else None if None in answers else False
 
 
 _KINDS = {
     "IntegersStrategy": _integers,
     "FloatStrategy": _floats,
-    "BooleansStrategy": lambda strategy, value: isinstance(value, bool | np.bool_),
+    "BooleansStrategy": lambda strategy, value, drawn: isinstance(value, bool | np.bool_),
     "ListStrategy": _list,
     "UniqueListStrategy": _list,
     "UniqueSampledListStrategy": _list,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sized
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
 CROSSING_PAIRS = 256  # inputs of which one run each is looked at, for outcomes of several kinds
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at the most
-OUTSIDE = (
-    "the domain's strategy does not say what belongs to it: one of these inputs is a change of the other, and may lie "
-    "outside; if so, name the neighbours by a strategy of pairs"
-)
 
 
 def result(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) -> Result:
@@ -42,13 +37,9 @@ def result(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) ->
     data: the domain. way: from one input to another, from neighbour to neighbour; None where none is known.
     """
     try:
-        found = _decided(check, data, way)
+        return _decided(check, data, way)
     except TargetError as error:
         return check.made(check.stage, error=str(error))
-    if found.verdict is not Verdict.VIOLATED or data is None or found.worlds is None:
-        return found
-    unknown = any(belongs(data, one) is None for one in found.worlds)
-    return replace(found, notes=(*found.notes, OUTSIDE)) if unknown else found
 
 
 def _decided(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) -> Result:
@@ -129,6 +120,6 @@ def _crossing(check: Check, data: SearchStrategy[Any] | None, way_of: WayOf | No
             continue
         with check.function.within(seconds):
             pair = crossed(way, kind_at)
-        if all(belongs(data, end) is not False for end in pair) and len(set(map(kind_at, pair))) == 2:
+        if all(belongs(data, end) for end in pair) and len(set(map(kind_at, pair))) == 2:
             return pair
     return None

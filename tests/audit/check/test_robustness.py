@@ -364,9 +364,9 @@ def test_a_verdict_by_last_bits_says_so() -> None:
     assert not any("last bits of floats" in note for note in wrong.notes)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_verdict_says_where_an_input_may_lie_outside_the_domain(known: bool) -> None:
-    """Hypothesis does not say which lists `map(sorted)` may draw; a change of one record leaves them."""
+@pytest.mark.parametrize("sorts", [False, True])
+def test_nobody_is_accused_on_inputs_outside_the_domain(sorts: bool) -> None:
+    """Hypothesis does not say which lists `map(sorted)` may draw; most changes of one record leave them."""
 
     def of_sorted(records: list[int]) -> int:
         if records != sorted(records):
@@ -374,7 +374,6 @@ def test_a_verdict_says_where_an_input_may_lie_outside_the_domain(known: bool) -
         return round(random.gauss(0.0, 50.0))
 
     records = st.lists(st.integers(0, 9), min_size=2, max_size=6)
-    data = records if known else records.map(sorted)
-    found = check(of_sorted, data, change_one(), Claim(1.0, 1e-5), seconds=20)
-    assert found.verdict is Verdict.VIOLATED
-    assert any("may lie outside" in note for note in found.notes) is not known
+    data = records.map(sorted) if sorts else records
+    found = check(of_sorted, data, change_one(), Claim(1.0, 1e-5), seconds=20, runs=1 << 10)
+    assert (found.verdict is Verdict.VIOLATED) is not sorts

@@ -13,6 +13,7 @@ import pytest
 from subnormal.audit.check.function import function as audited
 from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.readable import READABLE_MAX
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
@@ -106,6 +107,34 @@ def test_tails_on_different_sides_do_not_add_up() -> None:
     assert not convicts(clamped, Claim(2.0))
     assert convicts(clamped, Claim(1.9))
     assert convicts(lambda x: [max(0.5, laplace(x)), max(0.5, laplace(x))], Claim(3.9))
+
+
+def test_tails_that_only_the_low_side_shows_do_not_add_up_either() -> None:
+    def clamped(x: float) -> list[float]:
+        return [min(0.5, laplace(x)), min(0.5, laplace(-x))]
+
+    assert not convicts(clamped, Claim(2.0))
+    assert convicts(clamped, Claim(1.9))
+
+
+def test_a_release_that_falls_where_it_was_drawn_is_not_read() -> None:
+    """Every other value of the release shows it; the one that the first run had does not lie in their order."""
+    drawn: list[float] = []
+
+    def function(x: float) -> float:
+        one = laplace(x)
+        drawn.append(one)
+        return -1e6 if one == drawn[0] else one
+
+    assert not convicts(function, Claim(0.1))
+
+
+def test_of_too_many_releases_none_is_looked_for() -> None:
+    def function(x: float, many: int = READABLE_MAX) -> list[float]:
+        return [laplace(x) for _ in range(many)]
+
+    assert convicts(function, Claim(100.0))
+    assert not convicts(lambda x: function(x, READABLE_MAX + 1), Claim(100.0))
 
 
 def test_noise_that_has_been_added_before_the_data_may_hide_them() -> None:

@@ -1,0 +1,61 @@
+"""Datasets of records: lists, tuples, arrays and frames. Which ones differ in a record, and how they are changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subnormal.audit.text import quoted
+
+
+def differ_in_one(one: Any, other: Any) -> bool:
+    """Return whether two datasets have one size, and differ in one record."""
+    records = _texts(one), _texts(other)
+    return len(records[0]) == len(records[1]) and sum(a != b for a, b in zip(*records, strict=True)) == 1
+
+
+def differ_by_one(one: Any, other: Any) -> bool:
+    """Return whether one of two datasets has one record more than the other."""
+    few, many = sorted((_texts(one), _texts(other)), key=len)
+    place = next((place for place, (a, b) in enumerate(zip(few, many, strict=False)) if a != b), len(few))
+    return [*many[:place], *many[place + 1 :]] == few and len(many) == len(few) + 1
+
+
+def _texts(dataset: Any) -> list[str]:
+    """Return the records as texts, by which they are told apart. Raises TypeError, see `records_of`."""
+    records_of(dataset)
+    if hasattr(dataset, "iloc"):
+        return [repr(record) for record in zip(*(dataset[name].tolist() for name in dataset), strict=True)]
+    return [repr(record) for record in (dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)]
+
+
+def records_of(dataset: Any) -> int:
+    """Return the number of records. Raises TypeError where the input is no dataset of records."""
+    size = size_of(dataset)
+    if size is None:
+        raise TypeError(
+            "change_one and add_or_remove need datasets of records, lists, tuples, arrays or frames, got "
+            f"{quoted(repr(dataset))}: use within(...), pairs, or a predicate of two inputs"
+        )
+    return int(size)
+
+
+def size_of(dataset: Any) -> Any:
+    """Return the number of records; None where the input has none."""
+    if isinstance(dataset, list | tuple | np.ndarray) or hasattr(dataset, "iloc"):
+        return len(dataset)
+    return None
+
+
+def spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
+    """Return the dataset with other records from `start` to before `stop`, of the same type."""
+    if hasattr(dataset, "iloc"):
+        import pandas
+
+        middle = [pandas.DataFrame([record]).astype(dataset.dtypes) for record in records]
+        return pandas.concat([dataset.iloc[:start], *middle, dataset.iloc[stop:]], ignore_index=True)
+    if isinstance(dataset, np.ndarray):
+        middle = [np.asarray(record, dtype=dataset.dtype)[None] for record in records]
+        return np.concatenate([dataset[:start], *middle, dataset[stop:]])
+    return type(dataset)([*dataset[:start], *records, *dataset[stop:]])

@@ -1,0 +1,96 @@
+"""Two inputs of one domain that differ little: both are drawn by the strategy, whether its kind is known or not.
+
+What a change makes of an input lies in the domain where its kind is known (`domain`). Of `.map` and what is composed
+nothing is known. So the change is made before: the function is called on an input, and on a change of that input; what
+is composed is composed twice, of the same parts but for one. Whether the two results are neighbours is then for the
+caller to look at.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from subnormal.audit.check.domain import belongs, is_known
+from subnormal.audit.check.repetition import with_repetition
+
+PARTS = 16  # parts of what is composed, one of which differs, at the most
+
+Draw: TypeAlias = Callable[..., Any]
+Change: TypeAlias = Callable[[Draw, Any], Callable[[Any], Any]]
+
+
+def twins(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
+    """Return two inputs that the strategy draws, of which one, or something it was made from, is a change of the other.
+
+    change(draw, strategy) draws what it needs and returns the function from an input to another one of the strategy,
+    whose kind is known. It raises TypeError, and so does that function, where inputs cannot be changed so.
+    """
+    from hypothesis import assume
+    from hypothesis import strategies as st
+
+    kind = "known" if is_known(strategy) else type(strategy).__name__
+    match kind:
+        case "LazyStrategy":
+            return twins(draw, strategy.wrapped_strategy, change)
+        case "FilteredStrategy":
+            pair = twins(draw, strategy.filtered_strategy, change)
+            assume(all(condition(copy.deepcopy(one)) for condition in strategy.flat_conditions for one in pair))
+            return pair
+        case "OneOfStrategy":
+            return twins(draw, draw(st.sampled_from(strategy.original_strategies)), change)
+        case "FlatMapStrategy":
+            return twins(draw, strategy.expand(draw(strategy.base)), change)
+        case "CompositeStrategy":
+            return _composed(draw, strategy, change)
+        case "MappedStrategy":
+            one, other = _of_part(draw, strategy.mapped_strategy, change)
+            return strategy.pack(one), strategy.pack(other)
+        case "known":
+            changed = change(draw, strategy)
+            one = draw(with_repetition(strategy))
+            return one, changed(one)
+    return draw(strategy), draw(strategy)
+
+
+def _of_part(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
+    """Return two parts, of which the one is a change of the other.
+
+    Where they cannot be changed so, a number is one more or less than the other (a size, for instance), and of any
+    other kind two are drawn.
+    """
+    from hypothesis import strategies as st
+
+    try:
+        return twins(draw, strategy, change)
+    except TypeError:
+        one = draw(strategy)
+        near = one + draw(st.sampled_from((1, -1))) if type(one) is int else None
+        return one, near if belongs(strategy, near) else draw(strategy)
+
+
+def _composed(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
+    """Return what is composed of some parts, and what is composed of the same ones but for one of them, and for those
+    of which another kind is asked then."""
+    from hypothesis import assume
+    from hypothesis import strategies as st
+
+    chosen, parts = draw(st.integers(0, 1) | st.integers(0, PARTS - 1)), list[tuple[str, Any]]()
+
+    def first(part: Any, **_: Any) -> Any:
+        if len(parts) == chosen:
+            one, other = _of_part(draw, part, change)
+        else:
+            one = draw(with_repetition(part))
+            other = copy.deepcopy(one)
+        parts.append((repr(part), other))
+        return one
+
+    def again(part: Any, **_: Any) -> Any:
+        kind, value = parts.pop(0) if parts else ("", None)
+        return value if kind == repr(part) else draw(with_repetition(part))
+
+    one = strategy.definition(first, *strategy.args, **strategy.kwargs)
+    assume(chosen < len(parts))
+    return one, strategy.definition(again, *strategy.args, **strategy.kwargs)

@@ -1,0 +1,130 @@
+"""Neighbours lie in the domain, whatever the strategy is made of: both are drawn by it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, pairs, within
+from subnormal.audit.check.datasets import differ_by_one, differ_in_one
+from subnormal.audit.check.domain import belongs
+
+DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=6)
+MORE, OTHER, NEAR = add_or_remove(), change_one(), within(1)
+SEQUENCES = (MORE, OTHER, NEAR)
+
+
+@st.composite
+def sized(draw: Any) -> list[int]:
+    """The size, and then as many records."""
+    size = draw(st.integers(1, 5))
+    return [size, *draw(st.lists(st.integers(0, 9), min_size=size, max_size=size))]
+
+
+@st.composite
+def bounded(draw: Any) -> list[int]:
+    """The bound, and then records that are no smaller."""
+    low = draw(st.integers(0, 3))
+    return [low, *(draw(st.integers(low, 9)) for _ in range(draw(st.integers(1, 4))))]
+
+
+def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 30) -> list[Any]:
+    found: list[Any] = []
+
+    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(pairs(data, adjacent))
+    def kept(pair: Any) -> None:
+        found.append(pair)
+
+    kept()
+    return found
+
+
+CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]]] = [
+    (DIGITS.map(sorted), lambda data: data == sorted(data), SEQUENCES),
+    (DIGITS.filter(lambda data: sum(data) % 2 == 0), lambda data: sum(data) % 2 == 0, SEQUENCES),
+    (DIGITS.map(sorted).filter(lambda data: data[0] > 0), lambda data: data == sorted(data) and data[0] > 0, SEQUENCES),
+    (sized(), lambda data: len(data) == 1 + data[0], (OTHER,)),
+    (bounded(), lambda data: min(data) == data[0], SEQUENCES),
+    (
+        st.integers(1, 3).flatmap(lambda size: st.just([7] * size) | DIGITS.map(lambda data: [*data, 1])),
+        bool,
+        SEQUENCES,
+    ),
+    (DIGITS.map(np.array), lambda data: data.dtype == np.int64 and data.max() < 10, (OTHER, NEAR)),
+    (DIGITS.map(tuple), lambda data: isinstance(data, tuple) and max(data) < 10, SEQUENCES),
+    (st.lists(st.floats(0, 1).map(str)), lambda data: all(0 <= float(one) <= 1 for one in data), SEQUENCES[:2]),
+    (
+        st.lists(st.tuples(st.integers(0, 9), st.floats(0, 1)), max_size=5).map(
+            lambda rows: pd.DataFrame(rows, columns=["age", "share"])
+        ),
+        lambda data: list(data) == ["age", "share"] and data["share"].between(0, 1).all(),
+        SEQUENCES[:2],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "holds", "adjacent"),
+    [
+        pytest.param(data, holds, adjacent, id=f"{place}-{adjacent}")
+        for place, (data, holds, relations) in enumerate(CASES)
+        for adjacent in relations
+    ],
+)
+def test_both_neighbours_are_drawn_by_the_strategy(
+    data: st.SearchStrategy[Any], holds: Callable[[Any], bool], adjacent: Adjacency
+) -> None:
+    """The function of a strategy is not known; what all its inputs have in common is."""
+    found = drawn(data, adjacent)
+    assert len(found) > 10
+    for pair in found:
+        assert all(map(holds, pair))
+        if adjacent is not NEAR:
+            related = differ_by_one if adjacent is MORE else differ_in_one
+            assert related(*pair) or str(pair[0]) == str(pair[1])
+
+
+def test_a_predicate_finds_neighbours_of_what_is_mapped() -> None:
+    found = drawn(DIGITS.map(sorted), lambda one, other: len(one) == len(other) + 1)
+    assert all(one == sorted(one) and other == sorted(other) for one, other in found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "one_changed", "one_more"),
+    [
+        ([1, 2], [1, 3], True, False),
+        ([1, 2], [1, 2], False, False),
+        ([1, 2], [2, 1], False, False),
+        ([1, 2], [1], False, True),
+        ([2], [1, 2], False, True),
+        ([1, 2, 3], [1, 3], False, True),
+        ([1, 2, 3], [3, 1], False, False),
+        ([1, 2, 3], [1], False, False),
+        ([0.0], [-0.0], True, False),
+        ([math.nan], [math.nan], False, False),
+        (np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 5]]), True, False),
+        (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1]}), False, True),
+    ],
+)
+def test_datasets_that_differ_in_one_record(one: Any, other: Any, one_changed: bool, one_more: bool) -> None:
+    assert (differ_in_one(one, other), differ_by_one(one, other)) == (one_changed, one_more)
+    assert (differ_in_one(other, one), differ_by_one(other, one)) == (one_changed, one_more)
+
+
+def test_what_a_strategy_of_elements_has_drawn_belongs_to_its_lists() -> None:
+    lists, one = st.lists(st.floats(0, 1).map(str), min_size=1, max_size=2), str(0.5)
+    assert belongs(lists, [one, one], [one]) is True
+    assert belongs(lists, [one, "2"], [one]) is None
+    assert belongs(lists, [one, one, one], [one]) is False
+    assert belongs(lists.map(tuple), (one,), [one]) is True
+    assert belongs(st.lists(st.integers(0, 9)).map(np.array), np.array([1, 10])) is False
+    assert belongs(st.lists(st.integers(0, 9)).map(np.array), np.array([1.0])) is False
+    assert belongs(st.lists(st.integers(0, 9)).map(tuple), [1]) is False
