@@ -146,7 +146,7 @@ table(rows)
 # \frac{1}{1+e^\varepsilon}$:
 # $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$
 # No attacker who must say whether Alice's form is in the box can have a larger *advantage*. At $\varepsilon = 0.5$
-# that is 0.2449. The attack below has 0.99.
+# that is 0.2449. The attack above has 0.99.
 
 # %% [markdown]
 # ### Move the sliders

@@ -14,7 +14,7 @@
 # # Thresholded noise: releasing the keys nobody knew
 #
 # **Claim.** Noise on every count does not hide *which keys exist*. A threshold does, up to a small $\delta$, and
-# floats get that $\delta$ wrong by factors of up to a thousand.
+# floats get that $\delta$ wrong by a factor of 300.
 #
 # **Mechanism.** Each count gets noise, and a row is released only where the noisy count is at least $T$. A row that
 # one person alone makes appears with a small probability: the $\delta$ of $(\varepsilon, \delta)$-differential
