@@ -32,7 +32,10 @@ def command() -> None:
 @click.option("--seconds", default=SECONDS, show_default=True, help="Time limit of each cell and part.")
 def grade(folder: Path, target: Path | None, seconds: float) -> None:
     """Grade FOLDER/STUDENT/lab1_worlds.ipynb and so on. Runs the students' code, with your rights."""
-    rows, strange = grade_folder(folder, seconds)
+    try:
+        rows, strange = grade_folder(folder, seconds)
+    except RuntimeError as error:  # of the grader itself
+        raise click.ClickException(str(error)) from None
     for path in strange:
         click.echo(f"not graded: {path} is not called {', '.join(f'{lab}.ipynb' for lab in LABS)}", err=True)
     if not rows:
