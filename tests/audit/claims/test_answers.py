@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import claims
-from subnormal.audit.claims import answers
+from subnormal.audit.claims import TOLERANCE, answers
 from subnormal.audit.claims.answers import Package, interpreter, of_function, of_package, package
 from subnormal.audit.claims.holding import RefusedError
 from subnormal.audit.claims.kinds import KINDS, kind
@@ -118,3 +118,20 @@ def test_releases_of_the_table_are_asked_about_kinds_that_there_are() -> None:
 def test_a_function_that_returns_no_number_refuses() -> None:
     with pytest.raises(RefusedError, match="no number: 'much'"):
         of_function(lambda scale: "much")(scale=1.0)
+
+
+def test_loss_distributions_answer_in_time_where_losses_are_large_small_or_many() -> None:
+    """An interval that follows the deviation alone takes a second where single losses are far larger than it."""
+    with of_package(package("dp-accounting"), Path(sys.executable)) as known:
+        for name, parameters in (
+            ("gaussian", {"sigma": 0.01, "steps": 10, "delta": 1e-5}),
+            ("gaussian", {"sigma": 1e6, "steps": 10**9, "delta": 1e-5}),
+            ("sampled-gaussian", {"sigma": 1.0, "sampling": 2.1e-5, "steps": 1, "delta": 1e-8}),
+            ("sampled-gaussian", {"sigma": 1.0, "sampling": 0.01, "steps": 10, "delta": 1e-3}),
+            ("sampled-laplace", {"scale": 0.1, "sampling": 1e-4, "steps": 1, "delta": 1e-5}),
+            ("discrete-gaussian", {"sigma": 2.0, "steps": 100, "delta": 1e-5}),
+        ):
+            low, up = kind(name).bounds(**parameters)
+            assert low * (1 - TOLERANCE) <= known["pld", name](**parameters) <= 1.1 * up, (name, parameters)
+        with pytest.raises(RefusedError, match="1000000000 steps of few intervals take minutes"):
+            known["pld", "laplace"](scale=1.0, steps=10**9, delta=1e-5)
