@@ -90,8 +90,14 @@ def _slots(kind: type) -> tuple[frozenset[str], bool]:
     return frozenset(slots - {"__dict__", "__weakref__"}), not native
 
 
+@lru_cache(maxsize=256)
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(kind._fields) if hasattr(kind, "_fields") else tuple(field.name for field in fields(kind))
+    return tuple(kind._fields) if hasattr(kind, "_fields") else _fields(kind)
+
+
+@lru_cache(maxsize=256)
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _identity_of_others(atom: Any) -> Hashable:
@@ -103,7 +109,7 @@ def _identity_of_others(atom: Any) -> Hashable:
     if isinstance(atom, Enum):
         return (kind, atom.name or identity(atom.value))  # flags that are combined may have no name
     if "__dataclass_fields__" in vars(kind) and is_in_its_fields(atom):
-        return (kind, *(identity(getattr(atom, field.name)) for field in fields(atom)))
+        return (kind, *(identity(getattr(atom, name)) for name in _fields(kind)))
     if isinstance(atom, tuple) and hasattr(kind, "_fields") and is_in_its_fields(atom):
         return (kind, *map(identity, atom))
     raise _unknown(atom)
