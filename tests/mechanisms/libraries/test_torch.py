@@ -10,7 +10,7 @@ from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.families import installed, member
-from subnormal.mechanisms.libraries import torch as library
+from subnormal.mechanisms.libraries import torch as libraries_torch
 from subnormal.mechanisms.samplers.float_normals import (
     BOX_MULLER_BFLOAT16,
     BOX_MULLER_FLOAT16,
@@ -28,7 +28,7 @@ PARAMETERS = GaussianParameters(sigma=SIGMA, delta=1e-6)
 
 NOT_ITS_OWN = "no torch that makes its bfloat16 normals in bfloat16 is installed: pip install '.[torch]'"
 in_its_own_type = pytest.mark.skipif(
-    installed(library.PACKAGE) is None or not library.enumerable("bfloat16"), reason=NOT_ITS_OWN
+    installed(libraries_torch.PACKAGE) is None or not libraries_torch.enumerable("bfloat16"), reason=NOT_ITS_OWN
 )
 
 
@@ -43,21 +43,21 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     import torch
 
     float_type: Any = mechanism.name.rpartition("-")[2]
-    if not library.enumerable(float_type):
+    if not libraries_torch.enumerable(float_type):
         pytest.skip(NOT_ITS_OWN)
     ours, digits = OURS[float_type], DIGITS[float_type]
-    every = library.every_normal(float_type)
+    every = libraries_torch.every_normal(float_type)
     assert np.array_equal(every, ours.of_words(np.arange(1 << ours.bits, dtype=np.uint64), float_type)[:, 0])
     pairs = words_of_seed(SEED, 2 * DRAWN).reshape(-1, 2, 8) & ((1 << digits) - 1)
-    drawn = library.normals(torch.Generator().manual_seed(SEED), 2 * DRAWN, float_type)[:, 0]
+    drawn = libraries_torch.normals(torch.Generator().manual_seed(SEED), 2 * DRAWN, float_type)[:, 0]
     assert every[pairs[:, 0] << digits | pairs[:, 1]].tobytes() == drawn.tobytes()
     released = np.asarray(mechanism.sample(3.0, PARAMETERS, seeded_bits(1), 100))
     generator = torch.Generator().manual_seed(seeded_bits(1).take(32))
-    noise = library.normals(generator, 208, float_type)[:, 0].reshape(-1)[:100]
-    assert released.tobytes() == library.noisy(3.0, SIGMA, noise, float_type).tobytes()
+    noise = libraries_torch.normals(generator, 208, float_type)[:, 0].reshape(-1)[:100]
+    assert released.tobytes() == libraries_torch.noisy(3.0, SIGMA, noise, float_type).tobytes()
     assert mechanism.law is not None
     law = mechanism.law(3.0, PARAMETERS)
-    atoms, counts = np.unique(library.noisy(3.0, SIGMA, every, float_type), return_counts=True)
+    atoms, counts = np.unique(libraries_torch.noisy(3.0, SIGMA, every, float_type), return_counts=True)
     assert law.denominator == len(every)
     assert np.asarray(law.atoms).tobytes() == atoms.tobytes()
     assert np.array_equal(np.repeat(np.asarray(law.low), law.counts()), counts)
@@ -70,7 +70,7 @@ def test_a_generators_words_are_found_from_its_state() -> None:
     words = source.random_raw(624).astype(np.uint32)
     state: Any = source.state["state"]
     assert state["pos"] == 624
-    assert np.array_equal(library.untempered(words), state["key"])
+    assert np.array_equal(libraries_torch.untempered(words), state["key"])
 
 
 @in_its_own_type
@@ -103,10 +103,10 @@ def test_the_coordinates_of_a_vector_get_noise_of_their_own(name: str) -> None:
 
 def test_normals_of_more_bits_have_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a PyTorch that computes in float32, the members take no data."""
-    monkeypatch.setattr(library, "enumerable", lambda float_type: False)
-    mechanism: Any = member("torch-normal-bfloat16") if installed(library.PACKAGE) else library.BFLOAT16
+    monkeypatch.setattr(libraries_torch, "enumerable", lambda float_type: False)
+    mechanism: Any = member("torch-normal-bfloat16") if installed(libraries_torch.PACKAGE) else libraries_torch.BFLOAT16
     assert mechanism.takes is not None
     assert not mechanism.takes(0.0, PARAMETERS)
-    library.every_normal.cache_clear()
+    libraries_torch.every_normal.cache_clear()
     with pytest.raises(NoLawError, match="48 bits"):
         mechanism.law(0.25, PARAMETERS)
