@@ -101,7 +101,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def _identity_of_others(atom: Any) -> Hashable:
-    kind = type(atom)
+    kind: Any = type(atom)
     if isinstance(atom, np.generic) and kind.__module__ == "numpy" and atom.dtype.kind in "biufcUS":
         item = str.__str__(atom) if isinstance(atom, str) else bytes(atom) if isinstance(atom, bytes) else atom.item()
         if not isinstance(item, np.generic):  # a long double has no number of Python's
