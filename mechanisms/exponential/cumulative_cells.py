@@ -70,7 +70,10 @@ def _exact_ends(edges: NDArray[np.float64], begins: bool, ends: bool) -> NDArray
 
 
 def that_matter(weighing: Weighing) -> NDArray[np.int64] | None:
-    """Return the indices of the outcomes that matter, ascending; None as soon as they turn out to be more than few."""
+    """Return the indices of the outcomes that matter, ascending; None as soon as they turn out to be more than few.
+
+    Raises ValueError for a long vector without the minima of its rows.
+    """
     utilities, limit = weighing.utilities, weighing.limit()
     if len(utilities) <= SMALL:
         matter: NDArray[np.bool_] = utilities <= limit
