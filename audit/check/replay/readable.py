@@ -56,8 +56,6 @@ def readable(recorder: Recorder, data: Any, runs: tuple[Run, Run], moved: Losses
     differ. All noise must have a location, see `countable`.
     """
     every, again = releases(runs[0]), releases(runs[1])
-    if len(every) > READABLE_MAX:
-        return Readable([], [], [])
     touched: dict[Number, set[Path]] = {}
     shown: dict[Number, tuple[set[Path], set[Path], set[Path]]] = {}
     for one, release in every.items():
