@@ -165,3 +165,17 @@ def test_failures_of_either_world_cost_delta() -> None:
     """P' fails with p, and Q' may have p less than Q, which counts e^ε times."""
     worse = with_failures(Claim(1.0, 1e-9), Fraction(1, 1_000))
     assert (worse.epsilon, worse.delta) == (1.0, pytest.approx(1e-9 + (1 + math.e) / 1_000, rel=1e-12))
+
+
+def test_an_implied_delta_is_never_below_the_curve_and_is_the_claims_own_at_its_epsilon() -> None:
+    """δ₀ + (1 − δ₀)·(e^ε₀ − e^ε)/(e^ε₀ + 1) to 128 bits. To the nearest float, every second one would be below it."""
+    for place in range(1, 200):
+        claim, epsilon = Claim(0.037 * place, place * 1e-4), 0.029 * place
+        low, high = (exp_bounds(Fraction(one)) for one in (claim.epsilon, epsilon))
+        share = (low[0] - high[1]) / (low[1] + 1)
+        least = Fraction(claim.delta) + (1 - Fraction(claim.delta)) * share
+        implied = Fraction(claim.implied_delta(epsilon))
+        assert least <= implied <= least * (1 + Fraction(1, 1 << 48))
+    assert Claim(1.0, 0.0).implied_delta(1.0) == 0.0
+    assert Claim(1.0, 0.25).implied_delta(2.0) == 0.25
+    assert Claim(1.0, 1.0).implied_delta(0.0) == 1.0

@@ -21,9 +21,11 @@ from subnormal.audit.check.declared_law import _judged, events, reachable
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import LawEvidence, Result
+from subnormal.audit.evidence.sequential import SLACK
 from subnormal.audit.statistics.conformance import log_e_values, log_mean
 from subnormal.mechanisms.core.law import exact_law
 from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import identity
 
 GENERATOR = np.random.default_rng(1)
 
@@ -138,6 +140,25 @@ def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> No
     below = verdict(lambda data: draw.randrange(4), few)
     assert (below.verdict, evidence_of(below).verdict) == (Verdict.UNDERPOWERED, Verdict.UNDERPOWERED)
     assert "4 of an input may do" in below.notes[0]
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_law_is_refuted_from_the_stated_wealth_on(inputs: int, batch: bool) -> None:
+    """α is shared by the inputs, and a batch function needs twice as much: to a millionth of a nat."""
+    half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    one, runs = _judged(0, lambda data: half), 40
+    seen = [event.atoms is not None and identity(0) in event.atoms for event in one.events]
+    shown = log_mean(log_e_values([event.chances for event in one.events], [runs * some for some in seen], runs))
+
+    def verdict(margin: float) -> Verdict | None:
+        alpha = inputs * (2 if batch else 1) * math.exp(margin - shown)
+        function = (lambda data, runs: [0] * runs) if batch else lambda data: 0
+        data = st.sampled_from(range(inputs))
+        return check(function, data, law=lambda data: half, batch=batch, runs=runs, alpha=alpha).verdict
+
+    assert verdict(2 * SLACK) is Verdict.VIOLATED
+    assert verdict(SLACK / 2) is Verdict.NOT_REFUTED
 
 
 def test_no_outcomes_show_more_than_what_is_reachable() -> None:
