@@ -13,6 +13,7 @@ from subnormal.audit.report.form import read
 from subnormal.mechanisms.families import FAMILIES
 
 SMALL = "utilities@most=2,outcomes=3"
+LARGE = "utilities@most=1000000,outcomes=1000"
 BROKEN = ["--mechanism", "exponential-naive-float16", "--domain", "utilities@most=20,outcomes=2,epsilon=2"]
 
 
@@ -30,6 +31,8 @@ def test_a_claim_that_is_violated() -> None:
     assert "VIOLATED" in shown.output
     assert "ε ≥ ∞" in shown.output or "ε = ∞" in shown.output
     assert CliRunner().invoke(prove, [*BROKEN, "--jobs", "1", "--fail-on-violation"]).exit_code == 1
+    sound = ["--mechanism", "exponential-exact", "--domain", SMALL, "--jobs", "1", "--fail-on-violation"]
+    assert CliRunner().invoke(prove, sound).exit_code == 0
 
 
 def test_json_is_the_evidence() -> None:
@@ -40,12 +43,31 @@ def test_json_is_the_evidence() -> None:
     assert evidence.worst is not None
 
 
+def test_a_domain_whose_pairs_are_too_many_to_list(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    broken = ["--mechanism", "exponential-naive-float64", "--domain", LARGE, "--jobs", "1"]
+    shown = CliRunner().invoke(prove, [*broken, "--format", "json", "--certificate", str(file), "--fail-on-violation"])
+    assert shown.exit_code == 1
+    evidence = read(DomainEvidence, json.loads(shown.stdout))
+    assert (evidence.verdict, evidence.delta, evidence.pairs) == (DomainVerdict.VIOLATED, 1.0, None)
+    assert evidence.boxes is not None
+    assert certificate_checker.check(json.loads(file.read_text())).startswith("VIOLATED: exponential-naive-float64")
+    sound = CliRunner().invoke(prove, ["--mechanism", "permute-and-flip", "--domain", LARGE, "--jobs", "1"])
+    assert sound.output.startswith("permute-and-flip: HOLDS ON THE DOMAIN\n")
+    assert "10^6477 ordered pairs of 10^6000 data; boxes bounded: 1, pairs compared: 1" in sound.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--mechanism", "exponential-exakt"], "did you mean 'exponential-exact'"),
         (["--mechanism", "exponential-exact", "--domain", "numbers"], "unknown domain of the family exponential"),
         (["--mechanism", "noisy-max-naive-float64", "--domain", SMALL, "--jobs", "1"], "has no law on the domain"),
+        (["--mechanism", "noisy-max-naive-float64", "--domain", LARGE, "--jobs", "1"], "no bounds over boxes of pairs"),
+        (
+            ["--mechanism", "exponential-exact", "--domain", "utilities@most=0,outcomes=2", "--jobs", "1"],
+            "--domain: the domain utilities@most=0,outcomes=2,epsilon=1.0,sensitivity=1 has no two neighbours",
+        ),
     ],
 )
 def test_mistakes_are_one_line(arguments: list[str], message: str) -> None:

@@ -20,6 +20,7 @@ from subnormal.audit.evidence import box_search, every_pair, exact
 from subnormal.audit.evidence.every_pair import decide, domain_of
 from subnormal.audit.model import DomainVerdict
 from subnormal.mechanisms.core.domain import Domain
+from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
 from subnormal.mechanisms.core.pair_boxes import Ceiling, Cube, PairBox, single
 from subnormal.mechanisms.exponential import float_ceiling, naive
@@ -237,3 +238,16 @@ def test_a_loss_within_the_claim_has_no_divergence() -> None:
     assert Ceiling.of_loss(Fraction(1), Claim(1.0)) == Ceiling(1.0, 0.0)
     beyond = Ceiling.of_loss(Fraction(3, 2), Claim(1.0))
     assert 1 - np.exp(-0.5) <= beyond.delta < 1 - np.exp(-0.5) + 1e-15
+
+
+def test_pairs_that_the_bounds_on_their_laws_do_not_decide_are_counted() -> None:
+    def wide(data: Any, parameters: Any) -> Law[Any]:
+        return Law(range(2), [1, 2], [1, 1], [3, 3], 4, Fraction(0))
+
+    mechanism = replace(member("exponential-exact"), law=wide, claim=lambda *of: Claim(0.4))
+    cube: Cube[Any] = Cube("wide", utilities(1, 2, 1.0, 1).parameters, 1, 2, 1)
+    found = box_search.decide(mechanism, cube, ALL)
+    assert found.verdict is DomainVerdict.UNRESOLVED
+    assert found.unresolved > 0
+    assert found.boxes is not None
+    assert found.boxes.left == 0

@@ -261,3 +261,42 @@ def test_digests_read_what_arrays_of_objects_hold() -> None:
 
     assert digest(0, 10**30) == digest(0, int("1" + 30 * "0"))
     assert digest(0, 10**30) != digest(0, 10**30 + 1)
+
+
+def wide_law(data: Any, parameters: Any) -> Law[Any]:
+    """Return bounds that do not decide a claim of 1/2 nat: on any data, each of two outcomes has 1/4 to 3/4."""
+    return Law(range(2), [1, 2], [1, 1], [3, 3], 4, Fraction(0))
+
+
+def test_pairs_that_the_bounds_do_not_decide_are_counted() -> None:
+    mechanism = replace(member("exponential-exact"), law=wide_law, symmetries=(), claim=lambda *of: Claim(0.5))
+    domain = listed("exponential", "utilities@most=1,outcomes=2")
+    found = decide(mechanism, domain)
+    assert found.verdict is DomainVerdict.UNRESOLVED
+    assert found.unresolved == 1  # all data have the same bounds
+    assert (found.epsilon[0], found.delta) == (0.0, 0.0)
+
+
+def test_a_violation_is_one_although_other_pairs_are_not_decided() -> None:
+    def law(data: Any, parameters: Any) -> Law[Any]:
+        return exact_law(range(2), [1, 2], [0, 1], 1) if data[0] else wide_law(data, parameters)
+
+    mechanism = replace(member("exponential-exact"), law=law, symmetries=(), claim=lambda *of: Claim(0.5))
+    found = decide(mechanism, listed("exponential", "utilities@most=1,outcomes=2"))
+    assert found.verdict is DomainVerdict.VIOLATED
+    assert found.delta >= 0.25
+
+
+def test_worlds_that_refuse_alike_are_no_error() -> None:
+    """Above a utility of 17 no weight is left in float16; the claim has a δ, so that every pair is compared exactly."""
+    mechanism = replace(member("exponential-naive-float16"), claim=lambda *of: Claim(2.0, 1e-3))
+    found = decide(mechanism, listed("exponential", "utilities@most=20,outcomes=1,epsilon=2"))
+    assert (found.verdict, found.delta) == (DomainVerdict.VIOLATED, 1.0)
+    part = listed("exponential", "utilities@most=20,outcomes=1,epsilon=2")
+    high = replace(
+        part, points=part.points[18:], neighbours=lambda point: part.points[18:][part.points[18:] != point][:, None]
+    )
+    with pytest.raises(
+        ValueError, match="exponential-naive-float16 refuses in every run on the domain utilities@most=20"
+    ):
+        decide(mechanism, high)
