@@ -63,10 +63,11 @@ schema: $(VENV)/.installed
 	$(BIN)/python docs/schema.py
 
 # Claims decided over whole domains, docs/proved.md and what reports quote of it; minutes. One alone: python docs/proved.py NAME
-# And ten thousand random small domains against brute force.
+# And ten thousand random small domains against brute force, and attacks found again: benchmarks/worst_pairs.md.
 prove: $(VENV)/.installed-test
 	$(BIN)/python docs/proved.py
 	SUBNORMAL_DOMAINS=10000 $(BIN)/python -m pytest -q tests/audit/evidence/test_every_pair.py tests/audit/evidence/test_box_search.py -k random_domains
+	$(BIN)/python -m benchmarks.worst_pairs
 
 # The documentation site, build/docs/html: the guide, the Python interface, a page for each attack and each mechanism, the notebooks.
 # A broken link within it is an error.

@@ -1,17 +1,18 @@
-"""The attacks of the catalogue, found again without it: python -m benchmarks.worst_pairs writes worst_pairs.md here.
+"""The attacks of the catalogue, found again without it: python -m benchmarks.worst_pairs [ATTACK…].
 
 Every attack on outcomes whose two worlds lie in a finite domain of their family. Each domain is searched by a process
 of its own, which imports no attack and is told the member, the domain and nothing else. Only then is the worst pair
-compared with the attack.
+compared with the attack. Without names, all are searched anew; `not tried` has not been searched yet.
 """
 
 from __future__ import annotations
 
 import json
 import resource
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,6 +99,8 @@ LONG = tuple(
     )
 )
 
+EVERY = (*QUICK, *LONG)
+
 SEARCH = """
 import json, sys
 from subnormal.audit.evidence.every_pair import decide, domain_of
@@ -128,10 +131,10 @@ def searched(cases: Sequence[Case], seconds: int | None = None) -> tuple[list[Do
 
     asked = json.dumps([(one.mechanism, one.domain) for one in cases])
     done = subprocess.run([sys.executable, "-c", SEARCH, asked], capture_output=True, text=True, preexec_fn=limit)
-    if done.returncode < 0:
+    if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
         raise NotFoundError(f"not decided in {seconds} s of a processor")
     if done.returncode:
-        raise NotFoundError(done.stderr.strip().splitlines()[-1])
+        raise NotFoundError((done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1])
     found, modules = json.loads(done.stdout)
     return [read(DomainEvidence, one) for one in found], modules
 
@@ -154,43 +157,57 @@ def at_least_as_strong(found: DomainEvidence, attacked: ExactEvidence, claim: An
     return same and violated and found.delta >= attacked.delta and found.epsilon[0] >= attacked.epsilon
 
 
-def row(case: Case) -> tuple[str, bool]:
-    """Return a line of the table, and whether the attack is found again."""
-    cells = [f"`{case.attack}`", f"`{case.mechanism}`", f"`{case.domain}`"]
+def row(case: Case) -> str:
+    """Search a domain, and return the line of the table."""
     try:
         (found,), modules = searched([case], SECONDS)
         foreign = {name.split(".")[2] for name in modules if name.count(".") > 1} - {"core"}
         assert not foreign, f"the search imported {foreign}"
         attacked, claim = known(case)
     except NotFoundError as error:
-        return f"| {' | '.join([*cells, str(error), '', '', 'no'])} |", False
-    strong = at_least_as_strong(found, attacked, claim)
+        return f"{start_of(case)} | {error} | | no |"
+    both = ((attacked.epsilon, attacked.delta), (found.epsilon[0], found.delta))
+    shown = " | ".join(f"ε = {short(epsilon)}, δ = {short(delta)}" for epsilon, delta in both)
     worst = "" if found.worst is None else f"`{found.worst.in_}`, `{found.worst.out}`"
-    shown = [
-        f"ε = {short(one)}, δ = {short(delta)}"
-        for one, delta in ((attacked.epsilon, attacked.delta), (found.epsilon[0], found.delta))
-    ]
-    return f"| {' | '.join([*cells, *shown, worst, 'yes' if strong else 'no'])} |", strong
+    return f"{start_of(case)} {shown} | {worst} | {'yes' if at_least_as_strong(found, attacked, claim) else 'no'} |"
 
 
-def main() -> None:
-    """Search every domain, and write the table."""
-    lines: list[str] = []
-    results: dict[str, bool] = {}
-    for case in (*QUICK, *LONG):
-        line, strong = row(case)
-        print(line, flush=True)
-        lines.append(line)
-        results[case.attack] = results.get(case.attack, True) and strong
-        found = sum(results.values())
-        PAGE.write_text(
-            f"{(__doc__ or '').partition(chr(10) * 2)[2].strip()}\n\n"
-            f"Found again, at least as strong on every member: {found} of {len(results)} attacks, "
-            f"{found / len(results):.0%}. Processor time of a search is limited to {SECONDS} s.\n\n"
-            "| attack | member | domain | of the attack | of the worst pair | worst pair | at least as strong |\n"
-            f"|{'---|' * 7}\n" + "\n".join(lines) + "\n"
-        )
+def start_of(case: Case) -> str:
+    """Return the first cells of a case's line."""
+    return f"| `{case.attack}` | `{case.mechanism}` | `{case.domain}` |"
+
+
+def page(lines: Mapping[Case, str]) -> str:
+    """Return the page with the lines that are known. An attack is found again if it is on every member."""
+    tried = {one: line.endswith("| yes |") for one, line in lines.items()}
+    names = dict.fromkeys(one.attack for one in EVERY)
+    found = sum(all(tried.get(one, False) for one in EVERY if one.attack == name) for name in names)
+    left = [start_of(one) for one in EVERY if one not in lines]
+    return "\n".join(
+        [
+            "# Found again without the catalogue\n",
+            (__doc__ or "").partition("\n\n")[2].strip() + "\n",
+            f"At least as strong on every member: {found} of {len(names)} attacks, {found / len(names):.0%}. A search "
+            f"takes at most {SECONDS} s of a processor.\n",
+            "| attack | member | domain | of the attack | of the worst pair | worst pair | at least as strong |",
+            f"|{'---|' * 7}",
+            *(lines[one] for one in EVERY if one in lines),
+            *(f"{start} | | | not tried |" for start in left),
+            "",
+        ]
+    )
+
+
+def main(names: list[str]) -> None:
+    """Search the domains of these attacks, or of all, and write the table with the lines that are known already."""
+    old = PAGE.read_text().splitlines() if PAGE.exists() else []
+    lines = {one: line for one in EVERY for line in old if line.startswith(start_of(one)) and "not tried" not in line}
+    for case in EVERY:
+        if not names or case.attack in names:
+            lines[case] = row(case)
+            print(lines[case], flush=True)
+            PAGE.write_text(page(lines))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

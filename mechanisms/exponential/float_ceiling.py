@@ -66,9 +66,7 @@ def _uniforms_below(least: Floats, largest: Floats, uniform_bits: int) -> tuple[
     with np.errstate(all="ignore"):
         sums_low, sums_high = np.cumsum(least), np.cumsum(largest)
         total_low, total_high = sums_low[-1], sums_high[-1]
-        shares = [sums_low / total_high, sums_high / total_low]
-    if total_low == 0:
-        shares[1] = (sums_high > 0).astype(sums_high.dtype)
+        shares = [sums_low / total_high, sums_high / total_low]  # of a total that may be 0, at most ∞, which is cut
     low, high = (np.where(np.isnan(share), 0, np.minimum(share, 1)).astype(np.float64) for share in shares)
     if total_low > 0 and total_high < inf:
         low[-1] = high[-1] = 1.0  # a positive number divided by itself

@@ -28,6 +28,7 @@ from subnormal.mechanisms.exponential.family import utilities
 from subnormal.mechanisms.families import FAMILIES, member, members
 from subnormal.mechanisms.numerics.mpfr import log_ratio
 from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF
 
 DOMAINS = int(os.environ.get("SUBNORMAL_DOMAINS", "60"))  # random ones
 BOUNDED = [one.name for of in FAMILIES for one in members(of) if one.ceiling is not None and not one.variant_of]
@@ -251,3 +252,30 @@ def test_pairs_that_the_bounds_on_their_laws_do_not_decide_are_counted() -> None
     assert found.unresolved > 0
     assert found.boxes is not None
     assert found.boxes.left == 0
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_an_outcome_that_may_fall_itself_is_bounded_by_the_falls_of_all_others(name: str) -> None:
+    """Outcome 0 may rise or fall by 1, outcome 1 falls by 1, and outcome 2, which hardly counts, does not."""
+    parameters, ceiling = utilities(9, 3, 6.0, 1).parameters, member(name).ceiling
+    assert ceiling is not None
+    low_in, high_in = np.array([5, 5, 9]), np.array([6, 5, 9])
+    low_out, high_out = np.array([5, 4, 9]), np.array([6, 4, 9])
+    bound = ceiling(PairBox(low_in, high_in, low_out, high_out, 1), parameters, Claim(1.0))
+    law = member(name).law
+    assert law is not None
+    p, q = (law(points, parameters).probability(0)[0] for points in (low_in, np.array([6, 4, 9])))
+    assert 3 < np.log(float(p / q)) <= bound.epsilon <= 6
+
+
+@pytest.mark.parametrize("variant", ["plain", "positive", "shifted"])
+def test_counts_of_uniforms_are_between_their_bounds(variant: naive.Variant) -> None:
+    random = Random(7)
+    for epsilon in (1.0, 40.0) * 60:
+        parameters = utilities(6, 3, epsilon, 1).parameters
+        ends = np.sort([[random.randint(0, 6), random.randint(0, 6)] for _ in range(3)], axis=1)
+        low, high = naive._counts_between(ends[:, 0], ends[:, 1], parameters, np.float16, variant)
+        data = np.array([random.randint(*end) for end in ends.tolist()])
+        law = naive.law(data, epsilon, float_type=np.float16, variant=variant)
+        for at, outcome in enumerate([0, 1, 2, FELL_OFF, naive.NOT_POSITIVE]):
+            assert low[at] <= law.probability(outcome)[0] * 2**11 <= high[at]
