@@ -115,6 +115,7 @@ def test_tails_that_only_the_low_side_shows_do_not_add_up_either() -> None:
 
     assert not convicts(clamped, Claim(2.0))
     assert convicts(clamped, Claim(1.9))
+    assert convicts(lambda x: min(0.5, laplace(x)), Claim(1.9))
 
 
 def test_a_release_that_falls_where_it_was_drawn_is_not_read() -> None:
