@@ -277,5 +277,6 @@ def test_counts_of_uniforms_are_between_their_bounds(variant: naive.Variant) -> 
         low, high = naive._counts_between(ends[:, 0], ends[:, 1], parameters, np.float16, variant)
         data = np.array([random.randint(*end) for end in ends.tolist()])
         law = naive.law(data, epsilon, float_type=np.float16, variant=variant)
-        for at, outcome in enumerate([0, 1, 2, FELL_OFF, naive.NOT_POSITIVE]):
+        outcomes: tuple[Any, ...] = (0, 1, 2, FELL_OFF, naive.NOT_POSITIVE)
+        for at, outcome in enumerate(outcomes):
             assert low[at] <= law.probability(outcome)[0] * 2**11 <= high[at]
