@@ -17,7 +17,7 @@ from subnormal.audit.model.evidence import (
     TimingEvidence,
     Worlds,
 )
-from subnormal.audit.model.report import SCHEMA, Report, Row
+from subnormal.audit.model.report import SCHEMA, Report, Row, decisive
 from subnormal.audit.model.verdicts import (
     DECIDING,
     KINDS,
@@ -30,7 +30,6 @@ from subnormal.audit.model.verdicts import (
     Probabilities,
     Probability,
     Verdict,
-    decisive,
 )
 
 __all__ = [

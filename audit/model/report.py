@@ -6,7 +6,7 @@ docstrings use the words of the file: null is None. A field with compare=False i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ from subnormal.audit.model.evidence import (
     TimingEvidence,
     Worlds,
 )
-from subnormal.audit.model.verdicts import KINDS, Chance, Nonnegative, Probability, Verdict, decisive
+from subnormal.audit.model.verdicts import DECIDING, KINDS, Chance, Nonnegative, Probability, Verdict
 from subnormal.mechanisms.privacy import Claim, Range
 
 SCHEMA = "subnormal/report/1"
@@ -131,3 +131,8 @@ class Report:
     alpha_per_row: Chance
     environment: Mapping[str, str]
     rows: tuple[Row, ...]
+
+
+def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """Return the verdict of a row: proofs and violations come before other verdicts. None without any verdict."""
+    return min(verdicts, key=DECIDING.index, default=None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated
 
@@ -38,8 +37,3 @@ class DomainVerdict(StrEnum):
     VIOLATED = "VIOLATED"
     HOLDS = "HOLDS ON THE DOMAIN"
     UNRESOLVED = "UNRESOLVED"
-
-
-def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """Return the verdict of a row: proofs and violations come before other verdicts. None without any verdict."""
-    return min(verdicts, key=DECIDING.index, default=None)
