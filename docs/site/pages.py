@@ -116,7 +116,7 @@ def _mechanism_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str,
     for family in FAMILIES:
         modules = {_named(reference).name: reference.partition(":")[0] for reference in family.members}
         for mechanism in (*members(family), *absent(family)):
-            met = rows.get(mechanism.name, [])
+            met, proved = rows.get(mechanism.name, []), proofs.of(mechanism.name)
             text = inspect.getdoc(import_module(modules[mechanism.name])) or ""
             yield (
                 Entry(file_name(mechanism.name), mechanism.name, family.name, text.partition("\n")[0]),
@@ -127,7 +127,8 @@ def _mechanism_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str,
                     "rows": met,
                     "pictured": _pictured(met)[:1],
                     "twin": next((one.name for one in exact_members(family)), None),
-                    "proved": proofs.of(mechanism.name),
+                    "proved": proved,
+                    "pairs": "" if proved is None else proofs.pairs(proved),
                 },
             )
 

@@ -130,6 +130,8 @@ class Filled(dict[str, int]):
 
 @dataclass(init=False)
 class Mapped(Filled):
+    """Fields of a mapping that no field names."""  # without it early releases of Python 3.11 ask for a signature
+
     name: str = "a"
 
 
