@@ -1,17 +1,20 @@
 """Handles Ctrl-C so that it is never lost, even where its KeyboardInterrupt is swallowed.
 
-A KeyboardInterrupt raised in a destructor, in the callback of a weak reference (every import has one) or in the
-initialisation of an extension module is swallowed; in a class body or a lock it becomes a RuntimeError. The first
-interrupt is therefore raised as usual, and again at the next `check()`. The second one ends the process at once.
+A KeyboardInterrupt raised in a destructor, in a callback of the garbage collector or of a weak reference (every import
+has one) or in the initialisation of an extension module is swallowed; in a class body or a lock it becomes a
+RuntimeError. The first interrupt is therefore raised as usual, and again at the next `check()`. The second one ends the
+process at once.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 EXIT_CODE = 130  # 128 + SIGINT, as in a shell
 SHOW_CURSOR = b"\x1b[?25h"  # a progress bar hides it
@@ -25,7 +28,14 @@ def _first(*given: object) -> None:
     global _interrupted
     _interrupted = True
     signal.signal(signal.SIGINT, end)
+    sys.unraisablehook = _print_swallowed
     raise KeyboardInterrupt
+
+
+def _print_swallowed(swallowed: Any) -> None:
+    """Print an exception that Python ignores, unless it is the interrupt, which `check` raises again."""
+    if not issubclass(swallowed.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(swallowed)
 
 
 def install_handler(handler: Callable[..., None] = _first) -> None:

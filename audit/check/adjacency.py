@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from subnormal.audit.check.changed_pairs import Change, draw_changed_pair
 from subnormal.audit.check.crossing import WayOf, of_numbers, of_records, of_sizes
 from subnormal.audit.check.datasets import differ_by_one, differ_in_one, records_of, size_of, spliced
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
 from subnormal.audit.check.repetition import with_repetition
-from subnormal.audit.check.twins import Change, twins
 from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.privacy import require_positive
 
@@ -75,7 +75,7 @@ def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
         return changed
 
-    return Adjacency("change_one", lambda data: _twins(data, change, differ_in_one), of_records)
+    return Adjacency("change_one", lambda data: _changed_pairs(data, change, differ_in_one), of_records)
 
 
 def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
@@ -108,7 +108,7 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
 
         return changed
 
-    return Adjacency("add_or_remove", lambda data: _twins(data, change, differ_by_one), of_sizes)
+    return Adjacency("add_or_remove", lambda data: _changed_pairs(data, change, differ_by_one), of_sizes)
 
 
 def within(distance: float, norm: Norm = "linf") -> Adjacency:
@@ -145,7 +145,7 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
 
     return Adjacency(
         f"within({given(distance)}, norm={norm!r})",
-        lambda data: _twins(data, change, is_near),
+        lambda data: _changed_pairs(data, change, is_near),
         of_numbers(distance),
     )
 
@@ -221,17 +221,19 @@ def _of_predicate(data: SearchStrategy[Any], adjacent: Callable[[Any, Any], bool
 
         return changed
 
-    return _twins(data, change, adjacent)
+    return _changed_pairs(data, change, adjacent)
 
 
-def _twins(data: SearchStrategy[Any], change: Change, adjacent: Callable[[Any, Any], bool]) -> SearchStrategy[Pair]:
+def _changed_pairs(
+    data: SearchStrategy[Any], change: Change, adjacent: Callable[[Any, Any], bool]
+) -> SearchStrategy[Pair]:
     """Return the strategy of inputs of the domain of which one is a change of the other, in either order."""
     from hypothesis import assume
     from hypothesis import strategies as st
 
     @st.composite
     def drawn(draw: Draw) -> Pair:
-        one, other = twins(draw, data, change)
+        one, other = draw_changed_pair(draw, data, change)
         pair = (one, other) if draw(st.booleans()) else (other, one)
         assume(adjacent(*pair))
         return pair

@@ -212,7 +212,7 @@ class Search:
         return first[0] > first[1] or (first[0] == first[1] and second[0] > second[1])
 
     def _standing(self, box: PairBox, group: Points) -> PairBox | None:
-        """Return the part of a box whose pairs are not those of another box but for a symmetry of the member."""
+        """Return the part of a box whose pairs are not, up to a symmetry of the member, those of another box."""
         symmetries = self.mechanism.symmetries
         if SHIFT in symmetries:
             lowered = box.lowered()

@@ -1,36 +1,32 @@
 """A report as frozen data: verdicts, evidence, rows. Everything is imported from here."""
 
+from subnormal.audit.model.domains import BoxEvidence, DomainEvidence, DomainVerdict
 from subnormal.audit.model.evidence import (
-    BoxEvidence,
-    CurveEvidence,
-    DomainEvidence,
-    EventKeys,
-    EventObject,
-    Evidence,
-    ExactEvidence,
-    Fit,
-    KolmogorovSmirnov,
-    Pair,
-    SampledEvidence,
-    SequentialEvidence,
-    Sketch,
-    TimingEvidence,
-    Worlds,
-)
-from subnormal.audit.model.report import SCHEMA, Report, Row, decisive
-from subnormal.audit.model.verdicts import (
     DECIDING,
     KINDS,
     OF_RUNS,
     PROVED,
     Chance,
-    DomainVerdict,
+    CurveEvidence,
+    EventKeys,
+    EventObject,
+    Evidence,
+    ExactEvidence,
+    Fit,
     Interval,
+    KolmogorovSmirnov,
     Nonnegative,
+    Pair,
     Probabilities,
     Probability,
+    SampledEvidence,
+    SequentialEvidence,
+    Sketch,
+    TimingEvidence,
     Verdict,
+    Worlds,
 )
+from subnormal.audit.model.report import SCHEMA, Report, Row, decisive
 
 __all__ = [
     "DECIDING",

@@ -12,16 +12,21 @@ from typing import Annotated, Any
 
 from subnormal.attacks.core.attack import Channel
 from subnormal.audit.model.evidence import (
+    DECIDING,
+    KINDS,
+    Chance,
     EventObject,
     Evidence,
     ExactEvidence,
+    Nonnegative,
+    Probability,
     SampledEvidence,
     SequentialEvidence,
     Sketch,
     TimingEvidence,
+    Verdict,
     Worlds,
 )
-from subnormal.audit.model.verdicts import DECIDING, KINDS, Chance, Nonnegative, Probability, Verdict
 from subnormal.mechanisms.privacy import Claim, Range
 
 SCHEMA = "subnormal/report/1"

@@ -29,12 +29,13 @@ def heeded() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("where", ["once", "in_a_destructor", "in_a_class_body", "in_source"])
+@pytest.mark.parametrize("where", ["once", "in_a_destructor", "in_a_collection", "in_a_class_body", "in_source"])
 def test_an_interrupt_that_is_swallowed_ends_the_audit_all_the_same(where: str) -> None:
     with started([*CHECK, f"interrupted_target:{where}"], cwd=HERE, stderr=subprocess.PIPE) as audit:
         _, errors = ended(audit)
     assert audit.returncode == 130
     assert errors.splitlines()[-1] == TOLD
+    assert "Traceback" not in errors
 
 
 def test_the_second_interrupt_ends_it_where_it_stands() -> None:

@@ -1,5 +1,6 @@
 """Functions that are interrupted where a KeyboardInterrupt is lost, or becomes another error."""
 
+import gc
 import random
 import signal
 from contextlib import suppress
@@ -28,6 +29,18 @@ def in_a_destructor(data: float) -> float:
     """Be interrupted in a destructor, where Python ignores what is raised."""
     Interrupted()
     return release(data)
+
+
+def in_a_collection(data: float) -> float:
+    """Be interrupted in a callback of the garbage collector, where Python ignores what is raised."""
+    gc.callbacks.append(_interrupt_once)
+    gc.collect()
+    return release(data)
+
+
+def _interrupt_once(phase: str, info: object) -> None:
+    gc.callbacks.remove(_interrupt_once)
+    signal.raise_signal(signal.SIGINT)
 
 
 def in_a_class_body(data: float) -> float:

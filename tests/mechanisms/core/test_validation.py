@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from subnormal.mechanisms.additive.family import LaplaceParameters
-from subnormal.mechanisms.core.distances import nowhere_beyond
+from subnormal.mechanisms.core.validation import nowhere_beyond
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import family
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters

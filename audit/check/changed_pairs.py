@@ -2,7 +2,7 @@
 
 What a change makes of an input lies in the domain where its kind is known (`domain`). Of `.map` and what is composed
 nothing is known. So the change is made before: the function is called on an input, and on a change of that input; what
-is composed is composed twice, of the same parts but for one. Whether the two results are neighbours is then for the
+is composed is composed twice, of the same parts except one. Whether the two results are neighbours is then for the
 caller to look at.
 """
 
@@ -21,7 +21,7 @@ Draw: TypeAlias = Callable[..., Any]
 Change: TypeAlias = Callable[[Draw, Any], Callable[[Any], Any]]
 
 
-def twins(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
+def draw_changed_pair(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
     """Return two inputs that the strategy draws, of which one, or something it was made from, is a change of the other.
 
     change(draw, strategy) draws what it needs and returns the function from an input to another one of the strategy,
@@ -33,15 +33,15 @@ def twins(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
     kind = "known" if is_known(strategy) else type(strategy).__name__
     match kind:
         case "LazyStrategy":
-            return twins(draw, strategy.wrapped_strategy, change)
+            return draw_changed_pair(draw, strategy.wrapped_strategy, change)
         case "FilteredStrategy":
-            pair = twins(draw, strategy.filtered_strategy, change)
+            pair = draw_changed_pair(draw, strategy.filtered_strategy, change)
             assume(all(condition(copy.deepcopy(one)) for condition in strategy.flat_conditions for one in pair))
             return pair
         case "OneOfStrategy":
-            return twins(draw, draw(st.sampled_from(strategy.original_strategies)), change)
+            return draw_changed_pair(draw, draw(st.sampled_from(strategy.original_strategies)), change)
         case "FlatMapStrategy":
-            return twins(draw, strategy.expand(draw(strategy.base)), change)
+            return draw_changed_pair(draw, strategy.expand(draw(strategy.base)), change)
         case "CompositeStrategy":
             return _composed(draw, strategy, change)
         case "MappedStrategy":
@@ -63,7 +63,7 @@ def _of_part(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
     from hypothesis import strategies as st
 
     try:
-        return twins(draw, strategy, change)
+        return draw_changed_pair(draw, strategy, change)
     except TypeError:
         one = draw(strategy)
         near = one + draw(st.sampled_from((1, -1))) if type(one) is int else None
@@ -71,7 +71,7 @@ def _of_part(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
 
 
 def _composed(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
-    """Return what is composed of some parts, and what is composed of the same ones but for one of them, and for those
+    """Return what is composed of some parts, and what is composed of the same ones except one of them, and except those
     of which another kind is asked then."""
     from hypothesis import assume
     from hypothesis import strategies as st
