@@ -12,7 +12,7 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.audit.engine.pairs import crossings, resisting
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Report, Row
-from subnormal.audit.report.load import Json, parsed
+from subnormal.audit.report.load import Json, parse
 from subnormal.audit.report.to_json import to_json
 from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family
@@ -76,7 +76,7 @@ def _made(names: set[str]) -> Report:
 @pytest.fixture(scope="session")
 def document(report: Report) -> Json:
     """The same as it is saved."""
-    return parsed(to_json(report).encode())
+    return parse(to_json(report).encode())
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, evidence_
 from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import State
-from subnormal.audit.targets.json_lines import gathered
+from subnormal.audit.targets.json_lines import as_outcomes
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
@@ -91,7 +91,7 @@ class Runs:
                 break
             for world in both:
                 drawn[world].extend(both[world])
-        return gathered(drawn[0]), gathered(drawn[1])
+        return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def suspicion(
         self, pair: Pair, runs: int, *, screening: bool, readable: bool = False, event: Event | None = None

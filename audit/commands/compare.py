@@ -63,10 +63,10 @@ def compare(old: Path, new: Path, form: str) -> None:
 
 
 def _read(path: Path, argument: str) -> Json:
-    from subnormal.audit.report.load import parsed
+    from subnormal.audit.report.load import parse
 
     try:
-        return parsed(path.read_bytes())
+        return parse(path.read_bytes())
     except OSError as error:
         raise click.BadParameter(f"{path}: {error.strerror}", param_hint=argument) from None
     except ValueError as error:

@@ -46,7 +46,7 @@ class Difference:
 
 
 def differences(old: Json, new: Json) -> list[Difference]:
-    """Return the changes between two documents of `load.parsed`, the most severe first. `load.key` matches the rows.
+    """Return the changes between two documents of `load.parse`, the most severe first. `load.key` matches the rows.
 
     Changes are new or missing rows and errors, verdicts of any kind of evidence, claims, parameters and
     events. Numbers count if they must be equal: those of laws, in the same version; those of runs, for the same seed,

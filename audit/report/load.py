@@ -12,7 +12,7 @@ from subnormal.audit.text import quoted
 Json = dict[str, Any]
 
 
-def parsed(content: bytes) -> Json:
+def parse(content: bytes) -> Json:
     """Return a report's document. Raises ValueError with an error of one line."""
     return _read(content)[0]
 

@@ -63,7 +63,7 @@ def _exact(value: Any) -> Any:
     return value
 
 
-def parsed(line: bytes) -> object:
+def parse(line: bytes) -> object:
     """Return the value of a line of JSON. Raises TargetError for a line that is not JSON."""
     try:
         return json.loads(line, parse_constant=_refuse_constant)
@@ -75,7 +75,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise TargetError(f"answered with {name}: a finite number is a JSON number or a hexadecimal string")
 
 
-def gathered(outcomes: list[Any]) -> Outcomes:
+def as_outcomes(outcomes: list[Any]) -> Outcomes:
     """Return outcomes as an array of int64 or float64 (or of rows of them) if that changes neither a value nor a type,
     else as a list. An event's result for an outcome then does not depend on the other outcomes."""
     kinds = {type(outcome) for outcome in outcomes}

@@ -41,7 +41,7 @@ def program(command: str, parameters: Mapping[str, Any], timeout: float) -> Iter
         try:
             answer = started.ask(line, longest)
             try:
-                return read(json_lines.parsed(answer))
+                return read(json_lines.parse(answer))
             except TargetError as error:
                 started.fail(str(error))
         except BaseException:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
-from subnormal.audit.report.load import parsed
+from subnormal.audit.report.load import parse
 from tests.audit.report.test_diff import Json, alone, named
 from tests.support.processes import SUBNORMAL, run
 
@@ -137,7 +137,7 @@ def test_a_file_that_was_cut_off_is_named_wherever_it_ends(document: Json) -> No
     whole = as_saved(document)
     for end in random.Random(5).sample(range(1, len(whole) - 2), 300):
         with pytest.raises(ValueError, match=r"^(ends too early|is not UTF-8|is not JSON)") as error:
-            parsed(whole[:end])
+            parse(whole[:end])
         assert "\n" not in str(error.value)
         if whole[:end].rstrip()[-1:] in b'[{,:"':
             assert str(error.value).startswith("ends too early")

@@ -20,7 +20,7 @@ from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.model import Report
 from subnormal.audit.report import load, to_json
 from subnormal.audit.report.form import LATER
-from subnormal.audit.report.load import parsed
+from subnormal.audit.report.load import parse
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import ROOT
@@ -109,7 +109,7 @@ def test_a_missing_key_is_refused(rows: Json) -> None:
             assert not VALIDATOR.is_valid(rows), key
             if key not in LATER and key != "schema":
                 with pytest.raises(ValueError, match=rf"^has no (\S+\.)?{key}$"):
-                    parsed(json.dumps(rows).encode())
+                    parse(json.dumps(rows).encode())
             form[key] = value
             removed += 1
     assert removed > 200
@@ -120,7 +120,7 @@ def test_a_report_from_before_some_keys_is_read(rows: Json) -> None:
     older = copy.deepcopy(rows)
     removed = {key for form in _forms(older) for key in LATER if form.pop(key, form) is not form}
     assert removed == LATER
-    assert parsed(json.dumps(older).encode()) == older
+    assert parse(json.dumps(older).encode()) == older
     (first, *_) = load.report(json.dumps(older).encode()).rows
     assert (first.worlds, first.sampled and first.sampled.convicted_by) == (None, None)
 
@@ -175,7 +175,7 @@ def test_a_value_that_cannot_be_is_refused(row: int, path: str, value: Any, rows
     part[last] = value
     assert not VALIDATOR.is_valid(mutated)
     with pytest.raises(ValueError, match=rf"rows\[{row}\]\.{re.escape(path)}"):
-        parsed(json.dumps(mutated).encode())
+        parse(json.dumps(mutated).encode())
 
 
 @pytest.mark.parametrize("name", ["schema", "alpha", "seed", "environment"])
@@ -183,7 +183,7 @@ def test_what_stands_above_the_rows_is_checked_too(name: str, rows: Json) -> Non
     wrong = {"schema": "subnormal/report/2", "alpha": 0, "seed": -1, "environment": {"python": 3}}
     assert not VALIDATOR.is_valid(rows | {name: wrong[name]})
     with pytest.raises(ValueError, match=name):
-        parsed(json.dumps(rows | {name: wrong[name]}).encode())
+        parse(json.dumps(rows | {name: wrong[name]}).encode())
 
 
 def test_no_claim_allows_more_than_everything() -> None:

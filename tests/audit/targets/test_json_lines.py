@@ -75,7 +75,7 @@ def test_gathering_changes_no_outcome() -> None:
         *([Refused("x"), 1], [(("a", 0.5),), (("a", 1.5),)]),
     ]
     for outcomes in every:
-        found: Any = json_lines.gathered(list(outcomes))
+        found: Any = json_lines.as_outcomes(list(outcomes))
         flat = found.tolist() if isinstance(found, np.ndarray) else found
         assert [tuple(one) if isinstance(one, list) else one for one in flat] == outcomes
         assert [repr(tuple(one) if isinstance(one, list) else one) for one in flat] == list(map(repr, outcomes))
