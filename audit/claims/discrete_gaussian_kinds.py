@@ -10,8 +10,8 @@ import numpy as np
 
 from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, least_epsilon, steps_count
-from subnormal.audit.composition.composition import Composition
-from subnormal.audit.composition.privacy_buckets import Masses, fill_buckets
+from subnormal.mechanisms.composition.composition import Composition
+from subnormal.mechanisms.composition.privacy_buckets import Masses, fill_buckets
 from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, largest
 from subnormal.mechanisms.privacy import Zcdp
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from subnormal.audit.claims.composed import composed, response_epsilon
 from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, least_epsilon, steps_count
-from subnormal.audit.composition import closed_forms
+from subnormal.mechanisms.composition import closed_forms
 from subnormal.mechanisms.numerics.interval import (
     Interval,
     exp,

@@ -16,15 +16,16 @@ from scipy.stats import norm
 
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.composition import other_accountants
-from subnormal.audit.composition.closed_forms import (
+from subnormal.audit.composition.buckets import buckets
+from subnormal.audit.evidence import exact
+from subnormal.mechanisms.composition.closed_forms import (
     Direction,
     gaussian,
     laplace,
     randomized_response,
     subsampled_gaussian,
 )
-from subnormal.audit.composition.composition import Composition, buckets
-from subnormal.audit.evidence import exact
+from subnormal.mechanisms.composition.composition import Composition
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
