@@ -13,7 +13,8 @@ from subnormal.audit.model import Verdict
 from tests.support.checked_functions import BROKEN, SOUND, Case
 
 ALPHA = 1e-6  # the chance that one of the sound functions below is accused by its runs
-SECONDS = 60.0  # all that follow need far less of it
+SECONDS = 60.0  # the search has a part of it for small worlds; all that follow need far less
+FEWER_SECONDS = 30.0  # for those of any size: noise that no replay reads convicts after the search, which takes half
 NAN = float("nan")
 
 WORLDS: dict[str, tuple[str, list[Any]]] = {  # the stage that decides, and the smallest worlds
@@ -62,7 +63,7 @@ def test_broken_functions_are_found_in_small_worlds(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_broken_functions_are_found(name: str) -> None:
-    assert checked(BROKEN[name], seconds=SECONDS).verdict is Verdict.VIOLATED
+    assert checked(BROKEN[name], seconds=FEWER_SECONDS).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("name", SOUND)

@@ -375,5 +375,6 @@ def test_nobody_is_accused_on_inputs_outside_the_domain(sorts: bool) -> None:
 
     records = st.lists(st.integers(0, 9), min_size=2, max_size=6)
     data = records.map(sorted) if sorts else records
-    found = check(of_sorted, data, change_one(), Claim(1.0, 1e-5), seconds=20, runs=1 << 10)
+    seconds = 10 if sorts else 20  # where nobody is accused, the search takes half of them
+    found = check(of_sorted, data, change_one(), Claim(1.0, 1e-5), seconds=seconds, runs=1 << 10)
     assert (found.verdict is Verdict.VIOLATED) is not sorts
