@@ -160,7 +160,7 @@ NOISE_KINDS = (
         _scale_steps_delta,
         _laplace,
         False,
-        "Balle, Barthe, Gaboardi 2020, Theorem 3; the composition is counted in buckets",
+        "Balle, Barthe, Gaboardi 2018 (the privacy profile of Laplace noise); the composition is counted in buckets",
     ),
     Kind(
         "discrete-laplace",
