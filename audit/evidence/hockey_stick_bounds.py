@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.law import ABSENT, Law, integers
 from subnormal.mechanisms.core.law_alignment import pair
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_ratio
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, largest_ratio, log_ratio
 
 CURVE_BITS = 256  # of the masses for a curve
 
@@ -140,16 +140,26 @@ class Direction:
         total = int(np.dot(self.count[positive], difference[positive]))
         return Ratio(total, self.denominator * factor.denominator)
 
-    def loss(self) -> float:
-        """Return the largest ln(P/Q) of an atom or a set of atoms, with P's lower and Q's upper bound; ∞ if Q is 0.
+    def beyond(self, factor: Fraction) -> Direction:
+        """Return the same bounds on the divergence for this factor and all greater ones, without the atoms below it."""
+        left = self.high * factor.denominator > self.other_low * factor.numerator
+        low, other_low = self.low[left], self.other_low[left]
+        return replace(
+            self,
+            count=self.count[left],
+            low=low,
+            high=low if self.high is self.low else self.high[left],
+            other_low=other_low,
+            other_high=other_low if self.other_high is self.other_low else self.other_high[left],
+        )
 
-        The logarithms have an absolute error below 2^−160, so the largest of them is that of the largest ratio.
-        """
+    def loss(self) -> float:
+        """Return the largest ln(P/Q) of an atom or a set of atoms, with P's lower and Q's upper bound; ∞ if Q is 0."""
         pairs = set(zip(self.low.tolist(), self.other_high.tolist(), strict=True))
         pairs.add((self.alone_low * self.other_rest.denominator, self.other_rest.numerator * self.denominator))
         if self.other_high is not self.other_low:
             pairs.add(self._at_once())
-        return max([0.0, *(log_ratio(mass, other) for mass, other in pairs if mass > 0)])
+        return log_ratio(*largest_ratio([(1, 1), *(pair for pair in pairs if pair[0] > 0)]))
 
     def _at_once(self) -> tuple[int, int]:
         """Return (P, Q) of the atoms S at which l_P(S)/(l_Q(S) + s_Q) is largest, over the denominator.
@@ -218,10 +228,12 @@ def curve(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
     both = [direction.narrow() for direction in directions(law_in, law_out)]
-    bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
-    lower = [float(at_least(both, high)) for _, high in bounds]
-    upper = [float(at_most(both, low)) for low, _ in bounds]
-    return np.array(lower), np.minimum(np.array(upper), 1.0)
+    lower, upper = np.empty(len(epsilons)), np.empty(len(epsilons))
+    for place in np.argsort(epsilons).tolist():
+        low, high = exp_bounds(Fraction(epsilons[place]))
+        both = [direction.beyond(low) for direction in both]  # an ascending curve needs fewer and fewer atoms
+        lower[place], upper[place] = at_least(both, high), at_most(both, low)
+    return lower, np.minimum(upper, 1.0)
 
 
 _BlockBounds = tuple[NDArray[Any], NDArray[Any]]
