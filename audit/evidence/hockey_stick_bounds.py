@@ -165,13 +165,14 @@ class Direction:
         """Return (P, Q) of the atoms S at which l_P(S)/(l_Q(S) + s_Q) is largest, over the denominator.
 
         S = {l_P > f·l_Q} for the largest f that such a set proves. The loop starts at f = 1, and each set proves a
-        larger f.
+        larger f, whose set it contains.
         """
-        best = 1, 1
+        best, count, low, other_low = (1, 1), self.count, self.low, self.other_low
         while True:
-            chosen = self.low * best[1] > self.other_low * best[0]
-            mass = int(np.dot(self.count[chosen], self.low[chosen])) + self.alone_low
-            other = int(np.dot(self.count[chosen], self.other_low[chosen])) + self.other_open_mass
+            chosen = low * best[1] > other_low * best[0]
+            count, low, other_low = count[chosen], low[chosen], other_low[chosen]
+            mass = int(np.dot(count, low)) + self.alone_low
+            other = int(np.dot(count, other_low)) + self.other_open_mass
             if mass * best[1] <= other * best[0]:
                 return best
             best = mass, other
