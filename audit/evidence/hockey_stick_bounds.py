@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.law import ABSENT, Law, integers
@@ -20,7 +21,10 @@ CURVE_BITS = 256  # of the masses for a curve
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """A non-negative rational that is never reduced, because a gcd of million-bit integers is too slow."""
+    """A non-negative rational that is never reduced, because a gcd of million-bit integers is too slow.
+
+    Products are those of GMP, as Python's of such integers take twenty times as long.
+    """
 
     numerator: int
     denominator: int
@@ -29,7 +33,7 @@ class Ratio:
         """Return an integer with the sign of self − other."""
         if self.denominator == other.denominator:
             return self.numerator - other.numerator
-        return self.numerator * other.denominator - other.numerator * self.denominator
+        return int(mpz(self.numerator) * other.denominator - mpz(other.numerator) * self.denominator)
 
     def __lt__(self, other: Ratio | Fraction) -> bool:
         return self._over(other) < 0
@@ -41,21 +45,21 @@ class Ratio:
         return self._over(other) > 0
 
     def __float__(self) -> float:
-        return self.numerator / self.denominator  # Python's integer division is correctly rounded
+        return int(self.numerator) / int(self.denominator)  # Python's integer division is correctly rounded
 
     def plus(self, other: Ratio | Fraction) -> Ratio:
         """Return the sum."""
         if other.numerator == 0:
             return self
-        numerator = self.numerator * other.denominator + other.numerator * self.denominator
-        return Ratio(numerator, self.denominator * other.denominator)
+        numerator = mpz(self.numerator) * other.denominator + mpz(other.numerator) * self.denominator
+        return Ratio(numerator, mpz(self.denominator) * other.denominator)
 
     def above(self, other: Ratio | Fraction) -> Ratio:
         """Return the difference, or 0 if it is negative."""
         if other.numerator == 0:
             return self
-        difference = self.numerator * other.denominator - other.numerator * self.denominator
-        return Ratio(max(0, difference), self.denominator * other.denominator)
+        difference = mpz(self.numerator) * other.denominator - mpz(other.numerator) * self.denominator
+        return Ratio(max(0, difference), mpz(self.denominator) * other.denominator)
 
     def times(self, factor: Fraction) -> Ratio:
         """Return the product."""
@@ -182,8 +186,8 @@ class Direction:
 def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Direction]:
     paired = pair(law_in, law_out)
     same = law_in.denominator == law_out.denominator
-    scale_in, scale_out = (1, 1) if same else (law_out.denominator, law_in.denominator)
-    denominator = law_in.denominator * scale_in
+    scale_in, scale_out = (1, 1) if same else (mpz(law_out.denominator), mpz(law_in.denominator))
+    denominator = int(law_in.denominator * scale_in)
     count = paired.count.astype(object)
     bounds_in = _gather(law_in, paired.block_in, scale_in)
     bounds_out = _gather(law_out, paired.block_out, scale_out)
@@ -241,13 +245,12 @@ _BlockBounds = tuple[NDArray[Any], NDArray[Any]]
 
 
 def _gather(law: Law[Any], blocks: NDArray[np.int64], scale: int) -> _BlockBounds:
-    """Return lower and upper bounds of the blocks, 0 for ABSENT, times the scale, as Python integers."""
+    """Return lower and upper bounds of the blocks, 0 for ABSENT, times the scale, as integers of any size."""
 
     def gathered(bounds: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
         values = integers(bounds)[blocks].astype(object)
         values[blocks == ABSENT] = 0
-        scaled: NDArray[Any] = values * scale
-        return scaled
+        return values if scale == 1 else np.array([scale * value for value in values.tolist()], dtype=object)
 
     low = gathered(law.low)
     return low, low if law.high is law.low else gathered(law.high)

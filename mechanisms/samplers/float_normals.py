@@ -100,7 +100,7 @@ def error_function_inverse(uniform: Floats) -> Floats:
 
 
 def _polynomial(coefficients: Sequence[float], t: Floats) -> Floats:
-    """Return the polynomial at t, shape (t,), every step rounded to float32. coefficients: of the highest power first."""
+    """Return the polynomial at t, shape (t,), each step rounded to float32. coefficients: the highest power's first."""
     value = np.zeros_like(t)
     for coefficient in coefficients:
         value *= t
