@@ -9,12 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.law import ABSENT, Law, integers
 from subnormal.mechanisms.core.law_alignment import pair
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, largest_ratio, log_ratio
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, gmp_integer, largest_ratio, log_ratio
 
 CURVE_BITS = 256  # of the masses for a curve
 
@@ -33,7 +32,7 @@ class Ratio:
         """Return an integer with the sign of self − other."""
         if self.denominator == other.denominator:
             return self.numerator - other.numerator
-        return int(mpz(self.numerator) * other.denominator - mpz(other.numerator) * self.denominator)
+        return int(gmp_integer(self.numerator) * other.denominator - gmp_integer(other.numerator) * self.denominator)
 
     def __lt__(self, other: Ratio | Fraction) -> bool:
         return self._over(other) < 0
@@ -51,15 +50,15 @@ class Ratio:
         """Return the sum."""
         if other.numerator == 0:
             return self
-        numerator = mpz(self.numerator) * other.denominator + mpz(other.numerator) * self.denominator
-        return Ratio(numerator, mpz(self.denominator) * other.denominator)
+        numerator = gmp_integer(self.numerator) * other.denominator + gmp_integer(other.numerator) * self.denominator
+        return Ratio(numerator, gmp_integer(self.denominator) * other.denominator)
 
     def above(self, other: Ratio | Fraction) -> Ratio:
         """Return the difference, or 0 if it is negative."""
         if other.numerator == 0:
             return self
-        difference = mpz(self.numerator) * other.denominator - mpz(other.numerator) * self.denominator
-        return Ratio(max(0, difference), mpz(self.denominator) * other.denominator)
+        difference = gmp_integer(self.numerator) * other.denominator - gmp_integer(other.numerator) * self.denominator
+        return Ratio(max(0, difference), gmp_integer(self.denominator) * other.denominator)
 
     def times(self, factor: Fraction) -> Ratio:
         """Return the product."""
@@ -186,7 +185,7 @@ class Direction:
 def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Direction]:
     paired = pair(law_in, law_out)
     same = law_in.denominator == law_out.denominator
-    scale_in, scale_out = (1, 1) if same else (mpz(law_out.denominator), mpz(law_in.denominator))
+    scale_in, scale_out = (1, 1) if same else (gmp_integer(law_out.denominator), gmp_integer(law_in.denominator))
     denominator = int(law_in.denominator * scale_in)
     count = paired.count.astype(object)
     bounds_in = _gather(law_in, paired.block_in, scale_in)
