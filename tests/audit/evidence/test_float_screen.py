@@ -64,8 +64,8 @@ def screen_of(laws: list[Law[Any]], claim: Claim) -> Screen:
 
 def test_floats_of_a_law_are_next_to_its_probabilities() -> None:
     random = Random(1)
-    high = [1 << 54, 1 << 60]  # no probability is so large, but a bound may be
-    for law in [Law("ab", [1, 2], [0, 0], high, 3, Fraction(0)), *(drawn(random) for _ in range(100))]:
+    large = [1 << 54, 1 << 60]  # no probability is so large, but a bound may be
+    for law in [Law("ab", [1, 2], [0, 0], large, 3, Fraction(0)), *(drawn(random) for _ in range(100))]:
         floats = floats_of(law)
         assert floats is not None
         for place, (low, high) in enumerate(bounds_of(law).values()):
@@ -190,9 +190,9 @@ def test_powers_decide_what_bounds_do_not(parts: int, monkeypatch: pytest.Monkey
     another_rate = [same[0], law((0, 0, 0), (0, 1, 2), rate=Fraction(1, 5))]
     another_order = [same[0], law((0, 0, 0), (0, 1, 2), atoms="acb")]
     without = [same[0], replace(same[0], powers=None)]
-    for two, undecided in ((same, 0), (another_rate, 1), (another_order, 1), (without, 1), (without[::-1], 1)):
+    for two, number in ((same, 0), (another_rate, 1), (another_order, 1), (without, 1), (without[::-1], 1)):
         found = screen_of(two, Claim(1.0)).compare(np.array([0]), np.array([1]))
-        assert (found.violated.sum(), found.undecided.sum()) == (0, undecided)
+        assert (found.violated.sum(), found.undecided.sum()) == (0, number)
 
 
 def test_powers_of_a_block_are_those_of_each_of_its_atoms() -> None:

@@ -47,6 +47,7 @@ def gaussian(x: float) -> float:
     [
         (laplace, Claim(2.0), Claim(2.0 / BOUND)),
         (laplace, Claim(1.0, 1 - math.exp(-0.5)), Claim(1.0, 0.95 * (1 - math.exp(-0.5)))),
+        (lambda x: laplace(1_000 * x), Claim(1999.98, 0.01), Claim(1999.98, 0.003)),  # e^ε is no float; δ = 1 − e^−0.01
         (gaussian, Gdp(0.5), Gdp(0.48)),
         (gaussian, Zcdp(1 / 8), Zcdp(0.1)),
         (gaussian, Renyi(2.0, 0.25), Renyi(2.0, 0.1)),
