@@ -35,7 +35,8 @@ from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Runs, Suspicion, runs_needed
-from subnormal.audit.check.words import claim_words, lines
+from subnormal.audit.check.search import is_one_input
+from subnormal.audit.check.words import claim_words, lines, shown
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.audit.text import given
@@ -204,8 +205,9 @@ def assert_private(
 
     Raises:
         NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
-        ValueError: no verdict is possible: an argument is out of range, there are fewer runs than could show a
-            violation (the message says how many are needed, or how much time), or release raised in every run.
+        ValueError: no verdict is possible: an argument is out of range, both inputs are one, there are fewer runs than
+            could show a violation (the message says how many are needed, or how much time), or release raised in every
+            run.
         TypeError: release cannot be called with the data alone, an outcome cannot be compared for certain, as an object
             of a class of your own or a generator, or the arguments state two pairs, no pair, two claims or none.
     """
@@ -228,6 +230,7 @@ def assert_private(
         if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
             raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
         return
+    _require_two(data_in, data_out)
     at_zero = _at_zero(data_in, data_out) if event is None else None
     share = alpha if at_zero is None else alpha / 2
     _require_enough(runs, share, stated)
@@ -252,6 +255,12 @@ def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyC
     if not isinstance(claim, AnyClaim):
         raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {claim!r}")
     return claim
+
+
+def _require_two(data_in: Any, data_out: Any) -> None:
+    """Raise ValueError where nothing tells the inputs apart: no release could break its claim on them."""
+    if is_one_input((data_in, data_out)):
+        raise ValueError(f"data_in and data_out are one input, {shown(data_in)}: name two neighbouring inputs")
 
 
 def _require_enough(runs: int, alpha: float, claim: AnyClaim) -> None:

@@ -194,6 +194,24 @@ def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (1, 1, "data_in and data_out are one input, 1: name two"),
+        ([1, 2], [1, 2], r"data_in and data_out are one input, \[1, 2\]"),
+        (np.zeros(9), np.zeros(9), "data_in and data_out are one input, np.array"),
+    ],
+)
+def test_one_input_twice_is_refused_because_it_shows_nothing(one: Any, other: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        assert_private(lambda data: random.random(), one, other, epsilon=1.0)
+    with pytest.raises(ValueError, match=r"pairs must hold two inputs that differ, got"):
+        assert_private(lambda data: random.random(), adjacent=[(one, other)], epsilon=1.0)
+    for differs in (1.0, True, "1"):  # 1 is equal to some of these, but a release may tell them apart
+        with pytest.raises(NotPrivateError):
+            assert_private(repr, 1, differs, epsilon=1.0, runs=200)
+
+
+@pytest.mark.parametrize(
     ("inputs", "options", "message"),
     [
         ((), {"epsilon": 1.0}, "name the inputs"),
