@@ -94,14 +94,25 @@ class Runs:
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def suspicion(
-        self, pair: Pair, runs: int, *, screening: bool, readable: bool = False, event: Event | None = None
+        self,
+        pair: Pair,
+        runs: int,
+        *,
+        screening: bool,
+        readable: bool = False,
+        event: Event | None = None,
+        fewer: bool = False,
     ) -> Suspicion:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
         screening: one event is learned, and looked at for every point; else two for each point, one of them from the
         features that a reader sees. readable: only these, in screening. event: one that is given, in their place.
+        fewer: on the runs that time allows. Raises OverTimeError where it allows none.
         """
-        drawn, half, found = self.draw(pair, runs), runs // 2, points(self._claimed(*pair))
+        drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
+        half = len(drawn[0]) // 2
+        if half == 0:
+            raise OverTimeError
         fresh = (drawn[0][half:], drawn[1][half:])
         if event is not None:
             return _fastest([event] * len(found), found, fresh)

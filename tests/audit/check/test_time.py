@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, check, within
+from subnormal import Claim, Verdict, assert_private, check, within
+from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.evidence import event_search
+from subnormal.audit.model import SequentialEvidence
 
 SECONDS = 10.0
 VALUES = st.integers(0, 9)
@@ -79,3 +81,37 @@ def test_a_check_ends_with_the_learning_step_in_which_its_time_is_over(
     result = check(function, VALUES, within(1), Claim(0.5, 0.1), seconds=SECONDS)
     assert result.error is None
     assert clock.now <= SECONDS + clock.longest, (clock.now, clock.longest, result)
+
+
+@pytest.mark.parametrize(("pace", "made"), [(0.9, "0 of"), (0.05, r"\d+ of"), (0.0009, r"[1-3],\d{3} of")])
+def test_an_assertion_on_one_pair_keeps_its_seconds_and_does_not_pass(clock: Clock, pace: float, made: str) -> None:
+    """The time is over while it learns, or while it judges."""
+
+    def release(value: int) -> float:
+        clock.spend(pace)
+        return random.random()
+
+    with pytest.raises(ValueError, match=rf"the seconds are over after {made} 4,000 runs.*give .*release seconds=\d+"):
+        assert_private(release, 6, 5, epsilon=1.0, runs=4_000, seconds=1.7 if pace == 0.9 else 8.0)
+    assert clock.now <= 8.0 + clock.longest
+
+
+def test_an_assertion_that_needs_less_than_its_seconds_takes_all_its_runs(clock: Clock) -> None:
+    def release(value: int) -> int:
+        clock.spend(0.001)
+        return random.getrandbits(1)
+
+    assert_private(release, 1, 0, epsilon=1.0, runs=4_000, seconds=12.0)
+    assert clock.now == pytest.approx(10.0)
+
+
+def test_a_slow_release_is_convicted_by_the_runs_that_time_allows(clock: Clock) -> None:
+    def release(value: int) -> int:
+        clock.spend(0.01)
+        return value
+
+    with pytest.raises(NotPrivateError) as caught:
+        assert_private(release, 1, 0, epsilon=1.0, seconds=SECONDS)
+    (evidence,) = caught.value.result.evidence.values()
+    assert isinstance(evidence, SequentialEvidence)
+    assert evidence.training == SECONDS / 2 / 0.02
