@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ from subnormal.audit.check.check import check
 from subnormal.audit.check.result import Result
 from subnormal.audit.model import Verdict
 from tests.support.checked_functions import BROKEN, SOUND, Case
+
+pytestmark = pytest.mark.usefixtures("own_clock")
 
 ALPHA = 1e-6  # the chance that one of the sound functions below is accused by its runs
 SECONDS = 60.0  # the search has a part of it for small worlds; all that follow need far less
@@ -39,12 +40,6 @@ OTHERS = (
     "lyu-6",
     "permute-and-flip",
 )  # the worlds are of any size
-
-
-@pytest.fixture(autouse=True)
-def _clock_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other processes of a busy machine take does not count: a check then has the seconds that it is given."""
-    monkeypatch.setattr(time, "monotonic", time.process_time)
 
 
 def checked(case: Case, **options: Any) -> Result:

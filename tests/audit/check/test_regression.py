@@ -6,7 +6,6 @@ import importlib
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,8 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import Profile
 from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.usefixtures("own_clock")
 
 MODULE = """
 import random
@@ -62,12 +63,6 @@ NUMBERS = st.lists(st.integers(0, 9), max_size=3)
 FRAMES = drawn.data_frames(
     [drawn.column("age", elements=st.integers(0, 90), dtype=int)], index=drawn.range_indexes(max_size=20)
 )
-
-
-@pytest.fixture(autouse=True)
-def _clock_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other processes of a busy machine take does not count: a pair is shrunk as far as on an idle one."""
-    monkeypatch.setattr(time, "monotonic", time.process_time)
 
 
 @pytest.fixture

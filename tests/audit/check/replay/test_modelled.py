@@ -17,6 +17,8 @@ from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 RNG = np.random.default_rng(5)
 OLDER = np.random.RandomState(6)
 SEEDS = range(25)
