@@ -247,9 +247,10 @@ def test_a_claim_that_depends_on_the_pair_is_refused() -> None:
     def claim(parameters: Any, data_in: Any, data_out: Any) -> Claim:
         return Claim(0.1 if data_in[0] == data_in[1] else 0.2)
 
-    domain = domain_of("exponential", "utilities@most=2000,outcomes=3")
+    domain = utilities(20, 3, 1.0)
+    cube: Cube[Any] = Cube(domain.text, domain.parameters, 20, 3, 1)
     with pytest.raises(ValueError, match="the claim of exponential-exact depends on the pair"):
-        decide(replace(member("exponential-exact"), claim=claim), domain)
+        box_search.decide(replace(member("exponential-exact"), claim=claim), cube)
 
 
 def test_a_cube_without_neighbours_is_refused() -> None:
