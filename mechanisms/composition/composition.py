@@ -96,14 +96,16 @@ def boundary(above: Callable[[float], bool], reach: float) -> tuple[float, float
 
 
 def _tilt(self: Composition, cost: Callable[[float, float], float]) -> float:
-    """Return λ near the least cost(λ, log moment). Every λ is sound; this one gives tight bounds."""
-    from scipy.optimize import minimize_scalar
+    """Return the λ of least cost(λ, log moment) among 2^(k/TILTS). Every λ is sound; this one gives tight bounds."""
+
+    def cost_at(place: int) -> float:
+        tilt = 2.0 ** (place / TILTS)
+        return cost(tilt, log_moment(self.one, tilt))
 
     spread = max(1e-12, float(np.ptp(self.one.losses)))
-    optimum = minimize_scalar(
-        lambda log: cost(math.exp(log), log_moment(self.one, math.exp(log))),
-        bounds=(math.log(1e-3 / (spread * self.runs)), math.log(EXPONENT_MAX / spread)),
-        method="bounded",
-        options={"xatol": 0.5 / TILTS},
-    )
-    return float(2.0 ** (round(TILTS * float(optimum.x) / math.log(2)) / TILTS))
+    ends = 1e-3 / (spread * self.runs), EXPONENT_MAX / spread
+    low, high = (round(TILTS * math.log2(end)) for end in ends)
+    while low < high:  # the cost falls, then rises
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if cost_at(middle + 1) < cost_at(middle) else (low, middle)
+    return float(2.0 ** (low / TILTS))
