@@ -52,6 +52,11 @@ def test_hardly_any_noise_shows_a_record_in_the_batch() -> None:
         accountant_claim(least, 0.01, 100, 0.63)
 
 
+def test_little_noise_on_a_grid_hides_what_it_can() -> None:
+    """Of four steps of the grid in C, noise of a quarter of one: nearly all of it is 0, and the loss is 1/2σ² = 128."""
+    assert accountant_claim(1 / 16, 1 / 64, 1, 1e-3, 4).epsilon == pytest.approx(128 - math.log(64), abs=1.0)
+
+
 @pytest.mark.parametrize("order", [2, 3, 7, 20])
 def test_no_point_of_the_other_direction_has_a_larger_moment(order: int) -> None:
     """The inequality of the derivation, in rationals, on a grid of ratios and of sampling rates."""
