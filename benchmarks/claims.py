@@ -81,7 +81,7 @@ class Asked:
 def asked(tell: Callable[[str], None]) -> Iterator[Asked]:
     """Yield the rows of all releases, which are installed. Raises LookupError, NotInstalledError and TargetError."""
     for release, kinds, examples in RELEASES:
-        tell(f"installing {release}")
+        tell(f"preparing {release}")
         where = source(release)
         with of_package(*where) as known:
             pairs = [(who, name) for who, name in known if not kinds or name in kinds]
