@@ -1,7 +1,8 @@
 """What libraries' accountants promise beside the truth: python -m benchmarks.claims writes benchmarks/claims.md.
 
 Each release answers in an environment of its own; the table's rows are those of `subnormal claims`. No clock ends a
-row: the same seed draws the same parameters, and the page is the same, except for answers that take about a second.
+row: the same commit draws the same parameters (Hypothesis tries constants of the code too), and the page is the same,
+except for answers that take about a second.
 """
 
 from __future__ import annotations
