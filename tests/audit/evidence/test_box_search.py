@@ -187,11 +187,11 @@ def test_boxes_are_left_out_by_the_symmetries_of_the_member_alone() -> None:
     """Of three boxes of two entries: the entries of the second are exchanged, those of the third in one world only."""
     cube = domain_of("exponential", LARGE)
     assert isinstance(cube, Cube)
-    low, high, other = np.array([3, 0]), np.array([4, 2]), np.array([3, 1])
+    low, high, high_out = np.array([0, 0]), np.array([4, 2]), np.array([5, 3])
     boxes = [
-        PairBox(low, high, low, other + 2, 1),
-        PairBox(low[::-1], high[::-1], low[::-1], other[::-1] + 2, 1),
-        PairBox(low, high, low[::-1], other[::-1] + 2, 1),
+        PairBox(low, high, low, high_out, 1),
+        PairBox(low, high[::-1], low, high_out[::-1], 1),
+        PairBox(low, high, low, high_out[::-1], 1),
     ]
 
     def standing(name: str, entries: int, some: list[PairBox] = boxes) -> list[bool]:

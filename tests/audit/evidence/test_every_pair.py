@@ -272,6 +272,7 @@ def test_a_box_has_every_vector_once(sides: tuple[int, int, int]) -> None:
 def test_a_box_of_no_data_or_too_many_is_refused(sides: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match="a domain has from 1 to 4194304 data, got"):
         box(*sides)
+    assert len(box(1, 1 << 22, 1)) == 1 << 22
 
 
 def test_symmetries_map_to_the_same_pair_whatever_stands_for_it() -> None:
