@@ -75,7 +75,8 @@ def interpreter(one: Package, version: str, below: Path) -> Path:
         try:
             metadata.version(one.name)
         except metadata.PackageNotFoundError:
-            raise LookupError(f"{one.name} is not installed here; name a version, as {one.name}==1.0") from None
+            advice = f"install it, or name one of its versions, as {one.name}==VERSION"
+            raise LookupError(f"{one.name} is not installed here: {advice}") from None
         return Path(sys.executable)
     pinned = f"{one.name}=={version}"
     wanted = Environment((pinned, *one.requires), (pinned,) if one.bare else (), below)

@@ -92,7 +92,7 @@ def claims(
     that misses most is shown.
 
     \b
-      subnormal claims --against dp-accounting
+      subnormal claims --against dp-accounting==0.6.0 --kind sampled-gaussian
       subnormal claims --against opendp==0.16.0 --kind threshold
       subnormal claims --against opacus==1.1.3 --kind sampled-gaussian
       subnormal claims my_module:epsilon_of --kind gaussian

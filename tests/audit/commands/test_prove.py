@@ -99,6 +99,7 @@ def test_a_certificate_is_written_where_the_claim_is_violated(tmp_path: Path, mo
     shown = CliRunner().invoke(prove, [*BROKEN, *written[:-1], str(tmp_path / "none" / "certificate.json")])
     assert shown.exit_code == 2
     assert "--certificate: No such file or directory" in shown.output
+    assert "VIOLATED" not in shown.output  # said before the work
     monkeypatch.setattr("subnormal.audit.evidence.certificate.OUTCOMES_MAX", 1)
     file.unlink()
     shown = CliRunner().invoke(prove, [*BROKEN, *written])
@@ -126,7 +127,14 @@ def test_what_is_not_decided_is_no_violation(tmp_path: Path, monkeypatch: pytest
     assert not file.exists()
 
 
+def test_a_family_without_a_domain_is_a_mistake_of_the_mechanism() -> None:
+    shown = CliRunner().invoke(prove, ["--mechanism", "dp-sgd-exact"])
+    assert shown.exit_code == 2
+    assert "--mechanism: dp-sgd-exact is of the family dp-sgd, which has no domain" in shown.output
+
+
 def test_help_names_every_domain() -> None:
     shown = CliRunner().invoke(prove, ["--help"]).output
     assert all(one.name in shown for one in FAMILIES if one.domain is not None)
     assert "utilities@most=11,outcomes=4" in shown
+    assert "grid=-4,\n" in shown
