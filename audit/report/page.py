@@ -24,7 +24,7 @@ NAMED = 6  # broken mechanisms that the first screen names
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell of the table. key: its sort key, if that is not the text; empty: the cell comes last. more: on wide pages."""
+    """A cell of the table. key: its sort key if not the text; empty: the cell comes last. more: on wide pages."""
 
     text: str
     key: str | None = None
