@@ -79,6 +79,7 @@ def test_too_little_noise_breaks_claims_of_every_kind() -> None:
         assert_private(counting(0.2), [1, 1], [1], claim=Zcdp(0.5), runs=RUNS, event=Between(1.5, math.inf))
 
 
+@pytest.mark.usefixtures("own_clock")
 def test_a_pair_is_searched_in_a_domain() -> None:
     """It sums without clipping: two records of a large domain show it, those that come to mind do not."""
     rng = random.Random(4)
