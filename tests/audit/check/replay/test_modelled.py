@@ -17,6 +17,7 @@ from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.replay import modelled
 from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.readable import RESOLUTION
 from subnormal.audit.check.replay.recorder import Recorder
 
 pytestmark = pytest.mark.usefixtures("own_clock")
@@ -412,7 +413,7 @@ def test_a_divergence_of_laplace_noise_is_that_of_the_worst_event_near_the_best_
         return math.exp(log_tail(t - loss)) - math.exp(epsilon + log_tail(t))
 
     best, found = (loss + epsilon) / 2, modelled._laplace(loss, epsilon)
-    ends = above(best - modelled.RESOLUTION), above(best + modelled.RESOLUTION)
+    ends = above(best - RESOLUTION), above(best + RESOLUTION)
     assert found == pytest.approx(min(ends), abs=1e-12)
     assert found <= -math.expm1((epsilon - loss) / 2)  # of the best event
 
