@@ -174,6 +174,9 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
         return cast("SearchStrategy[Pair]", with_repetition(adjacent))
     if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):
         return _of_sequence(adjacent)
+    if any(adjacent is one for one in (change_one, add_or_remove, within)):
+        call = "within(1)" if adjacent is within else f"{adjacent.__name__}()"
+        raise TypeError(f"adjacent must be what {adjacent.__name__} returns, not itself: call it, as {call}")
     if data is None:
         raise TypeError("data must be given: a Hypothesis strategy of the inputs, or pairs=[(x, y), ...] instead")
     if isinstance(adjacent, Adjacency):

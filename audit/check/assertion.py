@@ -267,7 +267,9 @@ def assert_private(
         _raise(trial.result(watched))
         if not watched.answered:
             last = f"{type(watched.error).__name__}: {watched.error}"
-            raise ValueError(f"release raised in every run on both inputs, so nothing was tried; the last: {last}")
+            raise ValueError(
+                f"{function.name} raised in every run on both inputs, so nothing was tried; the last: {last}"
+            )
         if at_zero is not None and watched.only_floats:
             _raise(_tried_at_zero(replace(trial, pair=at_zero), release, pair))
 

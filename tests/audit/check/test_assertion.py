@@ -142,7 +142,7 @@ def test_a_release_that_only_raises_has_not_been_tried() -> None:
     def misspelt(records: Sequence[int]) -> float:
         raise TypeError("no such option")
 
-    with pytest.raises(ValueError, match=r"release raised in every run on both inputs.*TypeError: no such option"):
+    with pytest.raises(ValueError, match=r"misspelt raised in every run on both inputs.*TypeError: no such option"):
         assert_private(misspelt, [], [1], epsilon=1.0, runs=200)
 
     def needing_a_budget(records: Sequence[int], epsilon: float) -> float:

@@ -352,6 +352,15 @@ def test_a_strategy_that_was_not_called_is_named() -> None:
         check(len, st.integers, change_one(), Claim(1.0), seconds=5)  # type: ignore[arg-type]  # the mistake
 
 
+@pytest.mark.parametrize(
+    ("adjacent", "told"),
+    [(within, r"within\(1\)"), (change_one, r"change_one\(\)"), (add_or_remove, r"add_or_remove\(\)")],
+)
+def test_a_relation_that_was_not_called_is_named(adjacent: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=f"call it, as {told}"):
+        check(len, st.integers(), adjacent, Claim(1.0), seconds=5)
+
+
 def test_a_verdict_by_last_bits_says_so() -> None:
     def noisy(value: float) -> float:
         return value + random.expovariate(1.0) - random.expovariate(1.0)
