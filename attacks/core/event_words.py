@@ -26,6 +26,9 @@ FEATURES = {
     "kind": "the kind of {}",
     "value": "{}",
     "length": "the length of {}",
+    "others": "the number of parts without a number of {}",
+    "least": "the smallest number of {}",
+    "largest": "the largest number of {}",
     "sign": "the sign bit of {}",
     "exponent": "the exponent of {}",
     "grid": "the exponent of the last bit of {}",
@@ -74,6 +77,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
             return f"{described['name']} is true of the outcome"
         case "learned" if "one-of" in described:
             return f"learned on other runs: the outcome is one of {described['one-of']:,}"
+        case "learned" if "both" in described:
+            return f"learned on other runs: {' and '.join(map(_learned, described['both']))}"
         case "learned":
             return f"learned on other runs: {_learned(described)}"
     return ", ".join(f"{name}: {value}" for name, value in described.items())

@@ -233,7 +233,11 @@ class Learned:
     mass: float | None = None
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
-        return self.holds(self.score(columns_of(outcomes)))
+        return self.among(columns_of(outcomes))
+
+    def among(self, columns: Columns) -> NDArray[np.bool_]:
+        """Return whether each outcome is in the event, from the columns of its features."""
+        return self.holds(self.score(columns))
 
     def score(self, columns: Columns) -> NDArray[np.float64]:
         """Return the score of each outcome from the columns of its features, shape (outcomes,)."""
@@ -259,6 +263,10 @@ class Learned:
                 return {"kind": "off-grid", "grid": int(self.high) + 1, "portable": True}
             if first.feature == "kind" and self.low == self.high == Kind.REFUSED:
                 return {"kind": "refuses", "portable": True}
+        return self.as_learned()
+
+    def as_learned(self) -> dict[str, Any]:
+        """Return the event as a JSON object that holds its terms, whether it is portable or not."""
         terms = [
             {
                 "feature": term.feature,
@@ -268,7 +276,27 @@ class Learned:
             }
             for term in self.terms
         ]
+        low, high = _bounds(self.low, self.high)
         return {"kind": "learned", "terms": terms, "low": low, "high": high, "mass": self.mass, "portable": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Both of two learned events happen."""
+
+    events: tuple[Learned, Learned]
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return self.among(columns_of(outcomes))
+
+    def among(self, columns: Columns) -> NDArray[np.bool_]:
+        """Return whether each outcome is in the event, from the columns of its features."""
+        first, second = self.events
+        return first.among(columns) & second.among(columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        return {"kind": "learned", "both": [one.as_learned() for one in self.events], "portable": False}
 
 
 def _holds(kind: np.dtype[Any], number: int | float) -> bool:

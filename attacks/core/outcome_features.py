@@ -33,9 +33,22 @@ class Kind(IntEnum):
 def kind(part: PartValues) -> Column:
     """Return the `Kind` of each part."""
     if not part.numeric:
-        return np.array([_kind(one) for one in part.items], dtype=np.float64)
-    values, kinds = part.values, [Kind.NAN, Kind.PLUS_INFINITY, Kind.MINUS_INFINITY]
-    return np.select([np.isnan(values), values == np.inf, values == -np.inf], kinds, Kind.NUMBER).astype(np.float64)
+        kinds = np.array([_KINDS.get(type(one), _UNKNOWN) for one in part.items], dtype=np.float64)
+        kinds[kinds == _FLOAT] = _kinds_of_floats(part.values[kinds == _FLOAT])
+        for place in np.flatnonzero(kinds == _UNKNOWN):
+            kinds[place] = _kind(part.items[place])
+        return kinds
+    return _kinds_of_floats(part.values)
+
+
+def _kinds_of_floats(values: Column) -> Column:
+    special = [np.isnan(values), values == np.inf, values == -np.inf]
+    return np.select(special, [Kind.NAN, Kind.PLUS_INFINITY, Kind.MINUS_INFINITY], Kind.NUMBER).astype(np.float64)
+
+
+_FLOAT, _UNKNOWN = -1.0, -2.0
+_KINDS: dict[type, float] = {int: Kind.NUMBER, bool: Kind.NUMBER, float: _FLOAT, Refused: Kind.REFUSED}
+_KINDS |= {type(MISSING): Kind.MISSING, **dict.fromkeys((type(None), str, bytes, tuple), Kind.OTHER)}
 
 
 def _kind(one: Any) -> Kind:
@@ -57,6 +70,32 @@ def length(part: PartValues) -> Column:
         return np.full(len(part.items), np.nan)
     lengths = [len(one) if isinstance(one, str | bytes | tuple) else np.nan for one in part.items]
     return np.array(lengths, dtype=np.float64)
+
+
+def others(part: PartValues) -> Column:
+    """Return how many parts of each tuple are no numbers, NaN for what is no tuple."""
+    if not part.numbers:
+        return np.full(len(part.items), np.nan)
+    both = zip(part.items, part.numbers, strict=True)
+    return np.array(
+        [len(one) - len(inside) if isinstance(one, tuple) else np.nan for one, inside in both], dtype=np.float64
+    )
+
+
+def least(part: PartValues) -> Column:
+    """Return the smallest number of each tuple, NaN where there is none."""
+    return _extreme(part, min)
+
+
+def largest(part: PartValues) -> Column:
+    """Return the largest number of each tuple, NaN where there is none."""
+    return _extreme(part, max)
+
+
+def _extreme(part: PartValues, of: Callable[[list[float]], float]) -> Column:
+    if not part.numbers:
+        return np.full(len(part.items), np.nan)
+    return np.array([of(inside) if inside else np.nan for inside in part.numbers], dtype=np.float64)
 
 
 def sign(part: PartValues) -> Column:
@@ -97,6 +136,9 @@ FEATURES: dict[str, Callable[[PartValues], Column]] = {
     "kind": kind,
     "value": value,
     "length": length,
+    "others": others,
+    "least": least,
+    "largest": largest,
     "sign": sign,
     "exponent": exponent,
     "grid": grid,

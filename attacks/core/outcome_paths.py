@@ -31,6 +31,7 @@ class _Missing:
 
 
 MISSING = _Missing()
+_QUICK = {float, bool, type(None), _Missing}  # types that numpy converts as `_as_float` does
 _NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
 
 
@@ -83,7 +84,17 @@ class PartValues:
         """Numbers as the nearest floats, NaN for other values."""
         if self.numeric:
             return self.items.astype(np.float64)
+        if set(map(type, self.items)) <= _QUICK:
+            return np.array([None if one is MISSING else one for one in self.items], dtype=np.float64)
         return np.array([_as_float(one) for one in self.items], dtype=np.float64)
+
+    @cached_property
+    def numbers(self) -> list[list[float]]:
+        """The numbers among the parts of each tuple, none of anything else; an empty list where nothing is a tuple."""
+        if self.numeric or tuple not in set(map(type, self.items)):
+            return []
+        inside = [map(_as_float, one) if isinstance(one, tuple) else () for one in self.items]
+        return [[number for number in one if number == number] for one in inside]
 
     @cached_property
     def significand(self) -> tuple[NDArray[np.uint64], Column]:
@@ -100,6 +111,9 @@ def part(outcomes: Outcomes, path: Path) -> PartValues:
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and len(path) == 1 and isinstance(path[0], int):
         inside = path[0] < outcomes.shape[1]
         return PartValues(outcomes[:, path[0]]) if inside else _compact([MISSING] * len(outcomes))
+    if len(path) == 1 and isinstance(path[0], int):
+        place = path[0]
+        return _compact([one[place] if type(one) is tuple and place < len(one) else MISSING for one in rows(outcomes)])
     return _compact([_descend(outcome, path) for outcome in rows(outcomes)])
 
 
@@ -132,6 +146,10 @@ def _compact(items: list[Any]) -> PartValues:
 
 
 def _as_float(one: Any) -> float:
+    if type(one) is float:
+        return one
+    if one is None or one is MISSING:  # what is asked most often is answered first
+        return math.nan
     try:
         return float(one) if isinstance(one, _NUMBERS) else math.nan
     except ValueError:  # a signalling NaN

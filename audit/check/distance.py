@@ -50,8 +50,8 @@ def _entries(data: Any) -> list[Any]:
 
 
 def moved(draw: Draw, data: Any, distance: float, norm: Norm, keys: Any) -> Any:
-    """Return an input about the distance away: one entry moves, or all move by the largest step, the last ones against
-    the others, or each by a step of its own.
+    """Return an input about the distance away: one entry moves, or all move by the largest step, alike or the last
+    ones against the others, or each by a step of its own.
 
     keys: a dictionary whose keys another one may get, too. Where it has 0 for a key, it has none.
     """
@@ -76,13 +76,15 @@ def _steps(draw: Draw, entries: list[Any], distance: float, norm: Norm) -> list[
         return []
     whole, size = all(isinstance(one, int) and not isinstance(one, bool) for one in entries), len(entries)
     share = distance * {"linf": 1.0, "l1": 1 / size, "l2": 1 / math.sqrt(size)}[norm]
-    moves = st.sampled_from(("one", "opposite", "own"))
+    moves = st.sampled_from(("one", "alike", "opposite", "own"))
     match draw(moves) if size > 1 and not (whole and share < 1) else "one":
+        case "alike":
+            return [draw(st.sampled_from((1, -1))) * (math.floor(share) if whole else share)] * size
         case "own":
             return [_step(draw, share, whole) for _ in entries]
         case "opposite":
             step = draw(st.sampled_from((1, -1))) * (math.floor(share) if whole else share)
-            first = draw(st.sampled_from((size, size - 1, size // 2)) | st.integers(1, size))
+            first = draw(st.sampled_from((size - 1, size // 2)) | st.integers(1, size))
             return [step if place < first else -step for place in range(size)]
     chosen, step = draw(st.integers(0, size - 1)), _step(draw, distance, whole)
     return [step if place == chosen else type(step)() for place in range(size)]

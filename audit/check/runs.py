@@ -19,8 +19,8 @@ from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, evidence_of, pair_counts
 from subnormal.audit.model import SequentialEvidence
-from subnormal.audit.statistics import e_process
-from subnormal.audit.statistics.e_process import State
+from subnormal.audit.statistics import binomial, e_process
+from subnormal.audit.statistics.e_process import PairCounts, State
 from subnormal.audit.targets.json_lines import as_outcomes
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
@@ -28,11 +28,19 @@ from subnormal.mechanisms.privacy import Claim
 
 SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
 SCREEN_SECONDS = 0.02
-READ = ("kind", "value", "length")  # features that a reader sees in an outcome, unlike the bits of floats
+READ = (
+    "kind",
+    "value",
+    "length",
+    "others",
+    "least",
+    "largest",
+)  # features that a reader sees in an outcome, unlike the bits of floats
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
 CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first, or more of them
 CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
+UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 HOPELESS = -2.0  # nats of wealth at which that look ends
 RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, a quarter of which goes on each time
@@ -43,7 +51,6 @@ LEARN = (
     1 << 14,
     1 << 16,
 )  # runs of each world that an event is learned on
-REGRESSING = 10  # times as long as others of its size takes the first step of learning that has a regression
 ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
 BATCH = 1 << 14  # runs of a batch that judges, at the most
 
@@ -54,11 +61,21 @@ Claimed = Callable[[Any, Any], AnyClaim]  # what is claimed for two neighbouring
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """An event and the point (ε, δ) of the claim that it speaks against. growth: of wealth, in nats a run."""
+    """An event and the point (ε, δ) of the claim that it speaks against.
+
+    growth: of wealth, in nats a run. excess: of the least loss that an event shows over ε, see `_excess`.
+    """
 
     point: Claim
     event: Event
     growth: float
+    excess: float = 0.0
+
+    @property
+    def promise(self) -> float:
+        """By how much a pair promises: the nats of a thousand runs, or where the event grows nothing the excess, which
+        is negative then."""
+        return 1000 * self.growth if self.growth > 0 else min(0.0, self.excess)
 
 
 class Runs:
@@ -95,34 +112,26 @@ class Runs:
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def suspicion(
-        self,
-        pair: Pair,
-        runs: int,
-        *,
-        screening: bool,
-        readable: bool = False,
-        event: Event | None = None,
-        fewer: bool = False,
+        self, pair: Pair, runs: int, *, screening: bool, readable: bool = False, event: Event | None = None
     ) -> Suspicion:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
         screening: one event is learned, and looked at for every point; else two for each point, one of them from the
         features that a reader sees. readable: only these, in screening. event: one that is given, in their place.
-        fewer: on the runs that time allows. Raises OverTimeError where it allows none.
         """
-        drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
-        half = len(drawn[0]) // 2
-        if half == 0:
-            raise OverTimeError
+        drawn, half, found = self.draw(pair, runs), runs // 2, points(self._claimed(*pair))
         fresh = (drawn[0][half:], drawn[1][half:])
         if event is not None:
             return _fastest([event] * len(found), found, fresh)
         if screening:
             features = READ if readable else SCREENED
-            learned = event_search.learn(drawn, found[len(found) // 4], regress=False, features=features)
-            return _fastest([learned] * len(found), found, fresh)
-        read = [event_search.learn(drawn, point, regress=False, features=READ) for point in found]
-        every = [event_search.learn(drawn, point) for point in found]
+            point = found[len(found) // 4]
+            any_loss = Claim(0.0, point.delta)
+            learned, largest = event_search.learn_each(drawn, [point, any_loss], regress=False, features=features)
+            fastest = _fastest([learned] * len(found), found, fresh)
+            return replace(fastest, excess=_excess(point, pair_counts(largest, fresh)))
+        read = event_search.learn_each(drawn, found, regress=False, features=READ)
+        every = event_search.learn_each(drawn, found)
         seen, other = _fastest(read, found, fresh), _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 
@@ -136,8 +145,8 @@ class Runs:
         return state.log_e_value
 
     def loudness(self, pair: Pair, *, readable: bool = False) -> float:
-        """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else the nats that a thousand
-        runs promise; −∞ where these inputs take too long. readable: by features that a reader sees."""
+        """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else what the runs
+        promise; −∞ where these inputs take too long. readable: by features that a reader sees."""
         before = self._function.seconds
         self.draw(pair, 1)
         pace = (self._function.seconds - before) / 2  # some inputs take a thousand times as long as others
@@ -152,7 +161,7 @@ class Runs:
             if not fits(runs):
                 return -math.inf
         suspicion = self.suspicion(pair, runs, screening=True, readable=readable)
-        promising = 1000 * suspicion.growth
+        promising = suspicion.promise
         if suspicion.growth <= 0:
             return promising
         runs = max(CONFIRM, math.ceil(2 * LOUD / suspicion.growth))
@@ -174,19 +183,19 @@ class Runs:
             if len(left) < 2:
                 break
             until = time.monotonic() + self.left() / 4
-            growths = []
+            promises = []
             for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
                 share = (until - time.monotonic()) / (len(left) - place)
-                growths.append(self._growth(pair, runs, share))
-            order = sorted(range(len(left)), key=lambda place: -growths[place])
+                promises.append(self._promise(pair, runs, share))
+            order = sorted(range(len(left)), key=lambda place: -promises[place])
             left = [left[place] for place in order[: -(-len(left) // 4)]]
         return left
 
-    def _growth(self, pair: Pair, runs: int, seconds: float) -> float:
-        """Return the growth of wealth that so many runs promise; −∞ where they take more than these seconds."""
+    def _promise(self, pair: Pair, runs: int, seconds: float) -> float:
+        """Return how much so many runs promise; −∞ where they take more than these seconds."""
         try:
             with self._function.within(seconds):
-                return self.suspicion(pair, runs, screening=True).growth
+                return self.suspicion(pair, runs, screening=True).promise
         except OverTimeError:
             return -math.inf
 
@@ -198,7 +207,7 @@ class Runs:
         """Return an event to judge by, and the runs of each world that it was learned on.
 
         More runs are spent on learning until the event promises to be decided in the time that is left, or until
-        learning has taken a quarter of that time. The first step with a regression may take half of it.
+        learning has taken a quarter of that time.
         """
         started, share, needed = time.monotonic(), self.left() / 4, -math.log(alpha)
         for place, runs in enumerate(LEARN):
@@ -206,12 +215,9 @@ class Runs:
             suspicion = self.suspicion(pair, runs, screening=False)
             a_run = (self._function.seconds - spent) / (self._function.runs - called)  # of this pair
             affordable = self.left() / max(1e-9, a_run) / 2
-            now = time.monotonic()
-            ahead = 4 * (now - before)  # of the next step
-            slow = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
-            late = now - started + ahead > share or (slow and now - started + REGRESSING * ahead > 2 * share)
+            taken = time.monotonic() - before
             enough = suspicion.growth * affordable > ENOUGH * needed and suspicion.growth * runs > needed
-            if enough or late or place == len(LEARN) - 1:
+            if enough or time.monotonic() - started + 4 * taken > share or place == len(LEARN) - 1:
                 break
         return suspicion, runs
 
@@ -279,6 +285,14 @@ def certain(pair_claim: AnyClaim, outcome: Hashable) -> Suspicion:
     """Return the event of one outcome, and the point that a pair refutes soonest of which one world always has it."""
     point = max(points(pair_claim), key=lambda one: e_process.reachable(1 << 20, one))
     return Suspicion(point, OneOf((outcome,), by_type=True), 0.0)
+
+
+def _excess(point: Claim, counts: PairCounts) -> float:
+    """Return by how many nats the least loss that counts of an event show exceeds ε. A loss below the claim convicts no
+    pair, but it leads the search to those with a larger one."""
+    shares = (counts.both + counts.only_in, counts.both + counts.only_out)
+    event_in, event_out = (binomial.clopper_pearson(count, counts.runs, UNSURE) for count in shares)
+    return binomial.epsilon_lower(event_in, event_out, point.delta) - point.epsilon
 
 
 def _fastest(events: Sequence[Event], found: Sequence[Claim], fresh: Drawn) -> Suspicion:

@@ -113,7 +113,8 @@ def progress_words(stage: Stage, score: float, claim: AnyClaim, pair: tuple[Any,
         return ""
     if score == math.inf:
         return f"; shrinking one that convicts: {pair_words(pair)}"
-    loss = f"a loss of {short(score)}" if stage == "replay" else f"{short(score, 3)} nats in 1,000 runs"
+    nats = f"{short(score, 3)} nats in 1,000 runs" if score >= 0 else f"a loss {short(-score, 3)} nats below"
+    loss = f"a loss of {short(score)}" if stage == "replay" else nats
     return f"; best: {loss} against {claim_words(claim)}, {pair_words(pair)}"
 
 

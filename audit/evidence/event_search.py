@@ -3,9 +3,9 @@
 One half of the training runs proposes events, and the other half chooses among them. The verdict needs fresh runs, so
 the choice uses none of α, for any number of proposals. The proposals are: frequent outcomes; sets of outcomes that
 occur only in one world, or more often in it; bounds on every feature of the parts of the outcome (the features include
-its bits, where floats leak); and bounds on the score of a logistic regression over these features. Of many parts only
-those are used whose distributions in the two worlds lie furthest apart. After Bichsel,
-Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target
+its bits, where floats leak), or on two features of the whole; and bounds on the score of a logistic regression over
+these features. Of many parts only those are used whose distributions in the two worlds lie furthest apart. After
+Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target
 probability.
 """
 
@@ -14,15 +14,18 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.events import Event, Learned, OneOf, Term
+from subnormal.attacks.core.events import Both, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
 from subnormal.attacks.core.outcome_paths import MISSING, Column, Path, leaves, paths, rows
+from subnormal.audit.evidence.corners import corners
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
@@ -37,6 +40,7 @@ SINGLE_VALUES = 64  # a feature with at most so many values has each of them as 
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
 FREQUENT = 16  # outcomes proposed
+SELDOM = 1 / 8  # of the runs: where fewer have an outcome that occurred before, only such outcomes are proposed
 SET_MAX = 1 << 18  # outcomes of a proposed set
 REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
 REGRESSION_LEAST = 1024  # fewer runs have no regression
@@ -74,20 +78,35 @@ def with_event(
 
 
 def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)) -> Event:
-    """Return the strongest event against the claim, of those proposed by the first half of the outcomes.
+    """Return the strongest event against the claim, see `learn_each`."""
+    return learn_each(outcomes, [claim], regress=regress, features=features)[0]
 
-    features: the names of those that single events may bound.
+
+def learn_each(
+    outcomes: Worlds, claims: Sequence[Claim], *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
+) -> list[Event]:
+    """Return the strongest event against each claim, of those proposed by the first half of the outcomes.
+
+    features: the names of those that events may bound, except for those of a regression.
 
     The second half measures the strength (see `strength`). A regression must be stronger by a margin. Without any
     proposal, the result is an event that never happens.
     """
     half = min(len(world) for world in outcomes) // 2
-    training, validation = ((outcomes[0][cut], outcomes[1][cut]) for cut in (slice(None, half), slice(half, None)))
-    proposed = list(proposals(training, claim, regress=regress, features=features))
+    training, validation = (
+        _Half((outcomes[0][cut], outcomes[1][cut])) for cut in (slice(None, half), slice(half, None))
+    )
+    return [
+        _strongest(list(proposals(training, claim, regress=regress, features=features)), validation, claim)
+        for claim in claims
+    ]
+
+
+def _strongest(proposed: list[Learned | Both | OneOf], validation: _Half, claim: Claim) -> Event:
     if not proposed:
         return OneOf(())
-    counts = [_counts(proposed, world) for world in validation]
-    over, errors = strength(counts[0], counts[1], (len(validation[0]), len(validation[1])), claim)
+    counts = validation.counts(proposed)
+    over, errors = strength(counts[0], counts[1], validation.runs, claim)
     composite = np.array([isinstance(event, Learned) and len(event.terms) > 1 for event in proposed])
     over = np.where(
         composite & (over > 0), np.maximum(over - REGRESSION_MARGIN, 1e-6), over
@@ -96,17 +115,41 @@ def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True, features: Seq
     return proposed[max(range(len(proposed)), key=lambda place: (over[place], errors[place]))]
 
 
-def _counts(events: list[Learned | OneOf], outcomes: Outcomes) -> NDArray[np.int64]:
-    columns, tally = columns_of(outcomes), _tally(outcomes, {})
-    return np.array(
-        [
-            event.holds(event.score(columns)).sum()
-            if isinstance(event, Learned)
-            else sum(tally[identity(one)] for one in event.outcomes)
-            for event in events
-        ],
-        dtype=np.int64,
-    )
+class _Half:
+    """A half of the outcomes of two worlds. What is computed of them once serves every claim."""
+
+    def __init__(self, outcomes: Worlds) -> None:
+        self.outcomes, self.runs = outcomes, (len(outcomes[0]), len(outcomes[1]))
+        self.columns = columns_of(outcomes[0]), columns_of(outcomes[1])
+
+    @cached_property
+    def places(self) -> list[Path]:
+        """The paths of the parts that are used."""
+        return _telling(self.outcomes)
+
+    @cached_property
+    def tallies(self) -> tuple[Counter[Hashable], Counter[Hashable], dict[Hashable, Any]]:
+        """How often each outcome occurs in each world, by its identity, and the outcome of each identity."""
+        named: dict[Hashable, Any] = {}
+        wanted = _repeated(self.outcomes)
+        return _tally(self.outcomes[0], named, wanted), _tally(self.outcomes[1], named, wanted), named
+
+    @cached_property
+    def atoms(self) -> list[OneOf]:
+        """Events of single outcomes and of sets of them."""
+        return list(_of_atoms(*self.tallies))
+
+    def counts(self, events: list[Learned | Both | OneOf]) -> NDArray[np.int64]:
+        """Return how often each event happens, shape (2, events)."""
+        return np.array([self._count(event) for event in events], dtype=np.int64).T
+
+    def _count(self, event: Learned | Both | OneOf) -> tuple[int, int]:
+        if isinstance(event, OneOf):
+            keys = list(map(identity, event.outcomes))
+            first, second = (sum(tally[key] for key in keys) for tally in self.tallies[:2])
+        else:
+            first, second = (int(event.among(columns).sum()) for columns in self.columns)
+        return first, second
 
 
 def strength(
@@ -126,17 +169,19 @@ def strength(
 
 
 def proposals(
-    outcomes: Worlds, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
-) -> Iterator[Learned | OneOf]:
-    """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, and those of the regression."""
-    columns = columns_of(outcomes[0]), columns_of(outcomes[1])
-    places = _telling(outcomes)
+    half: _Half, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
+) -> Iterator[Learned | Both | OneOf]:
+    """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, corners, and those of the
+    regression."""
+    columns, places, runs = half.columns, half.places, half.runs
     for path in places:
         for feature in features:
             values = columns[0](path, feature), columns[1](path, feature)
             yield from bounds((Term(feature, path),), values, claim)
-    yield from _of_atoms(outcomes)
-    if regress and len(outcomes[0]) >= REGRESSION_LEAST:
+    yield from half.atoms
+    if () in places:
+        yield from corners(columns, features, lambda one, other: _approximate_strength(one, other, runs, claim))
+    if regress and runs[0] >= REGRESSION_LEAST:
         terms = logistic_regression.terms(columns, places)
         if terms:
             score = Learned(terms, -np.inf, np.inf).score
@@ -158,7 +203,7 @@ def _telling(outcomes: Worlds) -> list[Path]:
         parts = [leaves(outcome) for world in (one, other) for outcome in rows(world)]
         table = np.stack([_ordered([outcome.get(path, MISSING) for outcome in parts]) for path in places], axis=1)
     order = np.argsort(-_kolmogorov(table, len(one)), kind="stable")
-    return [places[place] for place in order[:PARTS_MAX]]
+    return [*(path for path in places if path == ()), *(places[place] for place in order[:PARTS_MAX] if places[place])]
 
 
 def _ordered(items: list[Any]) -> NDArray[Any]:
@@ -249,10 +294,8 @@ def _approximate_strength(
     return approximation
 
 
-def _of_atoms(outcomes: Worlds) -> Iterator[OneOf]:
+def _of_atoms(first: Counter[Hashable], second: Counter[Hashable], named: dict[Hashable, Any]) -> Iterator[OneOf]:
     """Yield the strongest single outcomes, and the sets of outcomes more frequent in a world, or seen only in it."""
-    named: dict[Hashable, Any] = {}
-    first, second = (_tally(world, named) for world in outcomes)
     apart = sorted(named, key=lambda one: (-abs(first[one] - second[one]), repr(named[one])))
     for one in apart[:FREQUENT]:
         if first[one] + second[one] > 1:
@@ -260,20 +303,32 @@ def _of_atoms(outcomes: Worlds) -> Iterator[OneOf]:
     for here, there in ((first, second), (second, first)):
         alone = [named[one] for one in here if one not in there]
         likelier = [named[one] for one, count in here.items() if count > there[one]]
-        for chosen in (alone, likelier):
+        for chosen in (alone, likelier) if len(alone) < len(likelier) else (alone,):
             if 1 < len(chosen) <= SET_MAX:
                 yield OneOf(tuple(chosen), by_type=True)
 
 
-def _tally(outcomes: Outcomes, named: dict[Hashable, Any]) -> Counter[Hashable]:
-    """Return the counts of outcomes by their identity, and add each identity's outcome to `named`."""
+def _repeated(outcomes: Worlds) -> set[Any] | None:
+    """Return the outcomes that occur more than once, where few do: no other will occur again. None stands for all."""
+    if any(isinstance(world, np.ndarray | range) for world in outcomes):
+        return None
+    counts = Counter(chain(*outcomes))
+    repeated = {one for one, count in counts.items() if count > 1}
+    return None if counts.total() - len(counts) > SELDOM * counts.total() else repeated
+
+
+def _tally(outcomes: Outcomes, named: dict[Hashable, Any], wanted: set[Any] | None) -> Counter[Hashable]:
+    """Return the counts of outcomes by their identity, and add each identity's outcome to `named`.
+
+    wanted: the outcomes that are counted; None: all.
+    """
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
         _, first, counts = np.unique(patterns(outcomes), return_index=True, return_counts=True)
         distinct = outcomes[first].tolist()
         keys = list(map(identity, distinct))
         tally = Counter(dict(zip(keys, counts.tolist(), strict=True)))
     else:
-        distinct = rows(outcomes)
+        distinct = rows(outcomes) if wanted is None else [one for one in outcomes if one in wanted]
         keys = list(map(identity, distinct))
         tally = Counter(keys)
     named.update(zip(keys, distinct, strict=True))

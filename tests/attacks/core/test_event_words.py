@@ -10,6 +10,7 @@ from subnormal.attacks.catalogue import attacks
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import (
     Between,
+    Both,
     CountedDistance,
     Largest,
     Learned,
@@ -129,6 +130,18 @@ def test_a_sum_of_many_features_names_the_heaviest() -> None:
     assert f"a weighted sum of {len(FEATURES)} features, above all {len(FEATURES)}·(bit 3 of the outcome) + " in told
     assert told.endswith(", is at least 0.25")
     assert told.count("·") == 3
+
+
+def test_both_of_two_events_are_told() -> None:
+    low, long = Learned((Term("least"),), -INF, 0.5), Learned((Term("length"),), 4.0, INF)
+    told = in_words(Both((low, long)).to_json())
+    assert told.endswith(
+        ": the smallest number of the outcome is at most 0.5 and the length of the outcome is at least 4"
+    )
+    positive = Learned((Term("value"),), 0.0, INF)  # alone, it is an interval
+    assert in_words(Both((positive, long)).to_json()).endswith(
+        ": the outcome is at least 0 and the length of the outcome is at least 4"
+    )
 
 
 def test_no_event_is_learned() -> None:

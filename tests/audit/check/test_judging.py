@@ -15,8 +15,6 @@ from subnormal.audit.check.runs import Runs, Suspicion, certain
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
 
-pytestmark = pytest.mark.usefixtures("own_clock")
-
 BITS = st.integers(0, 1)
 PAIR = [(0, 1)]
 
@@ -48,6 +46,19 @@ def test_a_deterministic_function_is_convicted_by_runs_and_exactly() -> None:
     assert sequential.alpha == 0.5e-6  # a later stage keeps the other half
 
 
+def test_a_loss_below_the_claim_leads_the_search() -> None:
+    """Neither pair convicts. Where both were worth nothing, nothing would lead from the one to the other."""
+    with isolated(1):
+        runs = Runs(
+            Function(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), "answers"),
+            lambda data_in, data_out: Claim(3.0),
+            1,
+            time.monotonic() + 60,
+        )
+        large, none = (runs.suspicion(pair, 1024, screening=True).promise for pair in ((2, 3), (0, 1)))
+    assert -3.0 <= none < -2.5 < large < 0
+
+
 def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs together keep α: each but the last spends half of what is left."""
     monkeypatch.setattr(Runs, "loudness", lambda *_, **__: 0.0)  # so that the search convicts none
@@ -66,7 +77,7 @@ def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatc
 
 
 def test_the_race_ends_with_the_pair_that_breaks_its_claim() -> None:
-    function = Function(lambda place: randomized_response(place == 3, 1.5 if place > 1 else 0.0), "response")
+    function = Function(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), "response")
     one = Runs(function, lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 600)
     with isolated(1):
         function.outcomes(0, 64)  # so that it is known how long a run takes

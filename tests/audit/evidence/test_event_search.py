@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.events import Event, Learned, OneOf, Term
+from subnormal.attacks.core.events import Both, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import BEYOND, Kind, columns_of
 from subnormal.attacks.core.outcome_paths import paths
 from subnormal.audit.evidence import batches, event_search, sampled
@@ -228,6 +228,36 @@ def test_arrays_and_lists_of_the_same_numbers_have_the_same_features() -> None:
         np.testing.assert_array_equal(columns_of(mixed)((), feature)[:-1], expected)
         np.testing.assert_array_equal(columns_of(floats[:, None])((0,), feature), expected)
         np.testing.assert_array_equal(columns_of([(one,) for one in floats.tolist()])((0,), feature), expected)
+
+
+def test_features_of_tuples_do_not_depend_on_the_order_of_their_parts() -> None:
+    column = columns_of([(None, 2, 0.5, "a"), (), REFUSED, (float("nan"), (7,)), (True, -1)])
+    np.testing.assert_array_equal(column((), "others"), [2, 0, np.nan, 2, 0])
+    np.testing.assert_array_equal(column((), "least"), [0.5, np.nan, np.nan, np.nan, -1])
+    np.testing.assert_array_equal(column((), "largest"), [2, np.nan, np.nan, np.nan, 1])
+    for feature in ("others", "least", "largest"):
+        assert np.isnan(columns_of(np.zeros(3))((), feature)).all()
+        assert np.isnan(columns_of(["b", None])((), feature)).all()
+
+
+def blanks_and_numbers(rng: np.random.Generator, n: int, world: int) -> Outcomes:
+    """Return tuples of up to six blanks and two numbers, in any order. Those of six blanks whose smaller number is 0
+    are six times as many in one world."""
+    blanks, least = rng.integers(0, 7, n), rng.integers(0, 7, n)
+    moved = (rng.random(n) < 5 / 6) & (blanks == 6) & (least == 0) & (world == 0)
+    blanks[moved] = least[moved] = 3
+    return [
+        tuple(rng.permutation(np.array([*[None] * int(one), int(other), 10 + float(large)], dtype=object)))
+        for one, other, large in zip(blanks, least, rng.random(n), strict=True)
+    ]
+
+
+def test_a_loss_in_a_corner_of_two_features_is_found() -> None:
+    event, event_in, event_out = learned_on(blanks_and_numbers, 16_384)
+    assert isinstance(event, Both)
+    assert {term.feature for one in event.events for term in one.terms} in ({"least", "length"}, {"least", "others"})
+    assert event_in > math.exp(1) * event_out > 0
+    assert event_in == pytest.approx(1 / 49, rel=0.2)
 
 
 def test_paths_name_coordinates_and_keys() -> None:

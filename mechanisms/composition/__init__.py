@@ -1,1 +1,0 @@
-"""Compositions: certified bounds on what many releases of a mechanism cost together."""
