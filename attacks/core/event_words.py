@@ -41,6 +41,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
 
     >>> in_words({"kind": "between", "low": 3, "high": "inf"})
     'the outcome is at least 3'
+    >>> in_words({"kind": "between", "low": 1.0, "high": 1.0})
+    'the outcome is 1'
     """
     if not described:
         return "none is named: it is learned, on runs that judge nothing"
@@ -53,7 +55,10 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
         case "releases":
             return f"the key {described['key']!r} is released, with whatever value"
         case "between":
-            return f"the {number} is {_range(described['low'], described['high'])}"
+            low, high = (
+                _whole(one) if isinstance(one, float) else one for one in (described["low"], described["high"])
+            )
+            return f"the {number} is {_range(low, high)}"
         case "largest":
             return f"the largest number of the outcome is {_range(described['low'], math.inf)}"
         case "off-grid":
