@@ -1,29 +1,41 @@
 """What libraries' accountants promise beside the truth: python -m benchmarks.claims writes benchmarks/claims.md.
 
-Each release answers in an environment of its own; the table's rows are those of `subnormal claims`.
+Each release answers in an environment of its own; the table's rows are those of `subnormal claims`. No clock ends a
+row: the same commit draws the same parameters (Hypothesis tries constants of the code too), and the page is the same,
+except for answers that take about a second.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import click
 
+from subnormal.audit.claims.answers import of_package, source
+from subnormal.audit.claims.holding import Held
+from subnormal.audit.claims.rows import Row, as_json, held
+from subnormal.audit.commands.common import line_progress
+from subnormal.audit.engine.process_pool import Executor, local
+from subnormal.audit.report.atomic_write import prepare, write
+
 PAGE = Path(__file__).parent / "claims.md"
+FOLDER, ROWS = Path("reports"), "claims.json"  # where finished rows are kept until the page is written
 EXAMPLES, MANY = 100, 2_600  # sets of parameters of a kind; of MANY, half are different ones with an answer
-SECONDS = 90.0  # for the kinds of one line of RELEASES, and for each hundred sets of a kind
 LEAST_DELTA = 1e-7  # most who use an accountant choose one from 10^-7 to 10^-5
 RENYI = ("sampled-gaussian-renyi",)
 NOISE = ("gaussian", "gaussian-delta", "laplace", "discrete-laplace", "sampled-gaussian", "sampled-laplace")
 RELEASES: Sequence[tuple[str, Sequence[str], int]] = (  # with kinds, none for all, and sets of parameters
     ("dp-accounting==0.6.0", (*NOISE, "composition", "mixed-composition"), MANY),
-    ("dp-accounting==0.6.0", ("fixed-sample-gaussian", "renyi", "zcdp", *RENYI), EXAMPLES),
+    ("dp-accounting==0.6.0", ("discrete-gaussian", "fixed-sample-gaussian", "renyi", "zcdp", *RENYI), EXAMPLES),
     ("dp-accounting==0.4.4", RENYI, EXAMPLES),
     ("dp-accounting==0.4.3", RENYI, EXAMPLES),
     ("opacus==1.1.3", ("sampled-gaussian",), EXAMPLES),
@@ -33,6 +45,8 @@ RELEASES: Sequence[tuple[str, Sequence[str], int]] = (  # with kinds, none for a
     ("diffprivlib==0.6.6", (), EXAMPLES),
     ("prv-accountant==0.2.0", (), EXAMPLES),
     ("autodp==0.2.3.1", (), EXAMPLES),
+    ("jax-privacy==2.0.0", (), EXAMPLES),
+    ("smartnoise-sql==1.0.10", ("mixed-composition",), EXAMPLES),
     ("subnormal", (), EXAMPLES),
 )
 PUBLIC = {  # where a violation of a release was reported
@@ -52,24 +66,43 @@ PUBLIC = {  # where a violation of a release was reported
 }
 
 
-def held(release: str, kinds: Sequence[str], examples: int, seconds: float) -> list[dict[str, Any]]:
-    """Return the rows of a release. Raises RuntimeError with what the command says where it fails."""
-    arguments = [part for name in kinds for part in ("--kind", name)]
-    limits = ["--examples", str(examples), "--seconds", str(seconds), "--least-delta", str(LEAST_DELTA)]
-    limits += ["--format", "json"]
-    ended = subprocess.run(
-        [sys.executable, "-m", "subnormal.audit", "claims", "--against", release, *arguments, *limits],
-        capture_output=True,
-        text=True,
-    )
-    if ended.returncode:
-        raise RuntimeError(f"{release}: {ended.stderr.strip()}")
-    rows: list[dict[str, Any]] = json.loads(ended.stdout)
-    return rows
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A row of the page: a release, and what it is asked."""
+
+    release: str
+    row: Row
+
+    @property
+    def key(self) -> str:
+        """The name of the row among those that are kept."""
+        return f"{self.release} {self.row.accountant} {self.row.kind} {self.row.examples}"
 
 
-def text(found: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
-    """Return the page. found: the rows of each release."""
+def asked(tell: Callable[[str], None]) -> Iterator[Asked]:
+    """Yield the rows of all releases, which are installed. Raises LookupError, NotInstalledError and TargetError."""
+    for release, kinds, examples in RELEASES:
+        tell(f"preparing {release}")
+        where = source(release)
+        with of_package(*where) as known:
+            pairs = [(who, name) for who, name in known if not kinds or name in kinds]
+        for who, name in pairs:
+            yield Asked(release, Row(who, name, examples, where, least_delta=LEAST_DELTA))
+
+
+def answered(executor: Executor, rows: Iterable[Asked]) -> Iterator[tuple[Asked, dict[str, Any]]]:
+    """Yield each row and what is found of it, as JSON values, as soon as it is found: a slow row holds none back."""
+    left, running = deque(rows), dict[Future[Held], Asked]()
+    while left or running:
+        while left and len(running) < executor.window:
+            one = left.popleft()
+            running[executor.submit(held, {}, one.row)] = one
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), as_json(future.result())
+
+
+def text(rows_of: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
+    """Return the page. rows_of: what was found of each release."""
     lines = [
         "# Promises beside the truth",
         "",
@@ -85,7 +118,7 @@ def text(found: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     proofs = []
-    for release, rows in found.items():
+    for release, rows in rows_of.items():
         for row in rows:
             if not row["answered"]:
                 continue
@@ -131,27 +164,44 @@ def _value(value: Any) -> str:
 
 
 @click.command()
-@click.option(
-    "--seconds", type=float, default=SECONDS, show_default=True, help=f"Time for each line, and each {EXAMPLES} sets."
-)
-def main(seconds: float) -> None:
+@click.option("--resume", is_flag=True, help=f"Keep the rows in {FOLDER / ROWS}, which an interrupted run has left.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one for each core]")
+def main(resume: bool, jobs: int | None) -> None:
     """Ask every release, and write benchmarks/claims.md.
 
     A violation that is not listed as public is printed, and the page is not written: it goes to the maintainers first.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
-    for release, kinds, examples in RELEASES:
-        click.echo(f"asking {release}", err=True)
-        found.setdefault(release, []).extend(held(release, kinds, examples, seconds * examples / EXAMPLES))
+    kept = kept_rows() if resume else {}
+    prepare(FOLDER)
+    start = time.monotonic()
+    with line_progress() as tell, local(jobs) as executor:
+        wanted = list(asked(tell))
+        left = [one for one in wanted if one.key not in kept]
+        for number, (one, row) in enumerate(answered(executor, left), 1):
+            kept[one.key] = row
+            write(FOLDER, {ROWS: json.dumps(kept, indent=1).encode()})
+            tell(f"{number} of {len(left)}: {one.release}, {row['accountant']}, {row['kind']}: {row['verdict']}")
+    click.echo(f"{len(left)} rows in {time.monotonic() - start:.0f} s", err=True)
     unknown = [
-        _proof(release, row)
-        for release, rows in found.items()
-        for row in rows
-        if row["violated"] is not None and (release, row["accountant"], row["kind"]) not in PUBLIC
+        _proof(one.release, row)
+        for one in wanted
+        if (row := kept[one.key])["violated"] is not None
+        and (one.release, row["accountant"], row["kind"]) not in PUBLIC
     ]
     if unknown:
         raise click.ClickException("not public, so the page is not written:\n" + "\n".join(unknown))
-    PAGE.write_text(text(found), encoding="utf-8")
+    by_release = groupby(wanted, key=lambda one: one.release)
+    PAGE.write_text(text({release: [kept[one.key] for one in rows] for release, rows in by_release}), encoding="utf-8")
+    (FOLDER / ROWS).unlink(missing_ok=True)
+
+
+def kept_rows() -> dict[str, dict[str, Any]]:
+    """Return the rows that an interrupted run has left, by their keys; none where there are none."""
+    try:
+        rows: dict[str, dict[str, Any]] = json.loads((FOLDER / ROWS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return rows
 
 
 if __name__ == "__main__":

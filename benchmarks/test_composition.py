@@ -12,8 +12,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks import interleave
 from benchmarks.conftest import Record
 from benchmarks.results import Row
-from subnormal.audit.composition.closed_forms import gaussian
-from subnormal.audit.composition.fft_convolution import Tilted, power, split
+from subnormal.mechanisms.composition.closed_forms import gaussian
+from subnormal.mechanisms.composition.fft_convolution import Tilted, power, split
 
 pytestmark = pytest.mark.benchmark(timer=interleave.clock, disable_gc=True)
 

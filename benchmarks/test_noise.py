@@ -48,13 +48,13 @@ def test_wide_laplace(scale: float, duel: Duel) -> None:
     duel(f"{MILLION:,} draws, Laplace, scale {scale:g}", exact, rival, 1.2, "numpy laplace", BITS)
 
 
-@pytest.mark.parametrize("sigma", [1.0, 20.0, 1_000.0, 2.0**30])
-def test_gaussian(sigma: float, duel: Duel) -> None:
+@pytest.mark.parametrize(("sigma", "bound"), [(1.0, 1.2), (20.0, 1.2), (1_000.0, 1.2), (2.0**30, 1.5)])
+def test_gaussian(sigma: float, bound: float, duel: Duel) -> None:
     """The discrete Gaussian on the integers; the rival is numpy's ziggurat."""
     generator = np.random.default_rng(2)
     exact = partial(gaussian_exact.sample, 0, sigma, BITS, MILLION)
     rival = partial(generator.normal, 0, sigma, MILLION)
-    duel(f"{MILLION:,} draws, Gaussian, σ = {sigma:g}", exact, rival, 1.5, "numpy normal", BITS)
+    duel(f"{MILLION:,} draws, Gaussian, σ = {sigma:g}", exact, rival, bound, "numpy normal", BITS)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.01])

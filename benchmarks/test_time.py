@@ -65,7 +65,7 @@ def test_one_draw(make: Make, outcomes: int, bound: float, duel: Duel) -> None:
 
 @pytest.mark.parametrize("make", [ascending, shuffled, in_ten])
 def test_one_draw_beside_a_pass(make: Make, duel: Duel) -> None:
-    """In passes: one finds the best outcome."""
+    """In passes over the input: the floor is one, which finds the best outcome."""
     utilities = make(MILLION)
     exact = partial(sample, utilities, ONE, BITS, 1)
     name = f"one draw, n = {MILLION:,}, {DESCRIPTION[make]}, beside a pass"
@@ -115,14 +115,15 @@ def test_small_eta(eta: Eta, duel: Duel) -> None:
     )
 
 
-def test_base_e(duel: Duel) -> None:
+@pytest.mark.parametrize(("outcomes", "bound"), [(75_000, 2.0), (MILLION, 0.4)])
+def test_base_e(outcomes: int, bound: float, duel: Duel) -> None:
     """A budget in nats and float utilities: a real exponential on both sides."""
-    utilities = np.random.default_rng(1).uniform(0, 100, 75_000)
+    utilities = np.random.default_rng(1).uniform(0, 100, outcomes)
     duel(
-        "one draw, n = 75,000, floats in [0, 100), ε = 1 nat",
+        f"one draw, n = {outcomes:,}, floats in [0, 100), ε = 1 nat",
         partial(sample, utilities, 1.0, BITS, 1),
         partial(naive.draw, utilities, 0.5, np.random.default_rng(2)),
-        2,
+        bound,
         bits=BITS,
         over=utilities,
     )

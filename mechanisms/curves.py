@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.privacy import Claim, Zcdp, require_nonnegative
 
 SLACK = 1e-12  # added to a computed δ: more than all rounding errors, so that no claim looks better than it is
+LEAST_COST = -30.0  # of ln(e^ε·q): e^−30 is a tenth of SLACK
 ORDERS = 1 + np.geomspace(1e-3, 1e5, 49)  # α of the divergences that bound ρ-zCDP; fewer orders only raise δ
 LEAST_DELTA = 1e-7  # δ(ε) below which runs cannot refute anything: the end of `points`
 STEPS = 12  # points of a curve on which evidence is sought
@@ -159,15 +160,16 @@ def _delta(orders: tuple[float, ...], bounds: tuple[float, ...], epsilon: float)
 
     For a fixed q the largest p is found by bisection. It is a concave function of q, because e^((α−1)·D) is jointly
     convex, and so is p − e^ε·q. So near the best q of a grid the maximum lies below the straight lines through the two
-    points on either side.
+    points on either side. Of q, its logarithm and the cost e^ε·q are kept: q itself may be too small for a float. At a
+    cost above 1 nothing is left; below the least, the cost is nearly 0, and p grows with q.
     """
     require_nonnegative("epsilon", epsilon)
-    alpha, tau, ratio = np.array(orders)[:, None], np.array(bounds)[:, None], math.exp(min(epsilon, 700.0))
-    low, high = math.log(1e-300), 0.0
-    for _ in range(6):  # grids of ln q, each between the neighbours of the best one before
+    alpha, tau = np.array(orders)[:, None], np.array(bounds)[:, None]
+    low, high = LEAST_COST, 0.0
+    for _ in range(6):  # grids of the logarithm of the cost, each between the neighbours of the best one before
         logs = np.linspace(low, high, 65)
-        shares = np.exp(logs)
-        gains = _largest(shares, alpha, tau) - ratio * shares
+        costs = np.exp(logs)
+        gains = _largest(logs - epsilon, alpha, tau) - costs
         best = int(gains.argmax())
         low, high = logs[max(0, best - 1)], logs[min(64, best + 1)]
     beyond = [gains[best]]
@@ -176,31 +178,31 @@ def _delta(orders: tuple[float, ...], bounds: tuple[float, ...], epsilon: float)
         (-1, -2, 1),
     ):  # the line through two points to one side, at the neighbour of the other
         if 0 <= best + far < 65 and 0 <= best + side < 65:
-            slope = (gains[best + near] - gains[best + far]) / (shares[best + near] - shares[best + far])
-            beyond.append(gains[best + near] + slope * (shares[best + side] - shares[best + near]))
+            slope = (gains[best + near] - gains[best + far]) / (costs[best + near] - costs[best + far])
+            beyond.append(gains[best + near] + slope * (costs[best + side] - costs[best + near]))
     return float(min(1.0, max(0.0, *beyond) + SLACK))
 
 
-def _largest(shares: _Floats, alpha: _Floats, tau: _Floats) -> _Floats:
-    """Return for each q the largest p ≥ q that keeps every bound, rounded up, shape (shares,)."""
-    low, high = shares.copy(), np.ones(len(shares))
+def _largest(logs: _Floats, alpha: _Floats, tau: _Floats) -> _Floats:
+    """Return for each ln q the largest p ≥ q that keeps every bound, rounded up, shape (logs,)."""
+    low, high = np.exp(logs), np.ones(len(logs))
     for _ in range(60):
         middle = (low + high) / 2
-        kept = (_divergence(middle, shares, alpha) <= tau + _rounding(middle, shares, alpha)).all(axis=0)
+        kept = (_divergence(middle, logs, alpha) <= tau + _rounding(middle, logs, alpha)).all(axis=0)
         low, high = np.where(kept, middle, low), np.where(kept, high, middle)
     return high
 
 
-def _rounding(p: _Floats, q: _Floats, alpha: _Floats) -> _Floats:
+def _rounding(p: _Floats, logs: _Floats, alpha: _Floats) -> _Floats:
     """Return more than what rounding makes of `_divergence`: near α = 1 it divides small differences."""
-    sizes: _Floats = 1 + alpha * (np.abs(np.log(p)) + np.abs(np.log(q)))
+    sizes: _Floats = 1 + alpha * (np.abs(np.log(p)) + np.abs(logs))
     return 2.0**-50 * sizes / (alpha - 1)
 
 
-def _divergence(p: _Floats, q: _Floats, alpha: _Floats) -> _Floats:
-    """Return the Rényi divergence of Bernoulli(p) from Bernoulli(q), shape (orders, shares)."""
+def _divergence(p: _Floats, logs: _Floats, alpha: _Floats) -> _Floats:
+    """Return the Rényi divergence of Bernoulli(p) from Bernoulli(q) at each ln q, shape (orders, logs)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        heads = alpha * np.log(p) + (1 - alpha) * np.log(q)
-        tails = alpha * np.log1p(-p) + (1 - alpha) * np.log1p(-q)
+        heads = alpha * np.log(p) + (1 - alpha) * logs
+        tails = alpha * np.log1p(-p) + (1 - alpha) * np.log1p(-np.exp(logs))
         found: _Floats = np.logaddexp(heads, np.where(p == 1, -np.inf, tails)) / (alpha - 1)
     return np.where(np.isnan(found), np.inf, found)

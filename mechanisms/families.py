@@ -121,7 +121,12 @@ def _shared(name: str, reference: str) -> int:
     >>> _shared("laplace-naive-float64", "subnormal.mechanisms.laplace.naive:FLOAT64")
     3
     """
-    return len({*re.split("[.:_]", reference.lower())} & {*name.split("-")})
+    return len(_words(reference) & {*name.split("-")})
+
+
+@cache
+def _words(reference: str) -> frozenset[str]:
+    return frozenset(re.split("[.:_]", reference.lower()))
 
 
 def is_member(mechanism: Mechanism[Any, Any, Any]) -> bool:

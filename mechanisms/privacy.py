@@ -196,7 +196,7 @@ class Zcdp:
         require_nonnegative("epsilon", epsilon)
         if self.rho == 0:
             return 0.0
-        order = _best_order(lambda a: a * ((1 + a) * self.rho - epsilon) + _order_cost(a), self.rho)
+        order = _best_order(lambda a: (1 + 2 * a) * self.rho - epsilon - math.log1p(1 / a))
         exponent = (order - 1) * (order * Fraction(self.rho) - rational("epsilon", epsilon)) + _order_cost_up(order)
         return 1.0 if exponent >= 0 else float_up(min(Fraction(1), exp_bounds(max(exponent, _LEAST_EXPONENT))[1]))
 
@@ -210,7 +210,7 @@ class Zcdp:
         if self.rho == 0 or delta == 1:
             return 0.0
         needed = -log_bounds(Fraction(delta))[0]
-        order = _best_order(lambda a: (1 + a) * self.rho + (float(needed) + _order_cost(a)) / a, self.rho)
+        order = _best_order(lambda a: a * (a * self.rho) - float(needed) + math.log1p(a))
         return float_up(max(Fraction(0), order * Fraction(self.rho) + (needed + _order_cost_up(order)) / (order - 1)))
 
     def claim(self, delta: float) -> Claim:
@@ -241,30 +241,20 @@ class ApproximateZcdp(Claim):
 _LEAST_EXPONENT = Fraction(-760)  # e^−760 lies below the least positive float, to which δ is then rounded up
 
 
-def _order_cost(excess: float) -> float:
-    """Return α·ln(1−1/α) − ln(α−1), given a = α − 1: orders lie as near to 1 as floats to 0."""
-    return (1 + excess) * (math.log(excess) - math.log1p(excess)) - math.log(excess)
-
-
 def _order_cost_up(order: Fraction) -> Fraction:
     return order * log_bounds(1 - 1 / order)[1] - log_bounds(order - 1)[0]
 
 
-def _best_order(cost: Callable[[float], float], rho: float) -> Fraction:
-    """Return an order α > 1 near the least cost. Any order gives a sound bound; a better one, a smaller.
+def _best_order(slope: Callable[[float], float]) -> Fraction:
+    """Return the order α > 1 of least cost. Any order gives a sound bound; a better one, a smaller.
 
-    Good orders lie within a few powers of e of 1 ± √(1/ρ) to 1/ρ, whatever ε and δ are.
+    slope: has the sign of the cost's derivative, given a = α − 1, as orders lie as near to 1 as floats to 0; rising.
     """
-    from scipy.optimize import minimize_scalar
-
-    bounds = (max(-700.0, -30.0 - max(0.0, math.log(rho))), min(700.0, 40.0 + max(0.0, -math.log(rho))))
-    minimum = minimize_scalar(
-        lambda log: min(max(cost(math.exp(log)), -1e300), 1e300),  # scipy warns of infinities
-        bounds=bounds,
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
-    return 1 + Fraction(math.exp(float(minimum.x)))
+    low, high = -700.0, 700.0  # of ln a
+    for _ in range(64):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(math.exp(middle)) < 0 else (low, middle)
+    return 1 + Fraction(math.exp(high))
 
 
 def compose(*claims: Claim) -> Claim:

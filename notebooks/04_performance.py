@@ -117,8 +117,9 @@ explore(
 # %% [markdown]
 # $n$ outcomes have $n - 1$ inner edges, and each lies inside at most one of the $2^w$ intervals of a $w$-bit word. So
 # $$\Pr[\text{more than one word}] \le (n-1)\,2^{-w}, \qquad\text{whatever the data.}$$
-# At $w = 64$ and a million outcomes that is one draw in $10^{13}$. Small words can be tried on every bit string, by the
-# very code that draws with 64:
+# At $w = 64$ and a million outcomes that is one draw in $10^{13}$. (Among more than $2^{17}$ outcomes a single draw
+# first tries 256 uniform proposals, which take as many words whatever the data.) Small words can be tried on every bit
+# string, by the very code that draws with 64:
 
 # %%
 for word_bits in (3, 4, 6, 8):

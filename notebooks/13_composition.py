@@ -46,8 +46,8 @@ from explore import explore
 from pictures import Panel, picture
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.composition import leak_growth, other_accountants
-from subnormal.audit.composition.closed_forms import gaussian, randomized_response
-from subnormal.audit.composition.composition import buckets
+from subnormal.audit.composition.buckets import buckets
+from subnormal.mechanisms.composition.closed_forms import gaussian, randomized_response
 from subnormal.mechanisms.privacy import Zcdp
 
 # %% [markdown]

@@ -1,6 +1,7 @@
-"""The default report, made once for all tests that read it, and a browser for the tests of a file."""
+"""The default report, made once for all tests that read it, a browser for the tests of a file, and a clock."""
 
 import pickle
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,6 +26,16 @@ def families_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the families of the tests' own mechanisms known: no claim is tried where nobody says what is adjacent."""
     own: tuple[Family[Any, Any], ...] = (synthetic.FAMILY, textbook.FAMILY)
     monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, *own))
+
+
+@pytest.fixture
+def own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other processes of a busy machine take does not count: a check then has the seconds that it is given.
+
+    For functions that neither sleep nor ask another process.
+    """
+    for clock in ("monotonic", "perf_counter"):
+        monkeypatch.setattr(time, clock, time.process_time)
 
 
 @pytest.fixture(scope="module")

@@ -154,15 +154,19 @@ def _reachable(pairs: Floats, data: Floats, sigma: float) -> NDArray[np.bool_]:
     owner = np.repeat(np.arange(len(pairs)), radial)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(radial) - radial, radial)
     lengths = radius((first_radial[owner] + step) * UNIT, sigma)
+    first, second, least = pairs[owner, 0], pairs[:, 1], angular[radial > 0].min(initial=CANDIDATES)
     for turn in range(angular.max(initial=0)):
-        left = angular[owner] > turn
-        owner, lengths = owner[left], lengths[left]
+        if turn >= least:
+            left = angular[owner] > turn
+            owner, lengths, first = owner[left], lengths[left], first[left]
         place = (first_angular + turn) * UNIT % 1.0
         cosine, sine = direction(np.where(place == 0, 1.0, place))
-        hit = data[0] + lengths * cosine[owner] == pairs[owner, 0]
-        candidates = np.flatnonzero(hit)
+        sums = cosine[owner]
+        sums *= lengths
+        sums += data[0]
+        candidates = np.flatnonzero(sums == first)
         of = owner[candidates]
-        found[of[data[1] + lengths[candidates] * sine[of] == pairs[of, 1]]] = True
+        found[of[data[1] + lengths[candidates] * sine[of] == second[of]]] = True
     return found
 
 

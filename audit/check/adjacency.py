@@ -22,6 +22,7 @@ from subnormal.audit.check.datasets import differ_by_one, differ_in_one, records
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
 from subnormal.audit.check.repetition import with_repetition
+from subnormal.audit.check.search import is_one_input
 from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.privacy import require_positive
 
@@ -160,7 +161,7 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
 
     Raises:
         TypeError: it is none of these, or `data` is missing or no strategy.
-        ValueError: an empty sequence of pairs.
+        ValueError: an empty sequence of pairs, or one without two inputs that differ.
     """
     from hypothesis import strategies as st
 
@@ -173,6 +174,9 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
         return cast("SearchStrategy[Pair]", with_repetition(adjacent))
     if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):
         return _of_sequence(adjacent)
+    if any(adjacent is one for one in (change_one, add_or_remove, within)):
+        call = "within(1)" if adjacent is within else f"{adjacent.__name__}()"
+        raise TypeError(f"adjacent must be what {adjacent.__name__} returns, not itself: call it, as {call}")
     if data is None:
         raise TypeError("data must be given: a Hypothesis strategy of the inputs, or pairs=[(x, y), ...] instead")
     if isinstance(adjacent, Adjacency):
@@ -200,6 +204,8 @@ def _of_sequence(given: Sequence[Any]) -> SearchStrategy[Pair]:
     for place, pair in enumerate(given):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(f"pairs[{place}] must be two inputs (x, y), got {quoted(repr(pair))}")
+    if all(map(is_one_input, given)):
+        raise ValueError(f"pairs must hold two inputs that differ, got {quoted(repr(given[0]))}")
     return st.sampled_from([tuple(pair) for pair in given])
 
 

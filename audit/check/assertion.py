@@ -30,19 +30,20 @@ from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
 from subnormal.audit.check.check import check
-from subnormal.audit.check.function import Function, isolated
+from subnormal.audit.check.function import Function, OverTimeError, isolated
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Runs, Suspicion, runs_needed
-from subnormal.audit.check.words import claim_words, lines
+from subnormal.audit.check.search import is_one_input
+from subnormal.audit.check.words import claim_words, lines, shown
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcomes import as_outcome
-from subnormal.audit.text import given
+from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.numerics.mpfr import float_up
-from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.privacy import Claim, require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -105,7 +106,10 @@ class _Release:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What is tried on one pair of inputs. alpha: this pair's own share. event: None, to be learned."""
+    """What is tried on one pair of inputs. alpha: this pair's own share. event: None, to be learned.
+
+    deadline: on the monotonic clock.
+    """
 
     function: Function
     pair: Pair
@@ -113,24 +117,34 @@ class _Trial:
     alpha: float
     runs: int
     event: Event | None
+    deadline: float
 
     def result(self, release: _Release, *, at_zero: str | None = None) -> Result | None:
         """Return what `runs` runs of each world show.
 
         at_zero: a note, where the pair stands for another one: then runs are spent only on an event that promises to
         be decided by them, and the result is None without one.
+
+        Raises ValueError where the time is over before these runs are made, and those that were show no violation.
         """
         started, function = time.monotonic(), replace(self.function, function=release, runs=0, seconds=0.0)
-        tried = Runs(function, lambda data_in, data_out: self.claim, SEED, math.inf)
+        tried = Runs(function, lambda data_in, data_out: self.claim, SEED, self.deadline)
+        planned = training = min(TRAINING_MOST, max(TRAINING_LEAST, int(TRAINING * self.runs)))
         if self.event is not None and isinstance(self.claim, Claim):
-            training, suspicion = 0, Suspicion(self.claim, self.event, 0.0)
+            planned, training, suspicion = 0, 0, Suspicion(self.claim, self.event, 0.0)
         else:
-            training = min(TRAINING_MOST, max(TRAINING_LEAST, int(TRAINING * self.runs)))
-            suspicion = tried.suspicion(self.pair, training, screening=False, event=self.event)
+            try:
+                with function.within(tried.left() / 2):
+                    suspicion = tried.suspicion(self.pair, planned, screening=False, event=self.event, fewer=True)
+            except OverTimeError:
+                raise self._over_time(0, planned, function, started) from None
+            training = function.runs // 2
         promised = suspicion.growth * self.runs >= -math.log(self.alpha)
         if at_zero is not None and not (promised and release.only_floats):
             return None
         evidence = tried.judge(self.pair, suspicion, self.alpha, training, most=self.runs)
+        if evidence.verdict is not Verdict.VIOLATED and evidence.runs < self.runs:
+            raise self._over_time(evidence.runs, planned, function, started)
         return Result(
             verdict=evidence.verdict,
             function=function.name,
@@ -147,6 +161,15 @@ class _Trial:
             seconds=time.monotonic() - started,
             seed=SEED,
             place=function.place,
+        )
+
+    def _over_time(self, made: int, training: int, function: Function, started: float) -> ValueError:
+        """Return the error where so many runs that judge were made. training: runs that were to learn an event."""
+        a_run = (time.monotonic() - started) / max(1, function.runs)
+        needed = math.ceil(2 * a_run * 2 * (self.runs + training))  # twice as many: the next time is no shorter
+        return ValueError(
+            f"the seconds are over after {made:,} of {self.runs:,} runs on each input that judge the claim, which show "
+            f"no violation: one run takes {short(a_run, 2)} s, so give {function.name} seconds={needed}, or fewer runs"
         )
 
 
@@ -167,7 +190,7 @@ def assert_private(
 ) -> None:
     """Raise NotPrivateError where release(data) is seen to break its claim: on this pair of inputs, or on any pair.
 
-    No error means that so many runs showed no violation. It does not mean that the release is private.
+    No error means that the runs showed no violation. It does not mean that the release is private.
 
     With data_in and data_out, the release is called on these inputs. Two plain numbers stand for all numbers as far
     apart: the claim is taken to cover those as well. Floats are finest at zero, so rounding shows best there: 1 + noise
@@ -200,17 +223,21 @@ def assert_private(
         event: what the attacker looks for: an event of `attacks.core.events`, or a function of one outcome that returns
             a bool. That function sees lists, arrays and sets as tuples, mappings as sorted tuples of items, and
             exceptions as `Refused`. None: an event is learned from runs of its own.
-        seconds: of the whole check where a pair is searched; a pair that is given takes its runs, however long.
+        seconds: of the whole check; one call of the release is never interrupted. Where a pair is searched, as many of
+            the runs are made as the time allows. A pair that is given takes all its runs, or there is no verdict.
 
     Raises:
         NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
-        ValueError: no verdict is possible: an argument is out of range, there are fewer runs than could show a
-            violation (the message says how many are needed, or how much time), or release raised in every run.
+        ValueError: no verdict is possible: an argument is out of range, both inputs are one, there are fewer runs than
+            could show a violation (the message says how many are needed), the time is over before the runs are made
+            (it says how much they need), or release raised in every run.
         TypeError: release cannot be called with the data alone, an outcome cannot be compared for certain, as an object
             of a class of your own or a generator, or the arguments state two pairs, no pair, two claims or none.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    require_positive("seconds", seconds)
+    deadline = time.monotonic() + seconds
     stated, runs = _stated(epsilon, delta, claim), operator.index(runs)
     one_pair = data_in is not _NOT_GIVEN
     if (
@@ -228,18 +255,21 @@ def assert_private(
         if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
             raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
         return
+    _require_two(data_in, data_out)
     at_zero = _at_zero(data_in, data_out) if event is None else None
     share = alpha if at_zero is None else alpha / 2
     _require_enough(runs, share, stated)
     looked_for = event if event is None or hasattr(event, "to_json") else Predicate(event)
     function, pair = audited_function(release), (data_in, data_out)
-    trial = _Trial(function, pair, stated, share, runs, cast("Event | None", looked_for))
+    trial = _Trial(function, pair, stated, share, runs, cast("Event | None", looked_for), deadline)
     with isolated(SEED):
         watched = _Release(release)
         _raise(trial.result(watched))
         if not watched.answered:
             last = f"{type(watched.error).__name__}: {watched.error}"
-            raise ValueError(f"release raised in every run on both inputs, so nothing was tried; the last: {last}")
+            raise ValueError(
+                f"{function.name} raised in every run on both inputs, so nothing was tried; the last: {last}"
+            )
         if at_zero is not None and watched.only_floats:
             _raise(_tried_at_zero(replace(trial, pair=at_zero), release, pair))
 
@@ -252,6 +282,12 @@ def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyC
     if not isinstance(claim, AnyClaim):
         raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {claim!r}")
     return claim
+
+
+def _require_two(data_in: Any, data_out: Any) -> None:
+    """Raise ValueError where nothing tells the inputs apart: no release could break its claim on them."""
+    if is_one_input((data_in, data_out)):
+        raise ValueError(f"data_in and data_out are one input, {shown(data_in)}: name two neighbouring inputs")
 
 
 def _require_enough(runs: int, alpha: float, claim: AnyClaim) -> None:

@@ -51,6 +51,7 @@ LEARN = (
     1 << 14,
     1 << 16,
 )  # runs of each world that an event is learned on
+REGRESSING = 10  # times as long as others of its size takes the first step of learning that has a regression
 ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
 BATCH = 1 << 14  # runs of a batch that judges, at the most
 
@@ -112,14 +113,25 @@ class Runs:
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def suspicion(
-        self, pair: Pair, runs: int, *, screening: bool, readable: bool = False, event: Event | None = None
+        self,
+        pair: Pair,
+        runs: int,
+        *,
+        screening: bool,
+        readable: bool = False,
+        event: Event | None = None,
+        fewer: bool = False,
     ) -> Suspicion:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
         screening: one event is learned, and looked at for every point; else two for each point, one of them from the
         features that a reader sees. readable: only these, in screening. event: one that is given, in their place.
+        fewer: on the runs that time allows. Raises OverTimeError where it allows none.
         """
-        drawn, half, found = self.draw(pair, runs), runs // 2, points(self._claimed(*pair))
+        drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
+        half = len(drawn[0]) // 2
+        if half == 0:
+            raise OverTimeError
         fresh = (drawn[0][half:], drawn[1][half:])
         if event is not None:
             return _fastest([event] * len(found), found, fresh)
@@ -207,7 +219,7 @@ class Runs:
         """Return an event to judge by, and the runs of each world that it was learned on.
 
         More runs are spent on learning until the event promises to be decided in the time that is left, or until
-        learning has taken a quarter of that time.
+        learning has taken a quarter of that time. The first step with a regression may take half of it.
         """
         started, share, needed = time.monotonic(), self.left() / 4, -math.log(alpha)
         for place, runs in enumerate(LEARN):
@@ -215,9 +227,12 @@ class Runs:
             suspicion = self.suspicion(pair, runs, screening=False)
             a_run = (self._function.seconds - spent) / (self._function.runs - called)  # of this pair
             affordable = self.left() / max(1e-9, a_run) / 2
-            taken = time.monotonic() - before
+            now = time.monotonic()
+            ahead = 4 * (now - before)  # of the next step
+            slow = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
+            late = now - started + ahead > share or (slow and now - started + REGRESSING * ahead > 2 * share)
             enough = suspicion.growth * affordable > ENOUGH * needed and suspicion.growth * runs > needed
-            if enough or time.monotonic() - started + 4 * taken > share or place == len(LEARN) - 1:
+            if enough or late or place == len(LEARN) - 1:
                 break
         return suspicion, runs
 

@@ -175,6 +175,12 @@ def written(pair: Pair) -> list[str]:
     return [literal(data) or _digest(data) for data in pair]
 
 
+def is_one_input(pair: Pair) -> bool:
+    """Return whether nothing tells the two inputs apart, so that they are no neighbours."""
+    one, other = written(pair)
+    return one == other
+
+
 def _digest(data: Any) -> str:
     try:
         return hashlib.sha256(pickle.dumps(data)).hexdigest()

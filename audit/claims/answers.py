@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from subnormal.audit.claims.holding import Answer, RefusedError
 from subnormal.audit.targets import serve
@@ -41,6 +41,8 @@ class Package:
         """The file of its answers."""
         return FOLDER / f"{self.name.replace('-', '_')}.py"
 
+
+Source: TypeAlias = tuple[Package, Path]  # a package, and the interpreter that has it
 
 PACKAGES = (
     Package("subnormal"),
@@ -73,12 +75,23 @@ def interpreter(one: Package, version: str, below: Path) -> Path:
         try:
             metadata.version(one.name)
         except metadata.PackageNotFoundError:
-            raise LookupError(f"{one.name} is not installed here; name a version, as {one.name}==1.0") from None
+            advice = f"install it, or name one of its versions, as {one.name}==VERSION"
+            raise LookupError(f"{one.name} is not installed here: {advice}") from None
         return Path(sys.executable)
     pinned = f"{one.name}=={version}"
     wanted = Environment((pinned, *one.requires), (pinned,) if one.bare else (), below)
     install(wanted)
     return wanted.interpreter
+
+
+def source(release: str) -> Source:
+    """Return a package, as "opendp" or "opendp==0.16.0", and the interpreter that has it: a release's is in the cache.
+
+    Raises LookupError and NotInstalledError as `package` and `interpreter` do.
+    """
+    name, _, version = release.partition("==")
+    one, cache = package(name), Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return one, interpreter(one, version, cache / "subnormal" / "environments")
 
 
 class Answering:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from subnormal.audit.claims.kind import Bounds, clipped
-from subnormal.audit.composition.composition import Composition
-from subnormal.audit.composition.privacy_buckets import LOSS_MAX, Masses, fill_buckets
+from subnormal.mechanisms.composition.composition import Composition
+from subnormal.mechanisms.composition.privacy_buckets import LOSS_MAX, Masses, fill_buckets
 from subnormal.mechanisms.numerics.interval import Interval, exp, expm1, interval, log, log1p
 
 COUNT = 4_000  # buckets

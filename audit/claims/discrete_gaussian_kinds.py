@@ -10,9 +10,9 @@ import numpy as np
 
 from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, least_epsilon, steps_count
-from subnormal.audit.composition.composition import Composition
-from subnormal.audit.composition.privacy_buckets import Masses, fill_buckets
-from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, largest
+from subnormal.mechanisms.composition.composition import Composition
+from subnormal.mechanisms.composition.privacy_buckets import Masses, fill_buckets
+from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, largest, log
 from subnormal.mechanisms.privacy import Zcdp
 
 REACH = 45  # standard deviations, beyond which all is less than 10^-400 of what 10^-300 is attained with
@@ -67,14 +67,20 @@ def chance(sigma: float, place: int) -> Interval:
 
 
 def _epsilon(sigma: float, steps: int, delta: float) -> Bounds:
-    """Several steps are counted in buckets; from above they are also concentrated, with ρ = T/2σ²."""
+    """Several steps are counted in buckets; from above they are also concentrated, with ρ = T/2σ².
+
+    The sum of all noise is symmetric. So with a chance of 1/2 it is not negative, and the loss is ρ at least: δ(ε) is
+    (1 − e^(ε − ρ))/2 at least.
+    """
     noise = _noise(sigma)
     one = least_epsilon(noise.delta_at, delta)
     if steps == 1:
         return one
     low, up = composed(lambda count: [_release(noise, count)], steps, delta)
-    rho = (interval(steps) / (2 * interval(sigma) * sigma)).floats()[1]
-    return max(one[0], low), min(up, Zcdp(rho).epsilon(delta))
+    rho = interval(steps) / (2 * interval(sigma) * sigma)
+    share = 1 - 2 * interval(delta)
+    usual = (rho + log(share)).floats()[0] if share.low > 0 else 0.0
+    return max(one[0], low, usual), min(up, Zcdp(rho.floats()[1]).epsilon(delta))
 
 
 def _release(noise: _Noise, count: int) -> Composition:

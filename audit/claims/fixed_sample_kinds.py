@@ -18,9 +18,9 @@ from subnormal.audit.claims import sampling_kinds
 from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, steps_count
 from subnormal.audit.claims.noise_kinds import gaussian_epsilon, mu_of
-from subnormal.audit.composition import closed_forms
-from subnormal.audit.composition.composition import Composition
-from subnormal.audit.composition.privacy_buckets import ROUNDING, Grid, Masses, fill_buckets
+from subnormal.mechanisms.composition import closed_forms
+from subnormal.mechanisms.composition.composition import Composition
+from subnormal.mechanisms.composition.privacy_buckets import ROUNDING, Grid, Masses, fill_buckets
 
 
 def _gaussian(sigma: float, sample: int, left_out: int, steps: int, delta: float) -> Bounds:

@@ -8,7 +8,7 @@ from typing import Any
 
 from subnormal.audit.claims.composed import composed, response_epsilon
 from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, least_epsilon, steps_count
-from subnormal.audit.composition import closed_forms
+from subnormal.mechanisms.composition import closed_forms
 from subnormal.mechanisms.numerics.interval import (
     Interval,
     exp,
@@ -160,7 +160,7 @@ NOISE_KINDS = (
         _scale_steps_delta,
         _laplace,
         False,
-        "Balle, Barthe, Gaboardi 2020, Theorem 3; the composition is counted in buckets",
+        "Balle, Barthe, Gaboardi 2018 (the privacy profile of Laplace noise); the composition is counted in buckets",
     ),
     Kind(
         "discrete-laplace",

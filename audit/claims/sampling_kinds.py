@@ -12,9 +12,9 @@ import numpy as np
 from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, least_epsilon, steps_count
 from subnormal.audit.claims.noise_kinds import gaussian_delta_at, gaussian_epsilon, laplace_epsilon, mu_of
-from subnormal.audit.composition import closed_forms
-from subnormal.audit.composition.composition import Composition
-from subnormal.audit.composition.privacy_buckets import ROUNDING, Masses, fill_buckets
+from subnormal.mechanisms.composition import closed_forms
+from subnormal.mechanisms.composition.composition import Composition
+from subnormal.mechanisms.composition.privacy_buckets import ROUNDING, Masses, fill_buckets
 from subnormal.mechanisms.numerics.interval import (
     Interval,
     exp,

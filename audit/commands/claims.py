@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,26 +17,11 @@ from subnormal.audit.engine.process_pool import each_of, local
 from subnormal.audit.text import counted, short
 
 if TYPE_CHECKING:
-    from subnormal.audit.claims.answers import Package
-    from subnormal.audit.claims.holding import Answer, Held, Said
+    from subnormal.audit.claims.answers import Source
+    from subnormal.audit.claims.holding import Held, Said
+    from subnormal.audit.claims.rows import Answers
 
 EXAMPLES = 100
-Answers = Mapping[tuple[str, str], "Answer"]
-Source = tuple["Package", Path]  # a package, and the interpreter that has it
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What one row asks. ends: the time (s since the epoch) when all rows end; share: of the time that is left."""
-
-    accountant: str
-    kind: str
-    examples: int
-    seed: int
-    tolerance: float
-    least_delta: float
-    ends: float
-    share: float
 
 
 @click.command()
@@ -111,7 +92,7 @@ def claims(
     that misses most is shown.
 
     \b
-      subnormal claims --against dp-accounting
+      subnormal claims --against dp-accounting==0.6.0 --kind sampled-gaussian
       subnormal claims --against opendp==0.16.0 --kind threshold
       subnormal claims --against opacus==1.1.3 --kind sampled-gaussian
       subnormal claims my_module:epsilon_of --kind gaussian
@@ -122,6 +103,7 @@ def claims(
     mistake in the call, 3 nothing was answered. docs/claims.md lists the kinds.
     """
     from subnormal.audit.claims.kinds import KINDS, kind
+    from subnormal.audit.claims.rows import Row, as_json, held
 
     if (function is None) == (against is None):
         raise click.UsageError("name a FUNCTION, or a package with --against")
@@ -138,12 +120,13 @@ def claims(
             raise click.UsageError(f"{against} is not asked about {', '.join(names)}")
         with local(1 if source is None else jobs) as executor:
             ends, left = time.time() + seconds, len(asked)
+            here = source is None or executor.window == 1
+            shares = (min(1.0, executor.window / (left - number)) for number in range(left))
             rows = [
-                Row(*one, examples, seed, tolerance, least_delta, ends, min(1.0, executor.window / (left - number)))
-                for number, one in enumerate(asked)
+                Row(*one, examples, None if here else source, seed, tolerance, least_delta, ends, share)
+                for one, share in zip(asked, shares, strict=True)
             ]
-            served: Answers | Source = answers if source is None or executor.window == 1 else source
-            for one in each_of(executor, _held, served, rows):
+            for one in each_of(executor, held, answers if here else {}, rows):
                 found.append(one)
                 tell(f"{len(found)} of {left}: {one.accountant}, {one.kind}")
     if form == "json":
@@ -155,25 +138,6 @@ def claims(
         sys.exit(3)
     if fail_on_violation and any(one.violated for one in found):
         sys.exit(1)
-
-
-def _held(source: Answers | Source, row: Row) -> Held:
-    """Return what is found of one row. source: what answers, or the package, of which a process is started."""
-    from subnormal.audit.claims.answers import of_package
-    from subnormal.audit.claims.holding import hold
-    from subnormal.audit.claims.kinds import kind
-
-    with of_package(*source) if isinstance(source, tuple) else nullcontext(source) as answers:
-        return hold(
-            row.accountant,
-            answers[row.accountant, row.kind],
-            kind(row.kind),
-            examples=row.examples,
-            seconds=row.share * max(0.0, row.ends - time.time()),
-            seed=row.seed,
-            tolerance=row.tolerance,
-            least_delta=row.least_delta,
-        )
 
 
 @contextmanager
@@ -196,11 +160,10 @@ def _answers(
             raise click.BadParameter(str(error), param_hint="FUNCTION") from None
         yield {(function, names[0]): answers.of_function(called)}, None
         return
-    name, _, version = (against or "").partition("==")
-    tell(f"installing {against}" if version else "")
+    release = against or ""
+    tell(f"installing {release}" if "==" in release else "")
     try:
-        one = answers.package(name)
-        python = answers.interpreter(one, version, _folder())
+        one, python = answers.source(release)
     except LookupError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--against") from None
     except NotInstalledError as error:
@@ -210,38 +173,6 @@ def _answers(
             yield known, (one, python)
     except TargetError as error:
         raise Failure(str(error)) from None
-
-
-def _folder() -> Path:
-    """Return the folder of the environments of releases, in the user's cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "subnormal" / "environments"
-
-
-def as_json(one: Held) -> dict[str, Any]:
-    """Return what was found as JSON values; "inf" stands for infinity."""
-
-    def number(value: float | None) -> Any:
-        return "inf" if value == math.inf else value
-
-    def said(answer: Any) -> Any:
-        if answer is None:
-            return None
-        numbers = {"said": answer.said, "low": answer.low, "up": answer.up, "shortfall": answer.shortfall}
-        return {"parameters": dict(answer.parameters), **{key: number(value) for key, value in numbers.items()}}
-
-    return {
-        "accountant": one.accountant,
-        "kind": one.kind,
-        "verdict": one.verdict,
-        "answered": one.examples,
-        "refused": one.refused,
-        "reason": one.why,
-        "rounded": one.rounded,
-        "shortest": said(one.shortest),
-        "violated": said(one.violated),
-        "loose": number(one.factor),
-        "loosest": said(one.loosest),
-    }
 
 
 def _print(found: list[Held]) -> None:

@@ -97,6 +97,7 @@ def compose(
       subnormal compose --gaussian 1 --sampling 0.01 --runs 10000 --delta 1e-5
       subnormal compose --attack grid-precision --mechanism laplace-exact
       subnormal compose --attack batch-clipping --mechanism dp-sgd-batch-clipping --budget 9
+
     Without a mechanism: the growth of leaks. For every member whose exact law violates its claim, and for its exact
     twin, it shows δ(r·ε) for r = 1 to 2^18 runs. Attacks that take seconds need --attack.
 

@@ -37,8 +37,8 @@ def composed(
 
     Raises UsageError for options that exclude or need each other, BadParameter for a file without a readable pair.
     """
-    from subnormal.audit.composition import closed_forms
     from subnormal.audit.composition.comparison import Subject
+    from subnormal.mechanisms.composition import closed_forms
 
     named = {
         "--mechanism": mechanism,
@@ -106,9 +106,10 @@ def recorded(path: Path, alpha: float | None, count: int) -> Subject:
 
     Raises BadParameter, with the path, if the file has no such pair.
     """
+    from subnormal.audit.composition.buckets import count_bounds, probabilities
     from subnormal.audit.composition.comparison import Subject
-    from subnormal.audit.composition.composition import Composition, count_bounds, probabilities
-    from subnormal.audit.composition.privacy_buckets import fill_buckets
+    from subnormal.mechanisms.composition.composition import Composition
+    from subnormal.mechanisms.composition.privacy_buckets import fill_buckets
 
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from subnormal.mechanisms.core.mechanism import AnyMechanism
     from subnormal.mechanisms.core.pair_boxes import Cube
 
+TEXT_WIDTH = 56  # columns of a domain's text in the help
 CHECKER = Path(__file__).parents[1] / "certificate_checker.py"
 STAGES = {
     "pairs_of": "listing pairs",
@@ -38,7 +41,14 @@ class _Prove(click.Command):
         from subnormal.mechanisms.families import FAMILIES
 
         with formatter.section("Domains, with their default options"):
-            formatter.write_dl([(one.name, one.domain().text) for one in FAMILIES if one.domain is not None])
+            domains = ((one.name, one.domain().text) for one in FAMILIES if one.domain is not None)
+            formatter.write_dl([(name, "\b\n" + "\n".join(_lines(text))) for name, text in domains])
+
+
+def _lines(domain: str) -> Iterator[str]:
+    """Yield the lines of a domain's text, which is broken at commas."""
+    for line in wrap(domain.replace(",", ", "), TEXT_WIDTH):
+        yield line.replace(", ", ",")
 
 
 @click.command(cls=_Prove)
@@ -91,7 +101,12 @@ def prove(
 
     known(member, name, "--mechanism")
     mechanism = member(name)
+    if (without := _without_domain(mechanism)) is not None:
+        raise click.BadParameter(without, param_hint="--mechanism")
     domain = _domain(mechanism, text)
+    if certificate is not None:
+        with file_mistakes("--certificate"), tempfile.TemporaryFile(dir=certificate.parent):
+            pass  # a folder that cannot be written to is found before the work
     try:
         with redirect_stdout_to_stderr(), local(jobs) as executor:
             evidence = every_pair.decide(mechanism, domain, partial(_each, executor))
@@ -104,6 +119,16 @@ def prove(
         _write_certificate(certificate, mechanism, domain, evidence)
     if fail_on_violation and evidence.verdict == "VIOLATED":
         sys.exit(1)
+
+
+def _without_domain(mechanism: AnyMechanism) -> str | None:
+    """Return what is wrong with a mechanism whose family has no domain; None for any other."""
+    from subnormal.mechanisms.families import FAMILIES
+
+    families = [one.name for one in FAMILIES if one.domain is not None]
+    if mechanism.family in families:
+        return None
+    return f"{mechanism.name} is of the family {mechanism.family}, which has no domain; {', '.join(families)} have one"
 
 
 def _domain(mechanism: AnyMechanism, text: str | None) -> Domain[Any, Any] | Cube[Any]:

@@ -23,6 +23,7 @@ def vectors(out: Path, names: Sequence[str]) -> None:
     """
     from subnormal.attacks.catalogue import attack, chosen, on_outcomes
     from subnormal.audit.report import atomic_write
+    from subnormal.audit.text import counted
     from subnormal.audit.vectors import file_name, to_json
 
     for name in names:
@@ -40,4 +41,4 @@ def vectors(out: Path, names: Sequence[str]) -> None:
             done()
     with file_mistakes():
         atomic_write.write(out, files)
-    click.echo(f"{len(files)} vectors: {out}", err=True)
+    click.echo(f"{counted(len(files), 'vector')}: {out}", err=True)

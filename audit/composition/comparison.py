@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from subnormal.audit.composition import other_accountants
-from subnormal.audit.composition.composition import Composition
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import Axis, Floats, Frame, Panel
+from subnormal.mechanisms.composition.composition import Composition
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
 POINTS = 33  # of a curve
@@ -49,7 +49,7 @@ class Subject:
 
         By bisection: more runs never have a smaller δ(ε). Raises ValueError where most is below 1.
 
-        >>> from subnormal.audit.composition.closed_forms import gaussian
+        >>> from subnormal.mechanisms.composition.closed_forms import gaussian
         >>> Subject("σ = 10", (gaussian(10.0),)).runs_beyond(Claim(2.0, 1e-5))
         26
         """

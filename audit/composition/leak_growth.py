@@ -10,14 +10,15 @@ import numpy as np
 
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.composition import other_accountants
+from subnormal.audit.composition.buckets import buckets
 from subnormal.audit.composition.comparison import Subject
-from subnormal.audit.composition.composition import COUNT, buckets
 from subnormal.audit.engine.pairs import Crossing, adjacent_worlds, crossings
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.audit.report import svg
 from subnormal.audit.report.svg import Axis, Frame, Panel
 from subnormal.audit.text import given
+from subnormal.mechanisms.composition.composition import COUNT
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from subnormal.audit.composition.composition import Composition, boundary
-from subnormal.audit.composition.fft_convolution import EXPONENT_MAX, Floats
-from subnormal.audit.composition.hockey_stick import at_some_run, conversion, log_moment
+from subnormal.mechanisms.composition.composition import Composition, boundary
+from subnormal.mechanisms.composition.fft_convolution import EXPONENT_MAX, Floats
+from subnormal.mechanisms.composition.hockey_stick import at_some_run, conversion, log_moment
 from subnormal.mechanisms.privacy import require_nonnegative, require_positive
 
 ORDERS = 400  # of Rényi divergence

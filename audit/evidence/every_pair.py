@@ -264,9 +264,8 @@ def _written(law: exact.Described) -> Iterator[object]:
         yield atoms if isinstance(atoms, range) else [identity(atom) for atom in atoms]
     for numbers in (law.ends, law.low, law.high):
         array = integers(numbers)
-        yield array.tobytes() if array.dtype == np.int64 else array.tolist()
-    yield law.denominator
-    yield law.rest
+        yield array.tobytes() if array.dtype == np.int64 else list(map(hex, array.tolist()))
+    yield from map(hex, (law.denominator, *law.rest.as_integer_ratio()))  # Python writes no long integer in decimals
     if law.powers is not None:
         yield (law.powers.rate, law.powers.exponents.tolist(), law.powers.constants.tolist())
 

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.law import ABSENT, Law, integers
 from subnormal.mechanisms.core.law_alignment import pair
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_ratio
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, gmp_integer, largest_ratio, log_ratio
 
 CURVE_BITS = 256  # of the masses for a curve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """A non-negative rational that is never reduced, because a gcd of million-bit integers is too slow."""
+    """A non-negative rational that is never reduced, because a gcd of million-bit integers is too slow.
+
+    Products are those of GMP, as Python's of such integers take twenty times as long.
+    """
 
     numerator: int
     denominator: int
@@ -29,7 +32,7 @@ class Ratio:
         """Return an integer with the sign of self − other."""
         if self.denominator == other.denominator:
             return self.numerator - other.numerator
-        return self.numerator * other.denominator - other.numerator * self.denominator
+        return int(gmp_integer(self.numerator) * other.denominator - gmp_integer(other.numerator) * self.denominator)
 
     def __lt__(self, other: Ratio | Fraction) -> bool:
         return self._over(other) < 0
@@ -41,21 +44,21 @@ class Ratio:
         return self._over(other) > 0
 
     def __float__(self) -> float:
-        return self.numerator / self.denominator  # Python's integer division is correctly rounded
+        return int(self.numerator) / int(self.denominator)  # Python's integer division is correctly rounded
 
     def plus(self, other: Ratio | Fraction) -> Ratio:
         """Return the sum."""
         if other.numerator == 0:
             return self
-        numerator = self.numerator * other.denominator + other.numerator * self.denominator
-        return Ratio(numerator, self.denominator * other.denominator)
+        numerator = gmp_integer(self.numerator) * other.denominator + gmp_integer(other.numerator) * self.denominator
+        return Ratio(numerator, gmp_integer(self.denominator) * other.denominator)
 
     def above(self, other: Ratio | Fraction) -> Ratio:
         """Return the difference, or 0 if it is negative."""
         if other.numerator == 0:
             return self
-        difference = self.numerator * other.denominator - other.numerator * self.denominator
-        return Ratio(max(0, difference), self.denominator * other.denominator)
+        difference = gmp_integer(self.numerator) * other.denominator - gmp_integer(other.numerator) * self.denominator
+        return Ratio(max(0, difference), gmp_integer(self.denominator) * other.denominator)
 
     def times(self, factor: Fraction) -> Ratio:
         """Return the product."""
@@ -140,28 +143,39 @@ class Direction:
         total = int(np.dot(self.count[positive], difference[positive]))
         return Ratio(total, self.denominator * factor.denominator)
 
-    def loss(self) -> float:
-        """Return the largest ln(P/Q) of an atom or a set of atoms, with P's lower and Q's upper bound; ∞ if Q is 0.
+    def beyond(self, factor: Fraction) -> Direction:
+        """Return the same bounds on the divergence for this factor and all greater ones, without the atoms below it."""
+        left = self.high * factor.denominator > self.other_low * factor.numerator
+        low, other_low = self.low[left], self.other_low[left]
+        return replace(
+            self,
+            count=self.count[left],
+            low=low,
+            high=low if self.high is self.low else self.high[left],
+            other_low=other_low,
+            other_high=other_low if self.other_high is self.other_low else self.other_high[left],
+        )
 
-        The logarithms have an absolute error below 2^−160, so the largest of them is that of the largest ratio.
-        """
+    def loss(self) -> float:
+        """Return the largest ln(P/Q) of an atom or a set of atoms, with P's lower and Q's upper bound; ∞ if Q is 0."""
         pairs = set(zip(self.low.tolist(), self.other_high.tolist(), strict=True))
         pairs.add((self.alone_low * self.other_rest.denominator, self.other_rest.numerator * self.denominator))
         if self.other_high is not self.other_low:
             pairs.add(self._at_once())
-        return max([0.0, *(log_ratio(mass, other) for mass, other in pairs if mass > 0)])
+        return log_ratio(*largest_ratio([(1, 1), *(pair for pair in pairs if pair[0] > 0)]))
 
     def _at_once(self) -> tuple[int, int]:
         """Return (P, Q) of the atoms S at which l_P(S)/(l_Q(S) + s_Q) is largest, over the denominator.
 
         S = {l_P > f·l_Q} for the largest f that such a set proves. The loop starts at f = 1, and each set proves a
-        larger f.
+        larger f, whose set it contains.
         """
-        best = 1, 1
+        best, count, low, other_low = (1, 1), self.count, self.low, self.other_low
         while True:
-            chosen = self.low * best[1] > self.other_low * best[0]
-            mass = int(np.dot(self.count[chosen], self.low[chosen])) + self.alone_low
-            other = int(np.dot(self.count[chosen], self.other_low[chosen])) + self.other_open_mass
+            chosen = low * best[1] > other_low * best[0]
+            count, low, other_low = count[chosen], low[chosen], other_low[chosen]
+            mass = int(np.dot(count, low)) + self.alone_low
+            other = int(np.dot(count, other_low)) + self.other_open_mass
             if mass * best[1] <= other * best[0]:
                 return best
             best = mass, other
@@ -171,8 +185,8 @@ class Direction:
 def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Direction]:
     paired = pair(law_in, law_out)
     same = law_in.denominator == law_out.denominator
-    scale_in, scale_out = (1, 1) if same else (law_out.denominator, law_in.denominator)
-    denominator = law_in.denominator * scale_in
+    scale_in, scale_out = (1, 1) if same else (gmp_integer(law_out.denominator), gmp_integer(law_in.denominator))
+    denominator = int(law_in.denominator * scale_in)
     count = paired.count.astype(object)
     bounds_in = _gather(law_in, paired.block_in, scale_in)
     bounds_out = _gather(law_out, paired.block_out, scale_out)
@@ -218,23 +232,24 @@ def curve(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
     both = [direction.narrow() for direction in directions(law_in, law_out)]
-    bounds = [exp_bounds(Fraction(epsilon)) for epsilon in epsilons]
-    lower = [float(at_least(both, high)) for _, high in bounds]
-    upper = [float(at_most(both, low)) for low, _ in bounds]
-    return np.array(lower), np.minimum(np.array(upper), 1.0)
+    lower, upper = np.empty(len(epsilons)), np.empty(len(epsilons))
+    for place in np.argsort(epsilons).tolist():
+        low, high = exp_bounds(Fraction(epsilons[place]))
+        both = [direction.beyond(low) for direction in both]  # an ascending curve needs fewer and fewer atoms
+        lower[place], upper[place] = at_least(both, high), at_most(both, low)
+    return lower, np.minimum(upper, 1.0)
 
 
 _BlockBounds = tuple[NDArray[Any], NDArray[Any]]
 
 
 def _gather(law: Law[Any], blocks: NDArray[np.int64], scale: int) -> _BlockBounds:
-    """Return lower and upper bounds of the blocks, 0 for ABSENT, times the scale, as Python integers."""
+    """Return lower and upper bounds of the blocks, 0 for ABSENT, times the scale, as integers of any size."""
 
     def gathered(bounds: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
         values = integers(bounds)[blocks].astype(object)
         values[blocks == ABSENT] = 0
-        scaled: NDArray[Any] = values * scale
-        return scaled
+        return values if scale == 1 else np.array([scale * value for value in values.tolist()], dtype=object)
 
     low = gathered(law.low)
     return low, low if law.high is law.low else gathered(law.high)

@@ -13,7 +13,7 @@ from subnormal.attacks.catalogue import attack
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report import row_charts, sentences
-from subnormal.audit.report.finding import finding
+from subnormal.audit.report.finding import Finding, finding
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import Section, columns, sections
 from subnormal.audit.text import interval, percent, short
@@ -24,10 +24,11 @@ NAMED = 6  # broken mechanisms that the first screen names
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell of the table. key: its sort key, if that is not the text; empty: the cell comes last."""
+    """A cell of the table. key: its sort key if not the text; empty: the cell comes last. more: on wide pages."""
 
     text: str
     key: str | None = None
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +182,18 @@ def _cells(row: Row) -> dict[str, TableCell]:
     runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
     return {
         "verdict": TableCell(verdict, str(sentences.SEVERITY.index(verdict))),
-        "claims": TableCell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon)),
+        "claims": TableCell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon), _at(row, pair)),
         "found": TableCell("–" if row.error else pair.found, "" if pair.excess is None else _key(pair.excess)),
         "known": TableCell(sentences.known(row)),
         "advantage": advantage,
         "allowed": _cell(row.advantage_allowed),
         "runs": TableCell("–", "") if runs is None else TableCell(f"{runs:,}", str(runs)),
     }
+
+
+def _at(row: Row, pair: Finding) -> str:
+    """Return the ε at which a δ is claimed, where a δ shows the verdict."""
+    return f" at ε {short(row.claim.epsilon)}" if row.claim is not None and pair.claimed.startswith("δ") else ""
 
 
 def _cell(value: float | None, sign: str = "", digits: int = 4) -> TableCell:

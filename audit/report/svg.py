@@ -147,11 +147,13 @@ def panel(title: str, row: str, caption: str, frame: Frame, marks: Sequence[str]
 
 def chart(frame: Frame, label: str, marks: Sequence[str]) -> str:
     """Return the chart as an SVG element. label: its text for screen readers."""
-    ups = [(frame.pixels([frame.x.low], [tick])[1][0], name) for tick, name in frame.y.ticks()]
-    grid = "".join(f"M{LEFT} {up}H{RIGHT}" for up, _ in ups)
-    labels = [_text(LEFT - 10, up + 7, name, "e") for up, name in ups]
-    across = [(frame.pixels([tick], [frame.y.low])[0][0], name) for tick, name in frame.x.ticks()]
-    labels += [_text(at, BOTTOM + 28, name) for at, name in _apart(across)]
+    x_ticks, y_ticks = frame.x.ticks(), frame.y.ticks()
+    across, _ = frame.pixels([tick for tick, _ in x_ticks], [frame.y.low] * len(x_ticks))
+    _, ups = frame.pixels([frame.x.low] * len(y_ticks), [tick for tick, _ in y_ticks])
+    grid = "".join(f"M{LEFT} {up}H{RIGHT}" for up in ups)
+    labels = [_text(LEFT - 10, up + 7, name, "e") for up, (_, name) in zip(ups, y_ticks, strict=True)]
+    below = [(at, name) for at, (_, name) in zip(across, x_ticks, strict=True)]
+    labels += [_text(at, BOTTOM + 28, name) for at, name in _apart(below)]
     name = frame.x.name + (f" − {whole(frame.x.origin)}" if frame.x.origin else "")
     labels += [_text((LEFT + RIGHT) // 2, HEIGHT - 8, name), _text(LEFT - 80, 22, frame.y.name, "s")]
     axes = _drawn(grid, "g") + _drawn(f"M{LEFT} {BOTTOM}H{RIGHT}", "a")

@@ -11,7 +11,7 @@ from subnormal.audit.model import Report, Row
 from subnormal.audit.report import proofs, sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.table import STYLES, closing, sections
-from subnormal.audit.text import percent, printable
+from subnormal.audit.text import counted, percent, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -148,7 +148,7 @@ def _decided(rows: Sequence[Row]) -> Iterator[str]:
     names = dict.fromkeys(row.mechanism for row in rows if row.error is None and sentences.is_exact(row))
     decided = [proof for name in names if (proof := proofs.of(name)) is not None]
     if decided:
-        yield "Claims that hold for every pair of a domain, by `subnormal prove`:"
+        yield "Claims that hold for every pair of a domain, as `subnormal prove` decided before:"
     for one in decided:
         line = f"{one.mechanism}: {proofs.pairs(one)} pairs of {one.domain.replace(',', ', ')}"
         yield fill(line, WIDTH, initial_indent=GAP, subsequent_indent=" " * INDENT, break_on_hyphens=False)
@@ -177,6 +177,7 @@ def _broken(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{summary}; {len(by_channel)} more by a side channel alone." if by_channel else f"{summary}."
     proved = sum(bool(set(sentences.kinds(row)) & set(sentences.PROVED)) for row in violated)
     runs = [sentences.confidence(row) for row in violated if not set(sentences.kinds(row)) & set(sentences.PROVED)]
-    parts = [f"{proved} of {len(violated)} violations are proved, in integers"] if proved else []
+    are_proved = f"{counted(len(violated), 'violation')} {'is' if proved == 1 else 'are'} proved, in integers"
+    parts = [f"{proved} of {are_proved}"] if proved else []
     parts += [f"{len(runs)} rest on runs, at {percent(min(runs))} each"] if runs else []
     yield f"{'; '.join(parts)}."

@@ -112,9 +112,9 @@ def _shown(
     (low_in, high_in), (low_out, high_out) = (binomial.clopper_pearson_all(world, runs, tail) for world in until)
     pairs = ((low_in, high_out), (low_out, high_in), (1 - high_in, 1 - low_out), (1 - high_out, 1 - low_in))
     for gain, cost in pairs:
-        for point, ratio in enumerate(ratios.tolist()):
-            with np.errstate(invalid="ignore"):  # ∞·0
-                shown[point] = max(shown[point], float(np.nan_to_num(gain - ratio * cost, nan=-1.0).max()))
+        with np.errstate(invalid="ignore"):  # ∞·0
+            proved = np.nan_to_num(gain - np.multiply.outer(ratios, cost), nan=-1.0)
+        np.maximum(shown, proved.max(axis=1), out=shown)
     return shown
 
 
@@ -125,7 +125,7 @@ def _observed(
     first, second = bins[0] / runs, bins[1] / runs
     with np.errstate(invalid="ignore"):
         directions = [
-            [float(np.nan_to_num(np.maximum(0.0, one - ratio * other), nan=0.0).sum()) for ratio in ratios.tolist()]
+            np.nan_to_num(np.maximum(0.0, one - np.multiply.outer(ratios, other)), nan=0.0).sum(axis=1)
             for one, other in ((first, second), (second, first))
         ]
     observed: NDArray[np.float64] = np.max(directions, axis=0)

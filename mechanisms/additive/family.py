@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.core.domain import Domain, by_moves, options_text
+from subnormal.mechanisms.core.domain import Domain, box, by_moves, options_text
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.numerics.grid import GRID_MAX, GRID_MIN, reach
 from subnormal.mechanisms.numerics.mpfr import plain, rational
@@ -196,7 +196,7 @@ def _numbers(parameters: P, resolution: int, **options: float) -> Domain[Data, P
     if reach.denominator != 1 or last.denominator != 1:
         raise ValueError(f"resolution must divide the bounds and the sensitivity, got {resolution}")
     end = int(last + reach)
-    points = np.arange(-end, end + 1)[:, np.newaxis]
+    points = box(-end, end, 1)
     moves = np.arange(-int(reach), int(reach) + 1)
     return Domain(
         options_text("numbers", **options, resolution=resolution),

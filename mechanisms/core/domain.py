@@ -5,10 +5,9 @@ A claim is decided over a whole domain by `subnormal.audit.evidence.every_pair`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import Generic
 
@@ -55,11 +54,12 @@ class Index:
     """
 
     def __init__(self, points: Points) -> None:
-        self._least = points.min(axis=0)
-        self._sizes = points.max(axis=0) - self._least + 1
-        if prod(self._sizes.tolist()) >= 1 << 62:
-            raise ValueError(f"points must span fewer than 2^62 vectors, got {self._sizes.tolist()}")
-        self._radix = np.append(np.cumprod(self._sizes[:0:-1])[::-1], 1).astype(np.int64)
+        self._least, self._most = points.min(axis=0), points.max(axis=0)
+        ends = zip(self._least.tolist(), self._most.tolist(), strict=True)
+        sizes = [most - least + 1 for least, most in ends]  # Python's integers: 64 bits may not hold them
+        if prod(sizes) >= 1 << 62:
+            raise ValueError(f"points must span fewer than 2^62 vectors, got {sizes}")
+        self._radix = np.append(np.cumprod(sizes[:0:-1])[::-1], 1).astype(np.int64)
         codes = (points - self._least) @ self._radix
         self._order = np.argsort(codes, kind="stable")
         self._codes = codes[self._order]
@@ -68,25 +68,31 @@ class Index:
 
     def find(self, points: Points) -> NDArray[np.int64]:
         """Return the number of each point, −1 for one that is not in the set; shape (points,)."""
-        inside = ((points >= self._least) & (points < self._least + self._sizes)).all(axis=1)
+        inside = ((points >= self._least) & (points <= self._most)).all(axis=1)
         codes = np.where(inside, (points - self._least) @ self._radix, -1)
         at = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
         return np.where(inside & (self._codes[at] == codes), self._order[at], -1)
 
 
-def box(values: Sequence[int], width: int) -> Points:
-    """Return all vectors of so many of the values, shape (len(values)^width, width).
+def box(low: int, high: int, width: int) -> Points:
+    """Return all vectors of so many integers from low to high, shape ((high − low + 1)^width, width).
 
-    Raises ValueError for more than 2^22 of them, and for a width below 1.
+    Raises ValueError for more than 2^22 of them, for none, and for a width that is not from 1 to 2^22.
+
+    >>> box(0, 1, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    if width < 1 or len(values) ** width > DATA_MAX:
-        raise ValueError(f"a domain has from 1 to {DATA_MAX} data, got {len(values)}^{width}")
-    return np.array(list(product(values, repeat=width)), dtype=np.int64)
+    size = high - low + 1
+    if size < 1 or not 1 <= width <= DATA_MAX or size ** min(width, DATA_MAX.bit_length()) > DATA_MAX:
+        raise ValueError(f"a domain has from 1 to {DATA_MAX} data, got {size}^{width}")
+    numbers = np.arange(size**width, dtype=np.int64)[:, np.newaxis]
+    points: Points = numbers // size ** np.arange(width, dtype=np.int64)[::-1] % size + low
+    return points
 
 
 def moves_within(reach: int, width: int) -> Points:
     """Return all vectors whose entries lie between ±reach, apart from 0: how L-infinity neighbours differ."""
-    moves = box(range(-reach, reach + 1), width)
+    moves = box(-reach, reach, width)
     return moves[moves.any(axis=1)]
 
 

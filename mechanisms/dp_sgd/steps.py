@@ -22,6 +22,7 @@ from subnormal.mechanisms.dp_sgd.clipping import clipped
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients, as_gradients
 from subnormal.mechanisms.numerics.grid import from_steps
 from subnormal.mechanisms.samplers import discrete_gaussian
+from subnormal.mechanisms.samplers.wide_noise import gaussian_noise
 
 PRECISION = 128  # bits of the enclosures of a law
 REACH = 64  # −log₂ of the noise's mass that a law leaves to its rest, about
@@ -98,7 +99,7 @@ class Step:
 
     def _noise(self, draws: Integers, coordinates: int, parameters: DpSgdParameters, bits: BitSource) -> Integers:
         """Return the sum of so many draws for each row and coordinate, shape (rows, coordinates)."""
-        drawn = discrete_gaussian.gaussian(parameters.variance).draw(bits, int(draws.sum()) * coordinates)
+        drawn = gaussian_noise(parameters.variance).draw(bits, int(draws.sum()) * coordinates)
         if (draws == 1).all():
             return drawn.reshape(len(draws), coordinates)
         noise = np.zeros((len(draws), coordinates), dtype=np.int64)

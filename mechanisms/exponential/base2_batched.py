@@ -16,6 +16,7 @@ from subnormal.mechanisms.core.validation import as_utilities
 from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.privacy import Eta
+from subnormal.mechanisms.samplers.normalized import uniform_below
 
 BATCH = 1 << 16  # weights at a time, so that they stay in the cache
 TOTAL_BITS_MAX = 62  # running sums in signed 64-bit integers
@@ -53,7 +54,7 @@ def sample(
         size = min(batch, n - start)
         drawn = _fields(bits, size * len(vector), rounding_precision).reshape(size, len(vector))
         sums = np.cumsum(np.where(drawn < threshold.astype(drawn.dtype), up, down), axis=1)
-        points = _uniform_below(sums[:, -1], bits, word)
+        points = uniform_below(sums[:, -1], word, bits)
         chosen[start : start + size] = np.count_nonzero(sums <= points[:, np.newaxis], axis=1)
     return chosen
 
@@ -87,19 +88,3 @@ def _fields(bits: BitSource, count: int, width: int) -> NDArray[Any]:
     for place in range(8 // width):
         fields[:, place] = (whole >> np.uint8(8 - width * (place + 1))) & np.uint8((1 << width) - 1)
     return fields.reshape(-1)[:count]
-
-
-def _uniform_below(totals: NDArray[np.int64], bits: BitSource, width: int) -> NDArray[np.int64]:
-    """Return an integer uniform on [0, total) for each total below 2^width: by rejection, from words of `width` bits.
-
-    Only the first k bits of a word count, 2^k the least power of two above the total: at least half are accepted.
-    """
-    # Near 2^53 and beyond a total may be taken for the next power of two, which only costs tries.
-    counting = np.minimum(np.frexp(totals.astype(np.float64))[1], width)
-    points = np.empty(len(totals), dtype=np.int64)
-    pending = np.arange(len(totals))
-    while len(pending):
-        words = bits.words(len(pending), width) >> (width - counting[pending]).astype(np.uint64)
-        points[pending] = words.astype(np.int64)
-        pending = pending[points[pending] >= totals[pending]]
-    return points

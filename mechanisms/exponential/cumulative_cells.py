@@ -86,11 +86,11 @@ def that_matter(weighing: Weighing) -> NDArray[np.int64] | None:
     in_rows, found, count = utilities[:whole].reshape(-1, WEIGHED_ROW), [], 0
     for start in range(0, len(rows), at_once):
         some = rows[start : start + at_once]
-        row, place = (in_rows[some] <= limit).nonzero()
+        place = (in_rows[some] <= limit).ravel().nonzero()[0]  # of two dimensions numpy takes many times as long
         count += len(place)
         if count > SEARCHED // 4 + start * WEIGHED_ROW // 16:
             return None
-        found.append(some[row] * WEIGHED_ROW + place)
+        found.append(some[place // WEIGHED_ROW] * WEIGHED_ROW + place % WEIGHED_ROW)
     found.append((utilities[whole:] <= limit).nonzero()[0] + whole)
     return np.concatenate(found)
 
@@ -202,13 +202,18 @@ def prefix_table(cells: Cells, size: int) -> NDArray[np.int64]:
     return np.repeat(values, np.diff(marks, prepend=0, append=size))
 
 
+def places_of(drawn: NDArray[np.uint64], known: int, width: float) -> NDArray[np.float64]:
+    """Return where draws of so many known bits begin, as floats rounded down, where a draw is `width` wide."""
+    spare = max(0, known - MANTISSA)  # cut, a place is below the total and its conversion to a float is exact
+    return cast("NDArray[np.float64]", (drawn >> np.uint64(spare)).view(np.int64) * (width * (1 << spare)))
+
+
 def judge_by_floats(
     cells: Cells, search: Search, drawn: NDArray[np.uint64], found: NDArray[np.int64], known: int
 ) -> None:
     """Write to `found` what floats decide of draws of so many known bits: an outcome, `STRADDLES` or `DOUBTFUL`."""
     width, slack = cells.total / (1 << known), cells.slack
-    spare = max(0, known - MANTISSA)  # cut, a place is below the total and its conversion to a float is exact
-    begin = cast("NDArray[np.float64]", (drawn >> np.uint64(spare)).view(np.int64) * (width * (1 << spare)))
+    begin = places_of(drawn, known, width)
     cell, right = search(begin)
     left: NDArray[np.float64] = cells.edges.take(cell, mode="clip")
     inside = (left <= begin - slack) & (begin + (width + slack) <= right)

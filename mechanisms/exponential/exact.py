@@ -1,13 +1,14 @@
-"""The exponential mechanism, exact at the speed of floats, in base 2 and in base e, without rejection.
+"""The exponential mechanism, exact at the speed of floats, in base 2 and in base e.
 
 A uniform U, known to some bits, is an interval; an outcome is decided when the interval lies in one cell of the
 cumulative weights, in the order of the outcomes, or of their levels (`level_draws`). Floats with proved error bounds
 decide nearly always. Integers decide the other cases. Bits are appended to the same U only when its interval contains a
-boundary.
+boundary. A single draw among very many outcomes tries uniform proposals first (`uniform_proposals`).
 
-Side channels. Bits consumed: one word a draw, and more with probability at most (outcomes − 1)·2^−64, for all data.
-Time: the memory access of one search; how many outcomes matter, where they are few or very many (not with
-constant_work); and the slow path in integers, taken with a probability near outcomes·2^−40.
+Side channels. Bits consumed: one word a draw, for a single one among very many outcomes also those of a fixed number of
+trials, and more with probability at most `straddle_bound(outcomes)`, for all data.
+Time: the memory access of one search; how many outcomes matter and, where they are very many, how much they weigh (not
+with constant_work); and the slow path in integers, taken with a probability near outcomes·2^−40.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2, exact_ceiling
 from subnormal.mechanisms.exponential.cumulative_cells import (
@@ -45,6 +46,7 @@ from subnormal.mechanisms.exponential.cumulative_cells import (
 from subnormal.mechanisms.exponential.enclosed_law import PRECISION, enclosed_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, clamped
 from subnormal.mechanisms.exponential.level_draws import Levels
+from subnormal.mechanisms.exponential.uniform_proposals import TRIALS, first_accepted
 from subnormal.mechanisms.privacy import Claim, Eta, selection_eta, with_failures
 from subnormal.mechanisms.samplers.exact_comparison import ExactCells
 from subnormal.mechanisms.samplers.float_weights import Rate, Weighing, budget_rate, scale_of
@@ -67,7 +69,8 @@ def sample(
     rate: an Eta, for weights 2^(−η·u) of integer utilities (2Δη|2-DP); or a budget ε in nats, for e^(−ε·u/(2Δ)) of any
     utilities, floats taken as the rationals that they are. Bits are taken in rounds: a word for every draw, then one
     more for each draw, in order, that its own do not decide; by levels, after each 2^15 words, all that these draws
-    need. constant_work weighs every outcome, whatever the data.
+    need. A single draw among more than 2^17 outcomes takes its word, then those of `uniform_proposals.first_accepted`.
+    constant_work weighs every outcome, whatever the data.
     Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
     """
@@ -84,6 +87,10 @@ def sample(
 def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
     word, known = bits.take(bits.word_bits), bits.word_bits
     outcomes = len(weighing.utilities)
+    if outcomes > LARGE and not constant_work:
+        accepted = first_accepted(weighing, bits)
+        if accepted is not None:
+            return accepted
     look = not constant_work and not SMALL < outcomes <= LARGE
     positions = that_matter(weighing) if look else None
     if positions is not None:
@@ -200,6 +207,21 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     return enclosed_law(as_utilities(utilities), budget_rate(rate, sensitivity), precision)
 
 
+def straddle_bound(outcomes: int) -> Fraction:
+    """Return a bound on the probability that one draw takes more words than its fixed number of them.
+
+    Each boundary lies inside at most one interval of a word: those between outcomes, and the weight of each trial.
+    """
+    return Fraction(outcomes - 1 + (TRIALS if outcomes > LARGE else 0), 1 << 64)
+
+
+def trace_law(outcomes: Law[Any]) -> TraceLaw:
+    """Return the law of (outcome, Trace) of one draw from a law over indices. NoLawError where it would make trials."""
+    if len(outcomes.atoms) > LARGE:
+        raise NoLawError(f"the law of the traces of trials, made beyond {LARGE} outcomes, is not known")
+    return one_word(outcomes)
+
+
 def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) -> _Member:
     def ceiling_rate(parameters: ExponentialParameters) -> Rate:
         rate = rate_of(parameters)
@@ -212,7 +234,7 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
         return law(clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
 
     def trace_law_member(data: Utilities, parameters: ExponentialParameters) -> TraceLaw:
-        return one_word(law_member(data, parameters))
+        return trace_law(law_member(data, parameters))
 
     return Mechanism(
         name,
@@ -229,9 +251,8 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
 
 
 def _trace_claim(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
-    """Return the promise for pairs (outcome, Trace): ε, and a δ for what takes more than a word in either world."""
-    straddled = Fraction(parameters.limits.max_outcomes - 1, 1 << 64)
-    return with_failures(epsilon_claim(parameters, data_in, data_out), straddled)
+    """Return the promise for pairs (outcome, Trace): ε, and a δ for what takes further words in either world."""
+    return with_failures(epsilon_claim(parameters, data_in, data_out), straddle_bound(parameters.limits.max_outcomes))
 
 
 _Member = Mechanism[Utilities, ExponentialParameters, int]

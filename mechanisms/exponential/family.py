@@ -77,7 +77,7 @@ def utilities(
     parameters = ExponentialParameters(epsilon, Limits(0, most, outcomes), sensitivity)
     if (most + 1) ** min(outcomes, DATA_MAX.bit_length()) > DATA_MAX:
         return Cube(text, parameters, most, outcomes, sensitivity)
-    points = box(range(most + 1), outcomes)
+    points = box(0, most, outcomes)
     moves = moves_within(min(sensitivity, most), outcomes)
     return Domain(text, parameters, points, lambda point: point, by_moves(points, moves))
 

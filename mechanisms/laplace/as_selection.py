@@ -30,7 +30,7 @@ from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.numerics.grid import from_steps, l1_steps, to_steps
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.privacy import Eta, noise_eta
-from subnormal.mechanisms.samplers.trace_laws import TraceLaw, one_word
+from subnormal.mechanisms.samplers.trace_laws import TraceLaw
 
 OUTCOMES_MAX = 1 << 24
 LAW_BITS_MAX = 1 << 30  # of all weights of a law together: 128 MiB
@@ -144,11 +144,11 @@ _law_member = law_of_one(law, member_eta)
 
 
 def _trace_law_member(data: Data, parameters: LaplaceParameters) -> TraceLaw:
-    return one_word(_law_member(data, parameters))
+    return exponential_exact.trace_law(_law_member(data, parameters))
 
 
 def _straddled(parameters: LaplaceParameters, coordinates: int) -> Fraction:
-    return Fraction(_range(**parameters.grid_and_bounds()).count - 1, 1 << 64)
+    return exponential_exact.straddle_bound(_range(**parameters.grid_and_bounds()).count)
 
 
 BASE2: Mechanism[Data, LaplaceParameters, Any] = Mechanism(

@@ -158,32 +158,36 @@ def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int
 
 
 def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float]:
-    """Return the law from all outputs. They are ascending, so equal ones are neighbours and nothing is sorted."""
+    """Return the law from all outputs. They are ascending, so equal ones are neighbours and nothing is sorted.
+
+    The atoms replace the outputs in place, and lengths of runs are kept as blocks: fresh memory costs more than passes.
+    """
     uniforms = 1 << uniform_bits
-    start, everything = _value(value, float_type), np.empty(2 * uniforms, dtype=float_type)
+    start, outputs = _value(value, float_type), np.empty(2 * uniforms, dtype=float_type)
     for first in range(0, uniforms, CHUNK):
         count = np.arange(first + 1, min(first + CHUNK, uniforms) + 1)
         size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
-        everything[count[0] - 1 : count[-1]] = start + -size
-        everything[2 * uniforms - count[-1] : 2 * uniforms - count[0] + 1] = (start + size)[::-1]
-    last = np.append(everything[1:] != everything[:-1], True)
-    atoms: Any = everything[last]
-    atoms.flags.writeable = False  # the law is kept
-    del everything
-    counts = _distances(last)
-    ends = block_ends(counts)
-    return exact_law(atoms, ends, counts[ends - 1].astype(np.int64), 2 * uniforms)
-
-
-def _distances(marked: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return np.diff(np.flatnonzero(marked), prepend=-1), at a fraction of the memory."""
-    parts, before = [], -1
-    for start in range(0, len(marked), CHUNK):
-        ends = np.flatnonzero(marked[start : start + CHUNK]) + start
-        if len(ends):
-            parts.append(np.diff(ends, prepend=before).astype(np.int32))
-            before = int(ends[-1])
-    return np.concatenate(parts)
+        np.subtract(start, size, out=outputs[count[0] - 1 : count[-1]])
+        np.add(start, size[::-1], out=outputs[2 * uniforms - count[-1] : 2 * uniforms - count[0] + 1])
+    atoms, before, ends, counts = 0, -1, [], []
+    for first in range(0, 2 * uniforms, CHUNK):
+        chunk = outputs[first : first + CHUNK + 1]
+        last = np.flatnonzero(chunk[1:] != chunk[:-1])
+        if first + CHUNK >= 2 * uniforms:
+            last = np.append(last, len(chunk) - 1)
+        if not len(last):
+            continue
+        outputs[atoms : atoms + len(last)] = chunk[last]
+        lengths = np.diff(last + first, prepend=before)
+        end = block_ends(lengths)
+        ends.append(end + atoms)
+        counts.append(lengths[end - 1])
+        atoms, before = atoms + len(last), int(last[-1]) + first
+    found: Any = outputs[:atoms]
+    found.flags.writeable = False  # the law is kept
+    every_end, every_count = np.concatenate(ends), np.concatenate(counts)
+    whole = block_ends(every_count) - 1  # a block may go on in the next chunk
+    return exact_law(found, every_end[whole], every_count[whole], 2 * uniforms)
 
 
 def _value(value: float, float_type: DTypeLike) -> Any:

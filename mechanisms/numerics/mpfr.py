@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -193,6 +193,20 @@ def float_up(value: Fraction) -> float:
     except OverflowError:
         return math.inf if value > 0 else -sys.float_info.max
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest
+
+
+def gmp_integer(value: int) -> Any:
+    """Return the same integer, whose products are those of GMP: of a million bits, in a twentieth of Python's time."""
+    return gmpy2.mpz(value)
+
+
+def largest_ratio(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return the pair (n, d) of positive integers of any size whose n/d is largest; n/0 is ∞.
+
+    Compared is n/d − 1, with a relative error below 2^-190: a ratio that is missed has the same logarithm as a float.
+    """
+    with gmpy2.context(precision=192):
+        return max(pairs, key=lambda pair: gmpy2.mpfr(pair[0] - pair[1]) / gmpy2.mpfr(pair[1]))
 
 
 def log_ratio(numerator: int, denominator: int) -> float:

@@ -131,7 +131,7 @@ def frequency_lists(
     most: int = 20, rows: int = 3, epsilon: float = 1.0, sensitivity: int = 12
 ) -> Domain[Frequencies, PartitionParameters]:
     """Return the lists of so many counts up to `most`, for releases between 0 and ⌊most/i⌋: some data lie outside."""
-    lists = box(range(most + 1), rows)
+    lists = box(0, most, rows)
     points = lists[(lists[:, 1:] <= lists[:, :-1]).all(axis=1)]
     moves = moves_within(min(sensitivity, most), rows)
     return Domain(

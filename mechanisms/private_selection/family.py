@@ -177,7 +177,7 @@ def score_lists(
     reserve: float = 0.25,
 ) -> Domain[Scores, PrivateSelectionParameters]:
     """Return the lists of so many scores from 0 to `most`, which are the bounds, too."""
-    points = box(range(most + 1), candidates)
+    points = box(0, most, candidates)
     options: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity, "stop": stop, "reserve": reserve}
     return Domain(
         options_text("scores", most=most, candidates=candidates, **options),

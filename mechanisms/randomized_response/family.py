@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subnormal.mechanisms.core.domain import Domain, options_text
+from subnormal.mechanisms.core.domain import Domain, box, options_text
 from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.core.validation import epsilon_claim, is_integer
 from subnormal.mechanisms.privacy import require_positive
@@ -60,7 +60,7 @@ def _is_category(value: object, categories: int) -> bool:
 def all_categories(categories: int = 1001, epsilon: float = 1.0) -> Domain[int, RandomizedResponseParameters]:
     """Return the domain of all categories, of which any two are neighbours."""
     parameters = RandomizedResponseParameters(epsilon, categories)
-    points = np.arange(categories)[:, np.newaxis]
+    points = box(0, categories - 1, 1)
     return Domain(
         options_text("categories", categories=categories, epsilon=epsilon),
         parameters,

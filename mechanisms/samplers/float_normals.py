@@ -8,7 +8,7 @@ Logarithms, sines and cosines are those of float64, rounded to the type, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -92,12 +92,20 @@ def inverse_error_function(words: Words, float_type: FloatType) -> Floats:
 def error_function_inverse(uniform: Floats) -> Floats:
     """Return erfinv(u) for −1 < u < 1 in float32, every step rounded. Source: Giles 2010, single precision."""
     w = -np.log1p(-(uniform * uniform).astype(np.float64)).astype(np.float32)
-    central = w < 5
-    t = np.where(central, w - np.float32(2.5), np.sqrt(w) - np.float32(3))
+    value = _polynomial(CENTRAL, w - np.float32(2.5))
+    far = np.flatnonzero(~(w < 5))  # one in 150
+    value[far] = _polynomial(TAIL, np.sqrt(w[far]) - np.float32(3))
+    value *= uniform
+    return value
+
+
+def _polynomial(coefficients: Sequence[float], t: Floats) -> Floats:
+    """Return the polynomial at t, shape (t,), each step rounded to float32. coefficients: the highest power's first."""
     value = np.zeros_like(t)
-    for near, far in zip(CENTRAL, TAIL, strict=True):
-        value = np.where(central, np.float32(near), np.float32(far)) + value * t
-    return value * uniform
+    for coefficient in coefficients:
+        value *= t
+        value += np.float32(coefficient)
+    return value
 
 
 def box_muller(words: Words, float_type: FloatType) -> Floats:

@@ -30,8 +30,11 @@ SLOPE_MIN, SLOPE_MAX = Fraction(1, 1 << 1000), Fraction(1 << 1000)  # nats a uni
 
 COARSE = 32  # steps a unit of the exponent, in the first table of the exponential
 FINE_BITS = 10  # each of them divided into 2^10, in the second; what remains is below 2^−15
-ROW = 1 << 9  # utilities whose least is kept
+ROW = 1 << 10  # utilities whose least is kept
 EXPONENT_MAX = 96  # the tables' range in nats; beyond, the weight is 0 and counts as tail
+STEPS = float(COARSE << FINE_BITS)  # a nat, 2^15
+INTEGER = 1.5 * 2.0**52  # added to a number below 2^51 it leaves an integer, in the last bits of the float
+LAST_STEP = (1 << (COARSE * EXPONENT_MAX).bit_length()) - 1  # of the first table, and what is left of INTEGER cut off
 
 
 @lru_cache(maxsize=64)
@@ -83,30 +86,32 @@ def _exponential_tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def exponential(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return e^−t for t ≥ 0, within `EXPONENTIAL_ERROR` units, and 0 for t ≥ 96. The argument is overwritten.
 
-    t = k·2^−15 + r with 0 ≤ r < 2^−15, both exact in floats; e^−t = coarse[k div 1024]·fine[k mod 1024]·P(r), where P
-    is Taylor's 1 − r + r²/2 − r³/6: its remainder r⁴/24 is below 2^−64. Source: Tang 1989, table-driven exponentials.
+    t = k·2^−15 + r with |r| ≤ 2^−16, both exact in floats; e^−t = coarse[k div 1024]·fine[k mod 1024]·P(r), where P is
+    Taylor's 1 − r + r²/2. Source: Tang 1989, table-driven exponentials.
     """
     coarse, fine = _exponential_tables()
-    np.minimum(exponents, float(EXPONENT_MAX), out=exponents)
-    step = float(COARSE << FINE_BITS)
-    index = (exponents * step).astype(np.int64)
-    rest = exponents
-    rest -= index * (1 / step)
-    polynomial = rest * (-1 / 6)
-    polynomial += 0.5
-    polynomial *= rest
-    polynomial -= 1.0
+    rest = np.minimum(exponents, float(EXPONENT_MAX), out=exponents)
+    rest *= STEPS
+    shifted = rest + INTEGER  # rounds to a multiple of 2^−15: k is in the last bits
+    polynomial = shifted - INTEGER
+    rest -= polynomial
+    np.multiply(rest, 0.5 / STEPS**2, out=polynomial)
+    polynomial -= 1 / STEPS
     polynomial *= rest
     polynomial += 1.0
-    polynomial *= fine.take(index & ((1 << FINE_BITS) - 1), mode="clip")
-    index >>= FINE_BITS
-    polynomial *= coarse.take(index, mode="clip")
+    step, place = shifted.view(np.int64), rest.view(np.int64)
+    np.bitwise_and(step, (1 << FINE_BITS) - 1, out=place)
+    polynomial *= fine.take(place, mode="clip")
+    step >>= FINE_BITS
+    step &= LAST_STEP
+    polynomial *= coarse.take(step, out=rest, mode="clip")
     return polynomial
 
 
 # Two correctly rounded table entries (each within 1 unit, because bounds at 128 bits may round either way), two
-# products, and the polynomial: near 1 its last sum rounds once, and what is rounded before it is below 2^−15.
-EXPONENTIAL_ERROR = 2 + 2 + 2
+# products, and the polynomial: near 1 its last sum rounds once, what is rounded before it is below 2^−16, and what
+# Taylor's series has beyond it is below 2^−48/6, which is 6 units.
+EXPONENTIAL_ERROR = 2 + 2 + 2 + 6
 
 
 def exponent_error(largest: float) -> int:

@@ -57,13 +57,13 @@ def uniform_below(counts: NDArray[np.int64], width: int, bits: BitSource) -> NDA
     """Return for each count an integer from 0 to count − 1, all equally likely; shape (counts,).
 
     By rejection: of `width` bits as many as count − 1 has are kept, anew until they lie below it. 2^width is at least
-    the largest count. Leaks: bits consumed.
+    the largest count, and width at most 62. Leaks: bits consumed.
     """
     drawn = np.zeros(len(counts), dtype=np.int64)
     if width == 0:
         return drawn
-    lengths = np.frexp((counts - 1).astype(np.float64))[1]  # of the bits; exact below 2^53
-    masks = (np.int64(1) << lengths.astype(np.int64)) - 1
+    lengths = np.frexp((counts - 1).astype(np.float64))[1]  # of the bits; from 2^53 on one too many now and then
+    masks = (np.int64(1) << np.minimum(lengths, width).astype(np.int64)) - 1
     pending = np.arange(len(counts))
     while len(pending):
         drawn[pending] = bits.words(len(pending), width).astype(np.int64) & masks[pending]

@@ -151,11 +151,16 @@ def streams(
     width: int = 4,
     resolution: int = 0,
 ) -> Domain[Queries, SparseVectorParameters]:
-    """Return the streams of 1 to `queries` numbers between ±most, on a grid of 2^resolution, for a threshold of 0."""
+    """Return the streams of 1 to `queries` numbers between ±most, on a grid of 2^resolution, for a threshold of 0.
+
+    Raises ValueError for no queries, and for a grid without the integers or finer than 2^−64.
+    """
+    if queries < 1 or not -64 <= resolution <= 0:
+        raise ValueError(f"queries must be at least 1, and resolution from -64 to 0, got {queries} and {resolution}")
     steps = 1 << -resolution
-    last, reach = most * steps, sensitivity * steps
+    last, reach = most * steps, min(sensitivity, 2 * most) * steps
     none = -last - reach - 1  # in place of a query that is not asked: no move leads there
-    lengths = [box(range(-last, last + 1), length) for length in range(1, queries + 1)]
+    lengths = [box(-last, last, length) for length in range(1, queries + 1)]
     points = np.concatenate(
         [np.pad(one, ((0, 0), (0, queries - one.shape[1])), constant_values=none) for one in lengths]
     )

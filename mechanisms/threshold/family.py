@@ -128,7 +128,7 @@ def mappings(
 
     Neighbours differ in at most `changed` keys, by at most `apart` in each.
     """
-    points = box(range(most + 2), keys)  # 0: the key is missing; v + 1: its value is v
+    points = box(0, most + 1, keys)  # 0: the key is missing; v + 1: its value is v
     values = np.maximum(points - 1, 0)
 
     def neighbours(point: Points) -> Points:

@@ -51,6 +51,16 @@ def test_the_largest_of_a_fine_grid_of_coins_is_reached_and_hardly_exceeded(clai
     assert best <= found <= best + 8e-3
 
 
+@pytest.mark.parametrize("loss", [600.0, 690.0, 700.0, 1e3, 4e4])
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 30.0])
+def test_a_renyi_claim_of_a_large_loss_allows_a_coin_whose_chance_is_no_float(alpha: float, loss: float) -> None:
+    """Heads with 1/2 in one world and e^−loss/2 in the other: α·ln(1/2) + (1 − α)·ln q, over α − 1, and hardly more."""
+    claim = Renyi(alpha, loss + math.log(2) - alpha / (alpha - 1) * math.log(2) + 1e-3)
+    for share in (0.0, 0.5, 0.9):
+        assert implied(claim, share * loss).delta >= 0.49 * (1 - math.exp(-(1 - share) * loss))
+    assert implied(claim, 2 * loss + 100).delta < 1e-9
+
+
 @pytest.mark.parametrize("claim", [Zcdp(0.0), Gdp(0.0), Renyi(2.0, 0.0)])
 def test_a_claim_of_no_loss_allows_hardly_any_difference(claim: Zcdp | Gdp | Renyi) -> None:
     assert implied(claim, 0.0).delta < 1e-6
@@ -104,4 +114,4 @@ def test_the_largest_coin_of_a_bound_is_never_rounded_below_the_true_one(alpha: 
     for p in np.linspace(0.05, 0.95, 19):
         for share in (0.1, 0.5, 0.9):
             bound = coin_divergence(float(p), float(share * p), alpha)
-            assert _largest(np.array([share * p]), np.array([[alpha]]), np.array([[bound]]))[0] >= p
+            assert _largest(np.log([share * p]), np.array([[alpha]]), np.array([[bound]]))[0] >= p

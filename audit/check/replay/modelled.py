@@ -161,13 +161,13 @@ def _laplace_total(moved: Losses, numbers: Sequence[Number]) -> float:
 def _laplace(loss: float, epsilon: float) -> float:
     """Return P(x ≥ t) − e^ε·Q(x ≥ t), Q of mean 0 and P of mean `loss`, for the worst t close to the best one."""
 
-    def tail(beyond: float) -> float:
-        return math.exp(-beyond) / 2 if beyond > 0 else 1 - math.exp(beyond) / 2
+    def tail(beyond: float, nats: float = 0.0) -> float:  # e^nats times it; the product is a float where neither is
+        return math.exp(nats - beyond) / 2 if beyond > 0 else math.exp(nats) * (1 - math.exp(beyond) / 2)
 
     if math.isinf(loss):
         return 1.0
     best = (loss + epsilon) / 2
-    return min(tail(t - loss) - math.exp(min(epsilon, 700.0)) * tail(t) for t in (best - RESOLUTION, best + RESOLUTION))
+    return min(tail(t - loss) - tail(t, epsilon) for t in (best - RESOLUTION, best + RESOLUTION))
 
 
 def _gaussian(mu: float, epsilon: float, resolution: float) -> float:

@@ -22,7 +22,10 @@ NOTED = 64  # runs of each input for notes about their outcomes
 def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: float = 1.0) -> Result:
     """Return what runs of a pair show. alpha: what is spent on it; None: all that is left. share: of that time."""
     spent = check.alpha if alpha is None else alpha
-    suspicion, training = check.runs.learned(pair, spent)
+    try:
+        suspicion, training = check.runs.learned(pair, spent)
+    except OverTimeError:
+        return check.too_slow(pair, "runs")
 
     def told(log_wealth: float, runs: int) -> None:
         check.tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, spent)}: {pair_words(pair)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sized
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -88,15 +89,23 @@ def _searched(check: Check, pair: Pair, crossing: Pair | None) -> Result:
 
 
 def _judged(check: Check, suspicious: list[Pair]) -> Result:
-    """Return what runs show of the most promising pairs, one after the other until one convicts."""
+    """Return what runs show of the most promising pairs, one after the other until one convicts.
+
+    Where no time is left for the last of them, it is what they show of the one before.
+    """
     *others, last = check.runs.race(list({" / ".join(written(one)): one for one in suspicious}.values()))[:JUDGED]
     notes = check.notes[:]  # those of a pair that runs do not convict are not kept
+    judged: list[Result] = []
     for other in others:
-        convicted = by_runs(check, other, check.share_of_alpha(), share=SHARE)
-        if convicted.verdict is Verdict.VIOLATED:
-            return convicted
+        judged.append(by_runs(check, other, check.share_of_alpha(), share=SHARE))
+        if judged[-1].verdict is Verdict.VIOLATED:
+            return judged[-1]
         check.notes = notes[:]
-    return by_runs(check, last)
+    judged.append(by_runs(check, last))
+    if judged[-1].verdict is not Verdict.UNDERPOWERED:
+        return judged[-1]
+    telling = [one for one in judged if one.verdict is Verdict.NOT_REFUTED] or judged
+    return replace(telling[-1], runs=judged[-1].runs, seconds=judged[-1].seconds)
 
 
 def _crossing(check: Check, data: SearchStrategy[Any] | None, way_of: WayOf | None) -> Pair | None:

@@ -113,9 +113,16 @@ class Check:
         """Return that there is no time for the runs of one pair."""
         one = self.runs.seconds_a_run()
         more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
+        if RUNS_LEAST * one > SHARE * self.seconds:
+            why = f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least"
+        else:
+            why = (
+                f"the time was over before any runs could judge a pair: {counted(self.function.runs, 'run')} took "
+                f"{short(self.function.seconds, 2)} s (one run takes {short(one, 2)} s); drawing inputs and learning "
+                "events took the rest"
+            )
         self.notes.append(
-            f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least: "
-            f"give it more than {given(self.seconds)} second{'' if self.seconds == 1 else 's'}, {more:,} or more"
+            f"{why}: give it more than {given(self.seconds)} second{'' if self.seconds == 1 else 's'}, {more:,} or more"
         )
         return self.made(stage, pair, verdict=Verdict.UNDERPOWERED)
 

@@ -1,6 +1,6 @@
 """Subnormal's own conversions and bounds."""
 
-from subnormal.audit.composition import closed_forms
+from subnormal.mechanisms.composition import closed_forms
 from subnormal.mechanisms.curves import Renyi
 from subnormal.mechanisms.privacy import Zcdp
 

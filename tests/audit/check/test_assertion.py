@@ -79,6 +79,7 @@ def test_too_little_noise_breaks_claims_of_every_kind() -> None:
         assert_private(counting(0.2), [1, 1], [1], claim=Zcdp(0.5), runs=RUNS, event=Between(1.5, math.inf))
 
 
+@pytest.mark.usefixtures("own_clock")
 def test_a_pair_is_searched_in_a_domain() -> None:
     """It sums without clipping: two records of a large domain show it, those that come to mind do not."""
     rng = random.Random(4)
@@ -141,7 +142,7 @@ def test_a_release_that_only_raises_has_not_been_tried() -> None:
     def misspelt(records: Sequence[int]) -> float:
         raise TypeError("no such option")
 
-    with pytest.raises(ValueError, match=r"release raised in every run on both inputs.*TypeError: no such option"):
+    with pytest.raises(ValueError, match=r"misspelt raised in every run on both inputs.*TypeError: no such option"):
         assert_private(misspelt, [], [1], epsilon=1.0, runs=200)
 
     def needing_a_budget(records: Sequence[int], epsilon: float) -> float:
@@ -191,6 +192,24 @@ def test_too_few_runs_are_refused_before_the_first_with_how_many_are_needed(
 def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         assert_private(lambda data: data, 1, 0, **options)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (1, 1, "data_in and data_out are one input, 1: name two"),
+        ([1, 2], [1, 2], r"data_in and data_out are one input, \[1, 2\]"),
+        (np.zeros(9), np.zeros(9), "data_in and data_out are one input, np.array"),
+    ],
+)
+def test_one_input_twice_is_refused_because_it_shows_nothing(one: Any, other: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        assert_private(lambda data: random.random(), one, other, epsilon=1.0)
+    with pytest.raises(ValueError, match=r"pairs must hold two inputs that differ, got"):
+        assert_private(lambda data: random.random(), adjacent=[(one, other)], epsilon=1.0)
+    for differs in (1.0, True, "1"):  # 1 is equal to some of these, but a release may tell them apart
+        with pytest.raises(NotPrivateError):
+            assert_private(repr, 1, differs, epsilon=1.0, runs=200)
 
 
 @pytest.mark.parametrize(

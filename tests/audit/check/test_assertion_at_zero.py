@@ -88,7 +88,7 @@ def test_what_is_judged_at_zero_costs_as_many_runs_again_at_the_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data_in", "data_out"), [(1, 0), (0.0, -1.0), (5, 5), (True, False), ([6], [5]), ("6", "5"), (6.0, float("inf"))]
+    ("data_in", "data_out"), [(1, 0), (0.0, -1.0), (5, 5.0), (True, False), ([6], [5]), ("6", "5"), (6.0, float("inf"))]
 )
 def test_no_other_inputs_are_tried_than_those_asked_for(data_in: Any, data_out: Any) -> None:
     sound = rounded()

@@ -17,6 +17,8 @@ from subnormal.audit.check.distance import apart
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.privacy import Claim
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 
 @pytest.mark.parametrize(
     ("adjacent", "one", "other", "last"),

@@ -21,9 +21,9 @@ from subnormal.audit.check.declared_law import _judged, events, reachable
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import LawEvidence, Result
-from subnormal.audit.evidence.sequential import SLACK
+from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.statistics.conformance import log_e_values, log_mean
-from subnormal.mechanisms.core.law import exact_law
+from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 
@@ -116,9 +116,10 @@ def test_an_input_that_begins_again_calls_no_other_for_no_runs() -> None:
         return [random.getrandbits(1) for _ in range(runs)]
 
     half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    check(coins, st.sampled_from([0, 1]), law=lambda data: half, batch=True, runs=1 << 10)
-    assert 1 in sizes
+    result = check(coins, st.sampled_from([0, 1]), law=lambda data: half, batch=True, runs=1 << 10)
+    assert result.verdict is Verdict.NOT_REFUTED
     assert 0 not in sizes
+    assert sizes.count(1) >= 1 << 10  # all of its runs, those before its last look too
 
 
 def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> None:
@@ -140,6 +141,14 @@ def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> No
     below = verdict(lambda data: draw.randrange(4), few)
     assert (below.verdict, evidence_of(below).verdict) == (Verdict.UNDERPOWERED, Verdict.UNDERPOWERED)
     assert "4 of an input may do" in below.notes[0]
+
+
+def test_one_input_that_could_have_refuted_the_law_is_enough() -> None:
+    """Of input 0 no outcome is impossible, and two runs are too few; of input 1 all but two are."""
+    laws: list[Any] = [{0: 0.25}, {0: Fraction(1, 2), 1: Fraction(1, 2)}]
+    for inputs, verdict in (([0], Verdict.UNDERPOWERED), ([0, 1], Verdict.NOT_REFUTED)):
+        result = check(lambda data: 0, st.sampled_from(inputs), law=laws.__getitem__, runs=2)
+        assert (result.verdict, result.examples) == (verdict, len(inputs))
 
 
 @pytest.mark.parametrize("inputs", [1, 2])
@@ -201,6 +210,32 @@ def test_events_have_the_chances_of_the_law() -> None:
     assert made["the outcome is none of the law's"] == (0.0, 0.0)
 
 
+def test_events_have_the_bounds_of_an_enclosure() -> None:
+    law: Law[int] = Law([1, 2], [1, 2], [200, 100], [300, 200], 800, Fraction(5, 8))
+    made = {event.words: event.chances for event in events(law)}
+    for words, low, high in (
+        ("the outcome is 1", 0.25, 0.375),
+        ("the outcome is at most 2", 0.375, 0.625),
+        ("the outcome is none of the law's", 0.375, 0.625),
+    ):
+        assert made[words] == pytest.approx((low, high), abs=1e-15)
+        assert made[words][0] <= low < high <= made[words][1]
+
+
+def test_floats_of_a_mapping_are_known_to_nine_digits() -> None:
+    one = _judged(0, lambda data: {0: 0.25, 1: 0.5})
+    low, high = one.law.probability(0)
+    assert (float(low), float(high)) == pytest.approx((0.25 * (1 - 1e-9), 0.25 * (1 + 1e-9)), rel=1e-15)
+    assert float(one.law.rest) == pytest.approx(0.25 + 0.75e-9, rel=1e-15)
+
+
+def test_the_likeliest_outcomes_are_events() -> None:
+    weights = [3, 1] + declared_law.ATOMS * [2]
+    made = {event.words for event in events(exact_law(range(50), range(1, 51), weights, sum(weights)))}
+    assert "the outcome is 0" in made
+    assert "the outcome is 1" not in made
+
+
 def test_the_wealth_is_that_of_the_mixture() -> None:
     """By quadrature over all chances, with the density of the Beta distribution of 1/2 and 1/2."""
     for chance, count, runs in ((0.3, 4, 9), (0.5, 0, 12), (0.01, 2, 20)):
@@ -211,6 +246,13 @@ def test_the_wealth_is_that_of_the_mixture() -> None:
         assert found == pytest.approx(math.log(mixed / (chance**count * (1 - chance) ** (runs - count))), rel=1e-6)
     assert log_e_values([(0.2, 0.4)], [3], 10) < log_e_values([(0.2, 0.2)], [3], 10)
     assert log_e_values([(0.0, 0.0), (0.0, 0.0)], [1, 0], 10)[0] == math.inf
+    assert log_e_values([(0.2, 0.4)], [0], 0) == [0.0]
+
+
+def test_the_wealth_of_several_events_is_their_mean() -> None:
+    assert log_mean([0.0, math.log(3.0), math.log(8.0)]) == pytest.approx(math.log(4.0))
+    assert log_mean([0.0, 2_000.0]) == pytest.approx(2_000.0 - math.log(2.0))
+    assert log_mean([-2_000.0, -2_000.0]) == -2_000.0
 
 
 @pytest.mark.parametrize("chance", [Fraction(1, 2), Fraction(1, 7)])
@@ -232,6 +274,15 @@ def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
     [
         ({"law": lambda data: 3}, TypeError, "must return a Law or a mapping"),
         ({"law": lambda data: {0: 2.0}}, ValueError, "probabilities between 0 and 1"),
+        ({"law": lambda data: {0: -0.5, 1: 0.5}}, ValueError, "probabilities between 0 and 1"),
+        ({"law": lambda data: {0: math.nan}}, ValueError, "probabilities between 0 and 1"),
+        ({"law": lambda data: {}}, ValueError, "probabilities between 0 and 1"),
+        ({"law": lambda data: {0: Fraction(2, 3), 1: Fraction(2, 3)}}, ValueError, "no distribution has these bounds"),
+        (
+            {"law": lambda data: exact_law(range((1 << 20) + 1), [(1 << 20) + 1], [1], (1 << 20) + 1)},
+            ValueError,
+            "more than 1,048,576",
+        ),
         ({"law": law, "pairs": [(0, 1)]}, TypeError, "law goes with data"),
         ({"law": law, "data": None}, TypeError, "law goes with data"),
     ],
@@ -247,3 +298,17 @@ def test_a_sampler_that_always_raises_is_an_error() -> None:
 
     with pytest.raises(ValueError, match="every run at 0 raised"):
         check(broken, st.just(0), law=law, runs=64)
+    refused = {Refused("OSError: no entropy"): Fraction(1)}
+    assert check(broken, st.just(0), law=lambda data: refused, runs=64).verdict is Verdict.NOT_REFUTED
+
+
+def test_a_last_run_that_raises_refutes_a_law_without_refusals() -> None:
+    calls = itertools.count(1)
+
+    def coin(data: int) -> int:
+        if next(calls) == FIRST + 1:
+            raise OSError("no entropy")
+        return random.getrandbits(1)
+
+    half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    assert check(coin, st.just(0), law=lambda data: half, runs=FIRST + 1).verdict is Verdict.VIOLATED

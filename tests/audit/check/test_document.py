@@ -19,6 +19,8 @@ from subnormal.audit.check.document import to_json
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss, Result
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 VALIDATOR = Draft202012Validator(json.loads((ROOT / "docs" / "check.schema.json").read_text()))
 LISTS = st.lists(st.integers(0, 9), max_size=3)
 

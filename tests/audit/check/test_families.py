@@ -26,6 +26,8 @@ from subnormal.mechanisms.randomized_response.family import RandomizedResponsePa
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 ALPHA = 1e-6
 
 

@@ -15,6 +15,8 @@ from subnormal.audit.check.runs import Runs, Suspicion, certain
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 BITS = st.integers(0, 1)
 PAIR = [(0, 1)]
 

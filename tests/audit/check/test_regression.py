@@ -6,7 +6,6 @@ import importlib
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,8 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import Profile
 from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.usefixtures("own_clock")
 
 MODULE = """
 import random
@@ -64,12 +65,6 @@ FRAMES = drawn.data_frames(
 )
 
 
-@pytest.fixture(autouse=True)
-def _clock_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other processes of a busy machine take does not count: a pair is shrunk as far as on an idle one."""
-    monkeypatch.setattr(time, "monotonic", time.process_time)
-
-
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """A user's module, in a folder of its own."""
@@ -77,6 +72,19 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("my_module")
     del sys.modules["my_module"]
+
+
+@pytest.fixture
+def of_frames(mine: ModuleType, kept: dict[str, Result]) -> Result:
+    """What a check of a frame finds: its shrinking takes seconds, so the tests that read it share one."""
+    if "frame" not in kept:
+        kept["frame"] = checked(mine.noisy_frame, FRAMES)
+    return kept["frame"]
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Result]:
+    return {}
 
 
 def run(code: str) -> None:
@@ -116,14 +124,13 @@ def test_a_pasted_test_runs_as_it_is_and_passes_when_the_function_is_repaired(tm
     [
         ("noisy_count", NUMBERS, Claim(1.0)),
         ("noisy_ages", None, Zcdp(0.5)),
-        ("noisy_frame", FRAMES, Claim(1.0)),
         ("release", NUMBERS, Claim(1.0)),
         ("np_", NUMBERS, Zcdp(0.5)),
         ("math", st.lists(st.just(float("inf")), max_size=3), Claim(1.0)),
         ("noisy_count", NUMBERS, lambda one, other: Claim(abs(len(one) - len(other)))),
         ("noisy_count", NUMBERS, Profile(lambda epsilon: max(0.0, 0.5 - epsilon))),
     ],
-    ids=["runs", "replay", "frame", "object", "other-name", "name-of-an-import", "claim-by-inputs", "profile"],
+    ids=["runs", "replay", "object", "other-name", "name-of-an-import", "claim-by-inputs", "profile"],
 )
 def test_a_pasted_test_fails_as_long_as_the_claim_is_broken(mine: ModuleType, name: str, data: Any, claim: Any) -> None:
     if data is None:
@@ -134,10 +141,16 @@ def test_a_pasted_test_fails_as_long_as_the_claim_is_broken(mine: ModuleType, na
         run(code)
 
 
-def test_a_frame_is_shrunk_to_as_few_rows_as_show_the_flaw(mine: ModuleType) -> None:
-    found = checked(mine.noisy_frame, FRAMES)
-    assert sorted(map(len, found.worlds or ())) == [0, 1]
-    assert "data_out = pd.DataFrame(" in str(as_test(found))
+def test_a_pasted_test_of_a_frame_fails_as_long_as_the_claim_is_broken(of_frames: Result) -> None:
+    code = as_test(of_frames)
+    assert code is not None
+    with pytest.raises(NotPrivateError):
+        run(code)
+
+
+def test_a_frame_is_shrunk_to_as_few_rows_as_show_the_flaw(of_frames: Result) -> None:
+    assert sorted(map(len, of_frames.worlds or ())) == [0, 1]
+    assert "data_out = pd.DataFrame(" in str(as_test(of_frames))
 
 
 def test_a_function_of_batches_is_called_for_one_run(mine: ModuleType) -> None:

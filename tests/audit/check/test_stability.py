@@ -19,6 +19,8 @@ from subnormal.audit.check.words import evidence_words
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 dp.enable_features("contrib")
 DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=4)
 

@@ -24,6 +24,8 @@ from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 
+pytestmark = pytest.mark.usefixtures("own_clock")
+
 CLAIM = Claim(1.0)
 PAIR = [(0, 1)]
 

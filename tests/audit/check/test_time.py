@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, check, within
+from subnormal import Claim, Verdict, assert_private, check, within
+from subnormal.attacks.core.events import OneOf
+from subnormal.audit.check.assertion import NotPrivateError
+from subnormal.audit.check.function import function
+from subnormal.audit.check.runs import Runs, Suspicion
 from subnormal.audit.evidence import event_search
+from subnormal.audit.model import SequentialEvidence
 
 SECONDS = 10.0
 VALUES = st.integers(0, 9)
@@ -39,11 +44,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_inputs_that_take_long_are_left_to_the_others(clock: Clock) -> None:
-    def function(value: int) -> float:  # an optimiser that diverges at one input
+    def timed(value: int) -> float:  # an optimiser that diverges at one input
         clock.spend(0.3 if value == 0 else 0.001)
         return 100 * value + random.uniform(-1, 1)
 
-    result = check(function, VALUES, within(1), Claim(1.0), seconds=SECONDS)
+    result = check(timed, VALUES, within(1), Claim(1.0), seconds=SECONDS)
     assert result.verdict == Verdict.VIOLATED
     assert result.worlds is not None
     assert 0 not in result.worlds
@@ -53,11 +58,11 @@ def test_inputs_that_take_long_are_left_to_the_others(clock: Clock) -> None:
 def test_a_check_ends_with_the_run_in_which_its_time_is_over(clock: Clock, releases: int) -> None:
     """No noise can be read off the sum, but replay looks for each. Few inputs take long."""
 
-    def function(value: int) -> float:
+    def timed(value: int) -> float:
         clock.spend(0.3 if value % 20 == 7 else 0.002)
         return sum(value + np.random.laplace(0.0, 100.0 * releases) for _ in range(releases))
 
-    result = check(function, st.integers(0, 999), within(1), Claim(0.001), seconds=SECONDS)
+    result = check(timed, st.integers(0, 999), within(1), Claim(0.001), seconds=SECONDS)
     assert result.error is None
     assert clock.now <= SECONDS + clock.longest
 
@@ -71,11 +76,93 @@ def test_a_check_ends_with_the_learning_step_in_which_its_time_is_over(
         clock.spend(len(drawn[0]) / 1e4)
         return learn(drawn, *arguments, **options)
 
-    def function(value: int) -> tuple[float, ...]:
+    def timed(value: int) -> tuple[float, ...]:
         clock.spend(0.002)
         return tuple(value + random.gauss(0.0, 100.0) for _ in range(30))
 
     monkeypatch.setattr(event_search, "learn", slow)
-    result = check(function, VALUES, within(1), Claim(0.5, 0.1), seconds=SECONDS)
+    result = check(timed, VALUES, within(1), Claim(0.5, 0.1), seconds=SECONDS)
     assert result.error is None
     assert clock.now <= SECONDS + clock.longest, (clock.now, clock.longest, result)
+
+
+def test_learning_leaves_time_to_judge_where_its_first_regression_takes_long(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step of 4,096 runs takes forty times as long as the one before: four times the runs, and a regression."""
+    learning: list[int] = []
+
+    def suspicion(self: Runs, pair: Any, runs: int, **options: Any) -> Suspicion:
+        self.draw(pair, 1)
+        clock.spend(0.8 if runs >= 4_096 else 0.02)
+        learning.append(runs)
+        return Suspicion(Claim(1.0), OneOf((0,)), 0.0)
+
+    monkeypatch.setattr(Runs, "suspicion", suspicion)
+    for seconds, steps in ((0.5, [256, 1_024]), (2.0, [256, 1_024, 4_096])):
+        learning.clear()
+        runs = Runs(function(len), lambda one, other: Claim(1.0), 1, clock.now + seconds)
+        runs.learned(([1], []), 1e-6)
+        assert learning == steps
+        assert runs.left() >= seconds / 2
+
+
+def test_where_no_time_is_left_for_the_last_pair_the_one_before_is_the_verdict(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Learning on the last pair takes all the time that is left. What runs have shown before is not lost by it."""
+    learned, pairs = Runs.learned, [(0, 1), (1, 2), (2, 3)]
+
+    def slow(self: Runs, pair: Any, alpha: float) -> Any:
+        if pair == pairs[-1]:
+            clock.spend(self.left())
+        return learned(self, pair, alpha)
+
+    def coin(value: int) -> int:
+        clock.spend(1e-4)
+        return random.getrandbits(1)
+
+    monkeypatch.setattr(Runs, "learned", slow)
+    monkeypatch.setattr(Runs, "race", lambda self, suspicious: pairs)
+    result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
+    assert (result.verdict, result.worlds) == (Verdict.NOT_REFUTED, pairs[1])
+    assert result.seconds == pytest.approx(SECONDS)
+    monkeypatch.setattr(Runs, "race", lambda self, suspicious: pairs[-1:])
+    result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
+    assert (result.verdict, result.worlds) == (Verdict.UNDERPOWERED, pairs[-1])
+    assert "before any runs could judge a pair" in result.notes[-1]
+    assert "needs 768" not in result.notes[-1]
+
+
+@pytest.mark.parametrize(("pace", "made"), [(0.9, "0 of"), (0.05, r"\d+ of"), (0.0009, r"[1-3],\d{3} of")])
+def test_an_assertion_on_one_pair_keeps_its_seconds_and_does_not_pass(clock: Clock, pace: float, made: str) -> None:
+    """The time is over while it learns, or while it judges."""
+
+    def release(value: int) -> float:
+        clock.spend(pace)
+        return random.random()
+
+    with pytest.raises(ValueError, match=rf"the seconds are over after {made} 4,000 runs.*give .*release seconds=\d+"):
+        assert_private(release, 6, 5, epsilon=1.0, runs=4_000, seconds=1.7 if pace == 0.9 else 8.0)
+    assert clock.now <= 8.0 + clock.longest
+
+
+def test_an_assertion_that_needs_less_than_its_seconds_takes_all_its_runs(clock: Clock) -> None:
+    def release(value: int) -> int:
+        clock.spend(0.001)
+        return random.getrandbits(1)
+
+    assert_private(release, 1, 0, epsilon=1.0, runs=4_000, seconds=12.0)
+    assert clock.now == pytest.approx(10.0)
+
+
+def test_a_slow_release_is_convicted_by_the_runs_that_time_allows(clock: Clock) -> None:
+    def release(value: int) -> int:
+        clock.spend(0.01)
+        return value
+
+    with pytest.raises(NotPrivateError) as caught:
+        assert_private(release, 1, 0, epsilon=1.0, seconds=SECONDS)
+    (evidence,) = caught.value.result.evidence.values()
+    assert isinstance(evidence, SequentialEvidence)
+    assert evidence.training == SECONDS / 2 / 0.02

@@ -50,6 +50,21 @@ def test_several_releases_lie_between_the_bounds(sigma: float, steps: int) -> No
         assert up - low <= 0.02 * (1 + up)
 
 
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 1.0, 10.0, 100.0])
+def test_the_bounds_are_near_after_very_many_releases(sigma: float) -> None:
+    for steps, delta in ((10**6, 1e-3), (10**9, 1e-5)):
+        low, up = NOISE.bounds(sigma=sigma, steps=steps, delta=delta)
+        assert low <= up <= 1.05 * low
+
+
+def test_the_loss_of_a_usual_sum_is_proved_at_small_noise_too() -> None:
+    """Of half of all outcomes the noise is not negative, and the loss is at least 1/2σ² for each release."""
+    for steps, delta in ((1, 0.3), (2, 0.3), (2, 0.49)):
+        low, _ = NOISE.bounds(sigma=0.3, steps=steps, delta=delta)
+        assert leak(0.3, steps, low - 1e-6) >= delta * (1 - 1e-9)
+        assert low >= steps / (2 * 0.3**2) + math.log(1 - 2 * delta) - 1e-9
+
+
 def test_tails_are_those_of_the_sums() -> None:
     of = chances(2.5)
     noise = _noise(2.5)

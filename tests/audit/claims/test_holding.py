@@ -1,16 +1,18 @@
 """Answers below the truth are violations, shrunk; above it they are loose; rounding is neither."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from subnormal.audit.claims import TOLERANCE
-from subnormal.audit.claims.holding import RefusedError, Said, hold
+from subnormal.audit.claims.holding import Held, RefusedError, Said, hold
 from subnormal.audit.claims.kind import Kind
 from subnormal.audit.claims.kinds import kind
 
 ACCURACY = kind("laplace-accuracy")
+NOTHING = replace(ACCURACY, bounds=lambda **parameters: (0.0, 0.0))  # the truth is 0
 
 
 def truth(one: Kind, factor: float = 1.0) -> Any:
@@ -36,7 +38,7 @@ def test_what_says_more_is_loose_by_a_factor() -> None:
 def test_what_is_false_within_the_tolerance_is_named_counted_and_shown() -> None:
     held = hold("own", truth(ACCURACY, 1 - TOLERANCE / 2), ACCURACY, examples=50)
     assert (held.verdict, held.violated) == ("ROUNDED", None)
-    assert held.rounded >= 20
+    assert held.examples >= held.rounded >= 20
     assert held.shortest is not None
     assert held.shortest.shortfall == pytest.approx(TOLERANCE / 2)
     assert hold("own", truth(ACCURACY, 1 - 2 * TOLERANCE), ACCURACY, examples=50).verdict == "VIOLATED"
@@ -72,6 +74,58 @@ def test_a_shortfall_is_a_share_of_the_lower_bound(said: float, low: float, shor
     assert Said({}, said, low, math.inf).shortfall == shortfall
 
 
+@pytest.mark.parametrize(
+    ("said", "up", "factor"),
+    [
+        (3.0, 2.0, 1.5),
+        (1.0, 2.0, 0.5),
+        (math.inf, 2.0, math.inf),
+        (math.inf, 0.0, math.inf),
+        (math.inf, math.inf, math.nan),
+        (1.0, math.inf, math.nan),
+        (1.0, 0.0, math.nan),
+    ],
+)
+def test_a_factor_is_a_multiple_of_the_upper_bound(said: float, up: float, factor: float) -> None:
+    assert Said({}, said, 0.0, up).factor == pytest.approx(factor, nan_ok=True)
+
+
+def test_the_factor_of_many_answers_is_the_median_of_what_is_above_the_bound() -> None:
+    assert Held("own", "any", factors=[9.0, 0.5, 1.5]).factor == 1.5
+    assert Held("own", "any", factors=[0.5, 0.5, 1.5]).factor == 1.0
+    assert Held("own", "any").factor is None
+
+
+def test_the_loosest_answer_is_shown_and_no_factor_is_none() -> None:
+    def said(scale: float, alpha: float) -> float:
+        return ACCURACY.bounds(scale=scale, alpha=alpha)[1] * (2 if scale == 1 else 1.5)
+
+    loosest = hold("own", said, ACCURACY, examples=30).loosest
+    assert loosest is not None
+    assert loosest.parameters["scale"] == 1
+    held = hold("own", lambda **parameters: 1.0, NOTHING, examples=1)
+    assert (held.examples, held.factors, held.loosest, held.verdict) == (1, [], None, "NOT REFUTED")
+
+
+def test_an_answer_that_misses_just_the_tolerance_is_rounded() -> None:
+    four = replace(ACCURACY, bounds=lambda **parameters: (4.0, 4.0))
+    for tolerance, verdict in ((0.75, "ROUNDED"), (math.nextafter(0.75, 0.0), "VIOLATED")):
+        assert hold("own", lambda **parameters: 1.0, four, examples=5, tolerance=tolerance).verdict == verdict
+
+
+def test_the_same_question_is_asked_once() -> None:
+    """An answer that changes between two calls is a violation all the same."""
+    asked: list[Any] = []
+
+    def said(**parameters: float) -> float:
+        known = parameters in asked
+        asked.append(parameters)
+        return math.inf if known else 0.0
+
+    assert hold("own", said, ACCURACY, examples=10).verdict == "VIOLATED"
+    assert all(asked.count(one) == 1 for one in asked)
+
+
 def test_no_smaller_delta_is_asked_for() -> None:
     seen: list[float] = []
 
@@ -101,7 +155,7 @@ def test_what_is_refused_says_nothing() -> None:
         raise RefusedError("not today")
 
     held = hold("own", refuses, ACCURACY, examples=20)
-    assert (held.examples, held.violated, held.why) == (0, None, "not today")
+    assert (held.examples, held.violated, held.why, held.verdict) == (0, None, "not today", "NO ANSWER")
     assert held.refused > 5
 
 
@@ -113,6 +167,9 @@ def test_below_zero_is_judged_as_zero() -> None:
         return -0.1 if sampling == 0 else math.inf
 
     assert hold("own", said, gaussian, examples=20).violated is None
+    violated = hold("own", truth(ACCURACY, -2.0), ACCURACY, examples=5).violated
+    assert violated is not None
+    assert (violated.said, violated.shortfall) == (0.0, 1.0)
 
 
 def test_the_same_seed_draws_the_same() -> None:

@@ -1,11 +1,17 @@
 """The table of promises: what it shows, and that it shows no violation that is not public."""
 
+import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from benchmarks import claims
+from benchmarks.claims import Asked
+from subnormal.audit.claims.holding import Held, Said
+from subnormal.audit.claims.rows import Row
 
 
 def row(accountant: str, kind: str, violated: bool) -> dict[str, Any]:
@@ -31,16 +37,68 @@ def test_a_row_has_its_factors_and_a_violation_its_two_numbers() -> None:
     assert page.count("is promised") == 1
 
 
-def test_what_is_not_public_is_not_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(claims, "PAGE", tmp_path / "claims.md")
-    monkeypatch.setattr(claims, "RELEASES", (("opendp==0.16.0", (), 10),))
-    found = [row("map", "threshold", True)]
-    monkeypatch.setattr(claims, "held", lambda *asked: found)
-    assert CliRunner().invoke(claims.main).exit_code == 0
-    assert claims.PAGE.is_file()
-    claims.PAGE.unlink()
-    found.append(row("map", "laplace", True))
-    result = CliRunner().invoke(claims.main)
+    monkeypatch.setattr(claims, "FOLDER", tmp_path / "reports")
+    monkeypatch.setattr(claims, "asked", lambda tell: [Asked("opendp==0.16.0", Row("map", name, 10)) for name in NAMES])
+    return tmp_path / "claims.md"
+
+
+NAMES = ("threshold", "laplace", "discrete-laplace")
+
+
+def held(false: str) -> Callable[[Any, Row], Held]:
+    """What is found of a row: a violation where its kind is `false`."""
+
+    def found(here: Any, row: Row) -> Held:
+        said = Said({"scale": 1.0, "threshold": 1}, 0.25, 0.5, 0.5)
+        return Held(row.accountant, row.kind, 10, violated=said if row.kind == false else None)
+
+    return found
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(claims.main, ["--jobs", "1", *arguments])
+
+
+def test_what_is_not_public_is_not_written(monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
+    monkeypatch.setattr(claims, "held", held("threshold"))
+    assert call().exit_code == 0
+    assert "| opendp==0.16.0 | map | `threshold` | 10 | **VIOLATED** |" in page.read_text()
+    page.unlink()
+    monkeypatch.setattr(claims, "held", held("laplace"))
+    result = call()
     assert result.exit_code == 1
     assert "not public, so the page is not written" in result.output
-    assert not claims.PAGE.exists()
+    assert not page.exists()
+
+
+def test_an_interrupted_run_keeps_the_rows_that_are_finished(monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
+    rows: list[str] = []
+
+    def interrupted(here: Any, row: Row) -> Held:
+        rows.append(row.kind)
+        if rows == ["threshold", "laplace"]:
+            raise KeyboardInterrupt
+        return held("none")(here, row)
+
+    monkeypatch.setattr(claims, "held", interrupted)
+    assert call().exit_code != 0
+    assert not page.exists()
+    assert call("--resume").exit_code == 0
+    assert rows == ["threshold", "laplace", "laplace", "discrete-laplace"]
+    resumed = page.read_text()
+    assert call().exit_code == 0  # all rows again
+    assert rows[4:] == list(NAMES)
+    assert page.read_text() == resumed
+
+
+def test_a_release_is_asked_about_its_kinds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "RELEASES", (("subnormal", ("zcdp", "laplace"), 7),))
+    rows = [one.row for one in claims.asked(lambda message: None)]
+    assert [(row.accountant, row.kind, row.examples) for row in rows] == [
+        ("buckets", "laplace", 7),
+        ("curves", "zcdp", 7),
+    ]
+    assert all(row.least_delta == claims.LEAST_DELTA and row.ends == math.inf for row in rows)

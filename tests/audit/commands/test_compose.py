@@ -17,7 +17,7 @@ from subnormal.attacks.catalogue import attack
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands.composed import recorded
 from subnormal.audit.composition import leak_growth
-from subnormal.audit.composition.composition import count_bounds
+from subnormal.audit.composition.buckets import count_bounds
 from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
 from subnormal.audit.report.svg import RIGHT, TOP, Axis, Frame
 from subnormal.mechanisms.curves import Gdp

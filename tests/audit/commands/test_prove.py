@@ -1,16 +1,19 @@
 """The command prove, from its options to its exit codes."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from subnormal.audit import certificate_checker
 from subnormal.audit.commands.prove import prove
+from subnormal.audit.evidence import every_pair
 from subnormal.audit.model import DomainEvidence, DomainVerdict
 from subnormal.audit.report.form import read
-from subnormal.mechanisms.families import FAMILIES
+from subnormal.mechanisms.families import FAMILIES, member
 
 SMALL = "utilities@most=2,outcomes=3"
 LARGE = "utilities@most=1000000,outcomes=1000"
@@ -62,6 +65,16 @@ def test_a_domain_whose_pairs_are_too_many_to_list(tmp_path: Path) -> None:
     [
         (["--mechanism", "exponential-exakt"], "did you mean 'exponential-exact'"),
         (["--mechanism", "exponential-exact", "--domain", "numbers"], "unknown domain of the family exponential"),
+        (
+            ["--mechanism", "randomized-response-naive-float16", "--domain", "categories@categories=18014398509481984"],
+            "--domain: a domain has from 1 to 4194304 data, got 18014398509481984^1",
+        ),
+        (
+            ["--mechanism", "laplace-exact", "--domain", "numbers@most=18014398509481984"],
+            "--domain: a domain has from 1 to 4194304 data",
+        ),
+        (["--mechanism", "sparse-vector-exact", "--domain", "streams@queries=0"], "queries must be at least 1"),
+        (["--mechanism", "sparse-vector-exact", "--domain", "streams@resolution=1"], "resolution from -64 to 0"),
         (["--mechanism", "noisy-max-naive-float64", "--domain", SMALL, "--jobs", "1"], "has no law on the domain"),
         (["--mechanism", "noisy-max-naive-float64", "--domain", LARGE, "--jobs", "1"], "no bounds over boxes of pairs"),
         (
@@ -76,7 +89,7 @@ def test_mistakes_are_one_line(arguments: list[str], message: str) -> None:
     assert message in " ".join(shown.output.split())
 
 
-def test_a_certificate_is_written_where_the_claim_is_violated(tmp_path: Path) -> None:
+def test_a_certificate_is_written_where_the_claim_is_violated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "certificate.json"
     written = ["--jobs", "1", "--certificate", str(file)]
     CliRunner().invoke(prove, ["--mechanism", "exponential-exact", "--domain", SMALL, *written])
@@ -86,9 +99,42 @@ def test_a_certificate_is_written_where_the_claim_is_violated(tmp_path: Path) ->
     shown = CliRunner().invoke(prove, [*BROKEN, *written[:-1], str(tmp_path / "none" / "certificate.json")])
     assert shown.exit_code == 2
     assert "--certificate: No such file or directory" in shown.output
+    assert "VIOLATED" not in shown.output  # said before the work
+    monkeypatch.setattr("subnormal.audit.evidence.certificate.OUTCOMES_MAX", 1)
+    file.unlink()
+    shown = CliRunner().invoke(prove, [*BROKEN, *written])
+    assert shown.exit_code == 2
+    assert "--certificate: a law of 2 outcomes is too long for a certificate" in shown.output
+    assert not file.exists()
+
+
+def test_what_is_not_decided_is_no_violation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, file = member("exponential-exact"), tmp_path / "certificate.json"
+    held = every_pair.decide(mechanism, every_pair.domain_of("exponential", SMALL))
+    left = replace(held, verdict=DomainVerdict.UNRESOLVED, unresolved=2)
+
+    def decide(*of: Any) -> DomainEvidence:
+        print("what a library prints is no part of the result")
+        return left
+
+    monkeypatch.setattr(every_pair, "decide", decide)
+    options = ["--domain", SMALL, "--jobs", "1", "--fail-on-violation", "--certificate", str(file)]
+    shown = CliRunner().invoke(prove, ["--mechanism", mechanism.name, *options])
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("exponential-exact: UNRESOLVED\n")
+    assert "left     2 pairs that the bounds on their laws do not decide" in shown.stdout
+    assert f"certificate: none, the claim is not violated on {SMALL}" in shown.stderr
+    assert not file.exists()
+
+
+def test_a_family_without_a_domain_is_a_mistake_of_the_mechanism() -> None:
+    shown = CliRunner().invoke(prove, ["--mechanism", "dp-sgd-exact"])
+    assert shown.exit_code == 2
+    assert "--mechanism: dp-sgd-exact is of the family dp-sgd, which has no domain" in shown.output
 
 
 def test_help_names_every_domain() -> None:
     shown = CliRunner().invoke(prove, ["--help"]).output
     assert all(one.name in shown for one in FAMILIES if one.domain is not None)
     assert "utilities@most=11,outcomes=4" in shown
+    assert "grid=-4,\n" in shown

@@ -16,15 +16,16 @@ from scipy.stats import norm
 
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.composition import other_accountants
-from subnormal.audit.composition.closed_forms import (
+from subnormal.audit.composition.buckets import buckets
+from subnormal.audit.evidence import exact
+from subnormal.mechanisms.composition.closed_forms import (
     Direction,
     gaussian,
     laplace,
     randomized_response,
     subsampled_gaussian,
 )
-from subnormal.audit.composition.composition import Composition, buckets
-from subnormal.audit.evidence import exact
+from subnormal.mechanisms.composition.composition import Composition
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
@@ -254,7 +255,7 @@ def test_randomized_response_meets_the_optimal_theorem_everywhere(runs: int) -> 
 
 @pytest.mark.parametrize("scale", [0.3, 2.0, 200.0])
 def test_laplace_in_one_run(scale: float) -> None:
-    """δ(ε) = 1 − e^((ε − 1/s)/2). Source: Balle, Barthe, Gaboardi 2018, Theorem 3."""
+    """δ(ε) = 1 − e^((ε − 1/s)/2). Source: Balle, Barthe, Gaboardi 2018 (the privacy profile of Laplace noise)."""
     for share in (0.0, 0.31, 0.7):
         at = share / scale
         assert encloses(laplace(scale).delta(at), -math.expm1((at - 1 / scale) / 2), 1e-6)

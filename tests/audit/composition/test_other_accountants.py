@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from subnormal.audit.composition import other_accountants
-from subnormal.audit.composition.closed_forms import gaussian, laplace, randomized_response
+from subnormal.mechanisms.composition.closed_forms import gaussian, laplace, randomized_response
 
 
 @pytest.mark.parametrize("runs", [1, 2, 5, 8])

@@ -30,6 +30,7 @@ from tests.support.clusters import (
 )
 from tests.support.paths import ROOT
 
+ENDS = 20.0  # seconds on a busy machine: fewer than Dask waits by itself, and than tasks last that are left
 BATCHES = [
     (attack, mechanism, batch, 4_000)
     for attack, mechanism in (
@@ -190,7 +191,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"^no Dask scheduler at ") as caught, cluster(absent, nobody_is_refused):
         pass
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < ENDS
     assert repr(absent) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert said == []
@@ -237,7 +238,7 @@ def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
 
     def interrupted() -> None:
         with cluster(address, nobody_is_refused) as workers:
-            futures.extend(workers.submit(slow_counts, batch, 0.5) for batch in range(40))
+            futures.extend(workers.submit(slow_counts, batch, 2.0) for batch in range(40))
             futures[0].result(PATIENCE)
             try:
                 signal.raise_signal(signal.SIGINT)
@@ -252,7 +253,7 @@ def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
             interrupted()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - begun[0] < 5
+    assert time.monotonic() - begun[0] < ENDS
     assert sum(future.cancelled() for future in futures) > 30
     with distributed.Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         wait_until(lambda: not client.run_on_scheduler(tasks_left), "a scheduler without tasks")
@@ -289,7 +290,7 @@ def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_sche
             waiting = workers.submit(time.sleep, 60)
             kill(scheduler)
             for future in (waiting, workers.submit(time.sleep, 60)):
-                error = future.exception(5)
+                error = future.exception(ENDS)
                 assert isinstance(error, ClusterError)
                 assert str(error) == f"{address}: the scheduler is gone"
     assert said == []

@@ -183,6 +183,29 @@ def test_subtracting_the_best_has_a_worst_pair_too() -> None:
     assert found.boxes.left > 0  # it is the worst of those that were compared
 
 
+def test_boxes_are_left_out_by_the_symmetries_of_the_member_alone() -> None:
+    """Of three boxes of two entries: the entries of the second are exchanged, those of the third in one world only."""
+    cube = domain_of("exponential", LARGE)
+    assert isinstance(cube, Cube)
+    low, high, high_out = np.array([0, 0]), np.array([4, 2]), np.array([5, 3])
+    boxes = [
+        PairBox(low, high, low, high_out, 1),
+        PairBox(low, high[::-1], low, high_out[::-1], 1),
+        PairBox(low, high, low, high_out[::-1], 1),
+    ]
+
+    def standing(name: str, entries: int, some: list[PairBox] = boxes) -> list[bool]:
+        search = box_search.Search(member(name), cube, Claim(1.0))
+        return [search._standing(one, np.arange(entries)) is not None for one in some]
+
+    assert standing("exponential-exact", 2) == [True, False, True]
+    assert standing("exponential-naive-float64", 2) == [True, True, True]
+    assert standing("exponential-exact", 3) == [True, True, True]  # some entries stand for several of the data
+    above = [PairBox(one.low_in + 1, one.high_in + 1, one.low_out + 1, one.high_out + 1, 1) for one in boxes[:1]]
+    assert standing("exponential-exact", 2, above) == [False]
+    assert standing("exponential-naive-float64", 2, above) == [True]
+
+
 def test_what_the_boxes_do_not_decide_is_left() -> None:
     cube = domain_of("exponential", "utilities@most=20,outcomes=6,epsilon=0.5")
     assert isinstance(cube, Cube)
@@ -224,9 +247,10 @@ def test_a_claim_that_depends_on_the_pair_is_refused() -> None:
     def claim(parameters: Any, data_in: Any, data_out: Any) -> Claim:
         return Claim(0.1 if data_in[0] == data_in[1] else 0.2)
 
-    domain = domain_of("exponential", "utilities@most=2000,outcomes=3")
+    domain = utilities(20, 3, 1.0)
+    cube: Cube[Any] = Cube(domain.text, domain.parameters, 20, 3, 1)
     with pytest.raises(ValueError, match="the claim of exponential-exact depends on the pair"):
-        decide(replace(member("exponential-exact"), claim=claim), domain)
+        box_search.decide(replace(member("exponential-exact"), claim=claim), cube)
 
 
 def test_a_cube_without_neighbours_is_refused() -> None:

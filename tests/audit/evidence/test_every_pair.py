@@ -15,10 +15,10 @@ import pytest
 from subnormal.audit.engine.process_pool import each_of, local
 from subnormal.audit.evidence import every_pair, exact
 from subnormal.audit.evidence.every_pair import Subject, decide, domain_of
-from subnormal.audit.model import DomainVerdict, Verdict
-from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT, Domain, Index
-from subnormal.mechanisms.core.law import Law, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.audit.model import DomainVerdict, ExactEvidence, Verdict
+from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT, Domain, Index, box
+from subnormal.mechanisms.core.law import Law, Powers, exact_law
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.families import FAMILIES, family, member, members
 from subnormal.mechanisms.privacy import Claim, Eta
@@ -184,6 +184,18 @@ def test_random_domains_against_rationals() -> None:
     assert min(seen[DomainVerdict.VIOLATED], seen[DomainVerdict.HOLDS]) > DOMAINS / 10
 
 
+@pytest.mark.parametrize("name", ["exponential-exact", "exponential-exact-base-e", *NAIVE])
+def test_small_tasks_and_few_candidates_find_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = member(name)
+    domain = listed(mechanism.family, NAIVE[name][0] if name in NAIVE else SMALL[mechanism.family])
+    usual = decide(mechanism, domain)
+    for size in ("LISTED", "BUILT", "COMPARED", "CLAIMED", "CANDIDATES"):
+        monkeypatch.setattr(every_pair, size, 1 if size == "CANDIDATES" else 5)
+    found = decide(mechanism, domain)
+    assert (found.verdict, found.pairs, found.laws) == (usual.verdict, usual.pairs, usual.laws)
+    assert (found.epsilon, found.delta) == (usual.epsilon, usual.delta)
+
+
 def test_processes_say_the_same() -> None:
     mechanism, domain = member("exponential-exact"), listed("exponential", "utilities@most=3,outcomes=3")
     with local(2) as executor:
@@ -208,6 +220,7 @@ def test_the_worst_pair_is_one_of_the_domain() -> None:
         ("utilities@most=x", "most must be an integer, got 'x'"),
         ("utilities@most=1000,outcomes=2000000", "a domain has at most 1048576 entries"),
         ("utilities@most=2,outcomes=2,epsilon=-1", "epsilon must be positive"),
+        ("utilities@most=2,outcomes=0", "max_outcomes must be at least 1"),
     ],
 )
 def test_a_domain_that_is_none_is_refused(text: str, error: str) -> None:
@@ -220,11 +233,58 @@ def test_a_member_without_a_law_is_refused() -> None:
         decide(member("noisy-max-naive-float64"), listed("exponential", SMALL["exponential"]))
 
 
-def test_points_that_are_given_twice_are_refused() -> None:
+def test_points_that_are_given_twice_or_too_far_apart_are_refused() -> None:
     with pytest.raises(ValueError, match="points must be distinct"):
-        Index(np.array([[0], [0]]))
+        Index(np.array([[0], [1], [0]]))
+    for far in ([1 << 20] * 4, [(1 << 31) - 1] * 2, [1 << 62]):
+        with pytest.raises(ValueError, match="points must span fewer than"):
+            Index(np.array([[0] * len(far), far]))
     with pytest.raises(ValueError, match="points must span fewer than"):
-        Index(np.array([[0, 0, 0, 0], [1 << 20] * 4]))
+        Index(np.array([[-(1 << 63)], [(1 << 63) - 1]]))
+    assert Index(np.array([[0, 0], [(1 << 31) - 1, (1 << 31) - 2]])).find(np.array([[0, 0], [0, 1]])).tolist() == [
+        0,
+        -1,
+    ]
+
+
+def test_every_point_has_its_number_and_no_other_has_one() -> None:
+    """Of every second vector in a box with three different sides, next to the largest integers of 64 bits."""
+    most = np.array([(1 << 63) - 1, 7, 2])
+    around = most - np.indices((4, 6, 8)).reshape(3, -1).T
+    inside = (most - around < (2, 3, 5)).all(axis=1)
+    points = np.random.default_rng(1).permutation(around[inside])[::2]
+    numbers = {tuple(point): number for number, point in enumerate(points.tolist())}
+    assert Index(points).find(around).tolist() == [numbers.get(tuple(point), -1) for point in around.tolist()]
+
+
+@pytest.mark.parametrize("sides", [(0, 2, 3), (-2, 1, 2), (5, 5, 4), (0, 1, 9)])
+def test_a_box_has_every_vector_once(sides: tuple[int, int, int]) -> None:
+    low, high, width = sides
+    points = box(low, high, width)
+    assert points.shape == ((high - low + 1) ** width, width)
+    assert (points.min(), points.max()) == (low, high)
+    Index(points)  # they are distinct
+
+
+@pytest.mark.parametrize(
+    "sides", [(0, -1, 1), (0, 1, 0), (0, 1, 23), (0, 1 << 22, 1), (0, 10**20, 2), (0, 1, 10**20), (0, 0, 10**20)]
+)
+def test_a_box_of_no_data_or_too_many_is_refused(sides: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match="a domain has from 1 to 4194304 data, got"):
+        box(*sides)
+    assert len(box(1, 1 << 22, 1)) == 1 << 22
+
+
+def test_symmetries_map_to_the_same_pair_whatever_stands_for_it() -> None:
+    points_in, points_out = np.array([[3, 5, 3], [1, 1, 0]]), np.array([[4, 4, 6], [2, 1, 5]])
+    assert [one.tolist() for one in SHIFT.map(points_in, points_out)] == [
+        [[0, 2, 0], [1, 1, 0]],
+        [[0, 0, 2], [1, 0, 4]],
+    ]
+    assert [one.tolist() for one in PERMUTATION.map(points_in, points_out)] == [
+        [[3, 3, 5], [0, 1, 1]],
+        [[4, 6, 4], [5, 1, 2]],
+    ]
 
 
 def test_a_symmetry_that_leaves_the_domain_is_refused() -> None:
@@ -263,28 +323,96 @@ def test_digests_read_what_arrays_of_objects_hold() -> None:
     assert digest(0, 10**30) != digest(0, 10**30 + 1)
 
 
+def test_laws_that_differ_anywhere_have_different_digests() -> None:
+    """Pairs of laws with equal digests are compared once."""
+    law: Law[Any] = Law(
+        "abc", [1, 3], [1, 2], [2, 3], 6, Fraction(1, 3), Powers(Fraction(1), *np.array([[1, 2], [0, 1]]))
+    )
+    assert law.powers is not None
+    numbers = ([1, 2, 3], [1, 2, 4], [1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    arrays: list[Any] = [*map(np.array, numbers), np.array([1, 2, 3]).view(np.float64)]
+    others: list[Law[Any]] = [
+        replace(law, atoms="abd"),
+        replace(law, atoms=range(3)),
+        replace(law, ends=[2, 3]),
+        replace(law, low=[0, 2]),
+        replace(law, high=[2, 4]),
+        replace(law, denominator=7),
+        replace(law, rest=Fraction(2, 3)),
+        replace(law, powers=None),
+        replace(law, powers=replace(law.powers, rate=Fraction(2))),
+        replace(law, powers=replace(law.powers, exponents=np.array([1, 3]))),
+        replace(law, powers=replace(law.powers, constants=np.array([0, 2]))),
+        *(replace(law, atoms=atoms) for atoms in arrays),
+    ]
+    every = [law, *others]
+    assert len(set(map(every_pair._digest, every))) == len(every)
+    assert every_pair._digest(replace(law)) == every_pair._digest(law)
+    parts: list[Law[Any]] = [exact_law(range(2), [1, 2], [1, one], 1 + one) for one in (1, 2)]
+    products: list[Product[Any]] = [Product({"a": parts[0], key: parts[one]}) for key in "bc" for one in (0, 1)]
+    assert len(set(map(every_pair._digest, products))) == len(products)
+    long = [exact_law(range(2), [1, 2], [1, (1 << 20_000) + one], (1 << 20_000) + 1 + one) for one in (0, 1)]
+    assert len(set(map(every_pair._digest, long))) == 2  # of more digits than Python writes
+
+
 def wide_law(data: Any, parameters: Any) -> Law[Any]:
     """Return bounds that do not decide a claim of 1/2 nat: on any data, each of two outcomes has 1/4 to 3/4."""
     return Law(range(2), [1, 2], [1, 1], [3, 3], 4, Fraction(0))
 
 
-def test_pairs_that_the_bounds_do_not_decide_are_counted() -> None:
+def test_pairs_that_the_bounds_do_not_decide_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(every_pair, "CANDIDATES", 1)
     mechanism = replace(member("exponential-exact"), law=wide_law, symmetries=(), claim=lambda *of: Claim(0.5))
     domain = listed("exponential", "utilities@most=1,outcomes=2")
     found = decide(mechanism, domain)
     assert found.verdict is DomainVerdict.UNRESOLVED
     assert found.unresolved == 1  # all data have the same bounds
+    by_value = replace(
+        mechanism, law=lambda data, parameters: replace(wide_law(data, parameters), high=[3, 3 + data[0]])
+    )
+    assert decide(by_value, domain).unresolved == 3  # pairs of two laws, each with itself and with the other
     assert (found.epsilon[0], found.delta) == (0.0, 0.0)
 
 
-def test_a_violation_is_one_although_other_pairs_are_not_decided() -> None:
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_a_violation_is_one_although_other_pairs_are_not_decided(delta: float) -> None:
     def law(data: Any, parameters: Any) -> Law[Any]:
         return exact_law(range(2), [1, 2], [0, 1], 1) if data[0] else wide_law(data, parameters)
 
-    mechanism = replace(member("exponential-exact"), law=law, symmetries=(), claim=lambda *of: Claim(0.5))
+    mechanism = replace(member("exponential-exact"), law=law, symmetries=(), claim=lambda *of: Claim(0.5, delta))
     found = decide(mechanism, listed("exponential", "utilities@most=1,outcomes=2"))
     assert found.verdict is DomainVerdict.VIOLATED
     assert found.delta >= 0.25
+
+
+def test_the_worst_pair_is_that_of_the_verdict() -> None:
+    def evidence(verdict: Verdict, epsilon: float, delta: float, within: float | None = None) -> ExactEvidence:
+        return replace(some, verdict=verdict, epsilon=epsilon, delta=delta, within=within)
+
+    law = exact_law(range(2), [1, 2], [1, 1], 2)
+    some, pure = exact.compare(law, law, Claim(1.0)), Claim(1.0)
+    held = [evidence(Verdict.HOLDS, 0.9, 0.01, 0.0), evidence(Verdict.HOLDS, 0.8, 0.02, 0.0)]
+    left = [evidence(Verdict.UNRESOLVED, 1.0, 0.0, one) for one in (0.1, 0.3, 0.2)]
+    broken = [evidence(Verdict.VIOLATED, 1.2, 0.1), evidence(Verdict.VIOLATED, 1.1, 0.2)]
+    for pairs, claim, worst, verdict in (
+        (held, pure, 0, DomainVerdict.HOLDS),
+        (held, Claim(1.0, 0.05), 1, DomainVerdict.HOLDS),
+        (held + left, pure, 3, DomainVerdict.UNRESOLVED),
+        (broken + left, pure, 1, DomainVerdict.VIOLATED),
+        (held + broken, Claim(1.0, 0.05), 3, DomainVerdict.VIOLATED),
+    ):
+        assert every_pair._worst(pairs, claim) == (worst, verdict)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.5])
+@pytest.mark.parametrize("refusing", [0, 1])
+def test_a_world_that_refuses_beside_one_that_does_not_is_a_violation(refusing: int, delta: float) -> None:
+    def law(data: Any, parameters: Any) -> Law[Any]:
+        return exact_law([Refused("no")] if data[0] == refusing else [0], [1], [1], 1)
+
+    mechanism = replace(member("exponential-exact"), law=law, symmetries=(), claim=lambda *of: Claim(1.0, delta))
+    found = decide(mechanism, listed("exponential", "utilities@most=1,outcomes=1"))
+    assert (found.verdict, found.delta, found.epsilon[0]) == (DomainVerdict.VIOLATED, 1.0, np.inf)
 
 
 def test_worlds_that_refuse_alike_are_no_error() -> None:

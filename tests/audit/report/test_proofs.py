@@ -90,5 +90,7 @@ def test_an_undecided_claim_says_what_is_left() -> None:
     known = on_default_domain("exponential-exact")
     assert known is not None
     left = dataclasses.replace(known, verdict=DomainVerdict.UNRESOLVED, unresolved=3)
-    assert "left     3 pairs that the bounds on their laws do not decide" in proofs.text(left)
+    for verdict in (DomainVerdict.UNRESOLVED, DomainVerdict.VIOLATED):
+        some = dataclasses.replace(left, verdict=verdict)
+        assert "left     3 pairs that the bounds on their laws do not decide" in proofs.text(some)
     assert given(1.5) in proofs.to_markdown([Proof(left, 1.5)])

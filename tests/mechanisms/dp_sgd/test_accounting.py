@@ -1,4 +1,4 @@
-"""What accountants say, against certified bounds of the composition by another way."""
+"""What accountants say, against certified lower bounds of the composition, and closed forms."""
 
 import math
 from fractions import Fraction
@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from subnormal.audit.composition.closed_forms import gaussian, subsampled_gaussian
+from subnormal.mechanisms.composition.closed_forms import gaussian, subsampled_gaussian
+from subnormal.mechanisms.curves import SLACK, Gdp
 from subnormal.mechanisms.dp_sgd.accounting import accountant_claim, sound_claim
 from subnormal.mechanisms.privacy import Zcdp
 
@@ -34,6 +35,26 @@ def test_the_accountant_is_nearly_tight_and_never_below(
     stated, sound = (claim(multiplier, rate, steps, delta).epsilon for claim in (accountant_claim, sound_claim))
     assert low <= stated <= low * 1.005 + 1e-4
     assert stated <= sound <= 1.5 * stated
+
+
+@pytest.mark.parametrize(("multiplier", "steps", "delta"), [(1.0, 1, 1e-5), (4.0, 64, 1e-9), (0.125, 1, 1e-3)])
+def test_without_sampling_the_accountant_meets_the_gaussian_curve(multiplier: float, steps: int, delta: float) -> None:
+    stated = accountant_claim(multiplier, 1.0, steps, delta).epsilon
+    assert 0.99 * delta < Gdp(math.sqrt(steps) / multiplier).delta(stated) <= delta + SLACK
+
+
+def test_hardly_any_noise_shows_a_record_in_the_batch() -> None:
+    """Its probability is δ at every ε: of 100 steps, 1 − 0.99^100 = 0.634."""
+    least = 2.0**-8
+    assert accountant_claim(least, 0.01, 1, 0.005) == sound_claim(least, 0.01, 1, 0.005)
+    assert accountant_claim(least, 0.01, 1, 0.011).epsilon == accountant_claim(least, 0.01, 100, 0.64).epsilon == 0
+    with pytest.raises(ValueError, match="epsilon must be at most"):
+        accountant_claim(least, 0.01, 100, 0.63)
+
+
+def test_little_noise_on_a_grid_hides_what_it_can() -> None:
+    """Of four steps of the grid in C, noise of a quarter of one: nearly all of it is 0, and the loss is 1/2σ² = 128."""
+    assert accountant_claim(1 / 16, 1 / 64, 1, 1e-3, 4).epsilon == pytest.approx(128 - math.log(64), abs=1.0)
 
 
 @pytest.mark.parametrize("order", [2, 3, 7, 20])

@@ -15,6 +15,7 @@ from subnormal.mechanisms.dp_sgd import batches, steps
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.dp_sgd.steps import PRECISION, noise_bounds
 from subnormal.mechanisms.families import family, member, members
+from subnormal.mechanisms.gaussian import exact as gaussian_exact
 from subnormal.mechanisms.samplers import discrete_gaussian
 from tests.mechanisms.dp_sgd import test_naive
 from tests.support.walks import assert_within_the_law
@@ -60,6 +61,14 @@ def test_a_short_reach_leaves_the_rest_of_the_noise_open(
         assert_within_the_law(member(name), np.array([[1.0], [-1.0]]), parameters, rest=0.3, word_bits=1)
     finally:
         noise_bounds.cache_clear()
+
+
+@pytest.mark.parametrize("multiplier", [10.0, 5_000.0], ids=["one table", "boxes"])
+def test_the_noise_of_a_step_is_that_of_the_exact_gaussian(multiplier: float) -> None:
+    parameters = DpSgdParameters(multiplier=multiplier, grid=0)
+    released = member("dp-sgd-exact").sample(np.zeros((1, 3)), parameters, seeded_bits(1), 200)
+    noise = gaussian_exact.sample(0, multiplier, seeded_bits(1), 600)
+    assert np.array_equal(released, noise.reshape(200, 3))
 
 
 def test_each_step_has_its_own_draws_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def oracle(utilities: NDArray[np.float64], shift: int, top: int, bits: BitSource
     while pending:
         points = {}
         for draw, drawn in zip(pending, bits.words(len(pending), word).tolist(), strict=True):
-            points[draw] = drawn >> (word - int(sums[draw][-1]).bit_length())
+            points[draw] = drawn & (1 << int(sums[draw][-1] - 1).bit_length()) - 1
         for draw in pending:
             chosen[draw] = bisect_right(sums[draw], points[draw])
         pending = [draw for draw in pending if points[draw] >= sums[draw][-1]]

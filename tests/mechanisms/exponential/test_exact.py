@@ -20,6 +20,7 @@ from subnormal.mechanisms.exponential.level_draws import Levels
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import float_weights
+from subnormal.mechanisms.samplers.float_weights import ROW
 
 FURTHER = seeded_bits(9).take(512)  # bits that follow a word chosen by a test
 ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(255, 8, 1), Eta(5, 3, 2)]
@@ -97,6 +98,8 @@ def test_every_size_class_decides_as_the_oracle(size: int) -> None:
     for utilities in (rng.permutation(size).clip(0, 300), rng.integers(0, 4, size), rng.integers(-5, 60, size)):
         weights = powers(utilities, Eta(1, 1, 1))
         for n, constant_work in ((1, False), (1, True), (300, False), (5_000, False), (5_000, True)):
+            if size == 140_000 and n == 1 and not constant_work:
+                continue  # by trials: test_uniform_proposals
             drawn = exponential_exact.sample(utilities, Eta(1, 1, 1), seeded_bits(n), n, constant_work=constant_work)
             if size == 20_000 == 4 * n and utilities.max() < 60 and not constant_work:  # by levels
                 order = np.argsort(utilities, kind="stable")
@@ -156,7 +159,7 @@ def test_the_outcomes_that_matter_are_found_in_rows(size: int) -> None:
     rng, scale = np.random.default_rng(size), float_weights.scale_of(Eta(1, 1, 1), 1.0, "i", size.bit_length())
     limit = int(scale.extent) + 2
     far = rng.integers(limit + 1, 10_000, size)
-    for places in ([size - 1], [0, 511, 512, size // 512 * 512 - 1, size // 512 * 512 % size], range(2, size, 40)):
+    for places in ([size - 1], [0, ROW - 1, ROW, size // ROW * ROW - 1, size // ROW * ROW % size], range(2, size, 40)):
         utilities = far.copy()
         utilities[list(places)] = rng.integers(2, limit, len(places))
         utilities[places[-1]] = 2

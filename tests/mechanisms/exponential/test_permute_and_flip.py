@@ -229,6 +229,14 @@ def test_uniform_integers_are_uniform(counts: list[int]) -> None:
     assert (drawn < np.array(counts * 50)).all()
 
 
+@pytest.mark.parametrize("count", [2**53 + 1, 2**60, 2**60 + 1, 2**61 - 1, 2**62])
+def test_uniform_integers_below_what_a_float_does_not_hold(count: int) -> None:
+    for word in (0, 1, count // 2, count - 1):
+        words = [word] if count == 2**62 else [2**62 - 1, word]  # the first is rejected
+        bits = scripted_bits("".join(f"{one:062b}" for one in words))
+        assert uniform_below(np.array([count]), 62, bits) == [word]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

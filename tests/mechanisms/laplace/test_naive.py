@@ -85,6 +85,20 @@ def test_bisection_and_enumeration_give_the_same_law(float_type: Any) -> None:
         assert weights(bisected) == weights(enumerated)
 
 
+@pytest.mark.parametrize("chunk", [1, 3, 64])
+@pytest.mark.parametrize(("value", "scale"), [(0.0, 1.0), (1.0, 0.7), (100.0, 0.01)])
+def test_an_enumerated_law_counts_every_output_across_chunks(
+    value: float, scale: float, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(laplace_naive, "CHUNK", chunk)
+    law = laplace_naive._by_enumeration(value, scale, "float16", 7)
+    drawn = laplace_naive.outputs(np.arange(256), value, scale, float_type=np.float16, uniform_bits=7)
+    atoms, counts = np.unique(drawn, return_counts=True)
+    assert np.asarray(law.atoms).tolist() == atoms.tolist()
+    assert weights(law) == counts.tolist()
+    assert (np.diff(np.asarray(law.low)) != 0).all()  # equally likely neighbours are one block
+
+
 def weights(law: Law[Any]) -> list[int]:
     listed: list[int] = np.repeat(np.asarray(law.low), law.counts()).tolist()
     return listed

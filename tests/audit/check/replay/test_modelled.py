@@ -10,12 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from subnormal import Claim, Gdp, Renyi, Verdict, Zcdp, check
 from subnormal.audit.check.function import Function, isolated, reseed
+from subnormal.audit.check.replay import modelled
 from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.readable import RESOLUTION
 from subnormal.audit.check.replay.recorder import Recorder
+
+pytestmark = pytest.mark.usefixtures("own_clock")
 
 RNG = np.random.default_rng(5)
 OLDER = np.random.RandomState(6)
@@ -394,3 +399,39 @@ def test_the_loss_of_a_pair_is_the_distance_over_the_scale_and_a_finite_score(
     function: Callable[[Any], Any], pair: Pair, loss: float
 ) -> None:
     assert shown(function, pair=pair).loss == pytest.approx(loss)
+
+
+@pytest.mark.parametrize("loss", [0.5, 3.0, 40.0, 1000.01])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99999])
+def test_a_divergence_of_laplace_noise_is_that_of_the_worst_event_near_the_best_one(loss: float, share: float) -> None:
+    epsilon = share * loss
+
+    def log_tail(t: float) -> float:
+        return -t - math.log(2) if t > 0 else math.log1p(-math.exp(t) / 2)
+
+    def above(t: float) -> float:
+        return math.exp(log_tail(t - loss)) - math.exp(epsilon + log_tail(t))
+
+    best, found = (loss + epsilon) / 2, modelled._laplace(loss, epsilon)
+    ends = above(best - RESOLUTION), above(best + RESOLUTION)
+    assert found == pytest.approx(min(ends), abs=1e-12)
+    assert found <= -math.expm1((epsilon - loss) / 2)  # of the best event
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0, 20.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 100.0])
+@pytest.mark.parametrize("resolution", [1e-3, 0.1])
+def test_a_divergence_of_gaussian_noise_is_that_of_the_worst_event_near_the_best_one(
+    mu: float, epsilon: float, resolution: float
+) -> None:
+    def above(t: float) -> float:
+        return float(norm.sf(t - mu) - math.exp(epsilon + norm.logsf(t)))
+
+    best = epsilon / mu + mu / 2
+    ends = above(best - resolution), above(best + resolution)
+    assert modelled._gaussian(mu, epsilon, resolution) == pytest.approx(min(ends), abs=1e-12)
+    assert min(ends) <= above(best)
+
+
+def test_an_infinite_loss_is_a_divergence_of_1() -> None:
+    assert modelled._laplace(math.inf, 5.0) == modelled._gaussian(math.inf, 5.0, 0.1) == 1.0

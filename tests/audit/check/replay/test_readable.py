@@ -47,6 +47,7 @@ def gaussian(x: float) -> float:
     [
         (laplace, Claim(2.0), Claim(2.0 / BOUND)),
         (laplace, Claim(1.0, 1 - math.exp(-0.5)), Claim(1.0, 0.95 * (1 - math.exp(-0.5)))),
+        (lambda x: laplace(1_000 * x), Claim(1999.98, 0.01), Claim(1999.98, 0.003)),  # e^ε is no float; δ = 1 − e^−0.01
         (gaussian, Gdp(0.5), Gdp(0.48)),
         (gaussian, Zcdp(1 / 8), Zcdp(0.1)),
         (gaussian, Renyi(2.0, 0.25), Renyi(2.0, 0.1)),
@@ -116,6 +117,31 @@ def test_tails_that_only_the_low_side_shows_do_not_add_up_either() -> None:
     assert not convicts(clamped, Claim(2.0))
     assert convicts(clamped, Claim(1.9))
     assert convicts(lambda x: min(0.5, laplace(x)), Claim(1.9))
+
+
+def flat_between(x: float) -> float:
+    noisy = gaussian(x)
+    return 0.5 if -0.2 < noisy < 1.2 else noisy
+
+
+@pytest.mark.parametrize(
+    ("function", "claim"),
+    [
+        (lambda x: 0.15 * round(laplace(x) / 0.15), Claim(1.0, 0.95 * (1 - math.exp(-0.5)))),  # in steps of 0.3 scales
+        (flat_between, Gdp(0.45)),  # the best thresholds lie where nothing shows, others do not
+        (lambda x: min(max(gaussian(x), -6.0), 7.0), Claim(2.0, Gdp(0.5).delta(2.0) / 2)),  # they lie above and below
+        (lambda x: min(max(20 * x + np.random.laplace(0, 1.0), 1.0), 8.0), Claim(19.9)),  # between the locations only
+    ],
+)
+def test_where_a_claim_would_break_the_outcome_must_show_the_release(
+    function: Callable[[Any], Any], claim: AnyClaim
+) -> None:
+    assert not convicts(function, claim)
+
+
+def test_noise_of_scale_0_shows_all() -> None:
+    assert convicts(lambda x: x + np.random.laplace(0, 0.0), Claim(1e4))
+    assert convicts(lambda x: x + random.gauss(0, 0.0), Gdp(3.0))
 
 
 def test_a_release_that_falls_where_it_was_drawn_is_not_read() -> None:

@@ -13,10 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from subnormal.audit.composition.composition import COUNT, Composition
-from subnormal.audit.composition.fft_convolution import UNIT, Floats
-from subnormal.audit.composition.privacy_buckets import LOSS_MAX, ROUNDING, Grid, Masses, fill_buckets
-from subnormal.audit.text import given
+from subnormal.mechanisms.composition.composition import COUNT, Composition
+from subnormal.mechanisms.composition.fft_convolution import UNIT, Floats
+from subnormal.mechanisms.composition.privacy_buckets import LOSS_MAX, ROUNDING, Grid, Masses, fill_buckets
 from subnormal.mechanisms.privacy import require_positive
 
 NODES = 8  # of the quadrature
@@ -34,7 +33,7 @@ def randomized_response(epsilon: float, *, count: int = COUNT) -> Composition:
     """
     require_positive("epsilon", epsilon)
     if epsilon > LOSS_MAX:
-        raise ValueError(f"epsilon must be at most {given(LOSS_MAX)} nats: larger losses are not kept, got {epsilon}")
+        raise ValueError(f"epsilon must be at most {LOSS_MAX:g} nats: larger losses are not kept, got {epsilon}")
     lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
     masses = Masses.near(np.array([1 / (1 + math.exp(-epsilon)), lie]))
     return Composition(fill_buckets(masses, Masses(masses.low[::-1], masses.high[::-1]), count))
@@ -123,7 +122,7 @@ def _require_scale(name: str, scale: float) -> None:
     require_positive(name, scale)
     if scale < LEAST_SCALE:
         raise ValueError(
-            f"{name} must be at least {given(LEAST_SCALE)}: losses are kept up to {given(LOSS_MAX)} nats, got {scale}"
+            f"{name} must be at least {LEAST_SCALE:g}: losses are kept up to {LOSS_MAX:g} nats, got {scale}"
         )
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subnormal.audit.composition.fft_convolution import LEAST_MASS, LIBRARY, UNIT, Floats
-from subnormal.audit.text import given
+from subnormal.mechanisms.composition.fft_convolution import LEAST_MASS, LIBRARY, UNIT, Floats
 
 NEGLIGIBLE = 2.0**-100  # mass of A that may lie outside the grid
 ROUNDING = 4 * LIBRARY * UNIT  # relative error of a value from two library calls and a few operations
@@ -73,7 +72,7 @@ class Grid:
         """
         require_count(count)
         if not 1 < factor <= math.exp(LOSS_MAX):
-            raise ValueError(f"factor must be above 1, and at most e^{given(LOSS_MAX)}, got {factor}")
+            raise ValueError(f"factor must be above 1, and at most e^{LOSS_MAX:g}, got {factor}")
         width = math.log(factor)
         reach = int(LOSS_MAX / width)
         return cls(width, max(-(count // 2), -reach), min(count - count // 2 - 1, reach))

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from subnormal.audit.composition.fft_convolution import Tilted, merge, power, product, split
+from subnormal.mechanisms.composition.fft_convolution import Tilted, merge, power, product, split
 
 PLENTY = 1 << 20
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from subnormal.audit.composition.fft_convolution import (
+from subnormal.mechanisms.composition.fft_convolution import (
     EXPONENT_MAX,
     SUM_ROUNDING,
     UNIT,
@@ -24,7 +24,7 @@ from subnormal.audit.composition.fft_convolution import (
     scaled,
     split,
 )
-from subnormal.audit.composition.privacy_buckets import LOSS_MAX, ROUNDING, Buckets
+from subnormal.mechanisms.composition.privacy_buckets import LOSS_MAX, ROUNDING, Buckets
 
 LOG2 = math.log(2)
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.text import given
-
 Floats = NDArray[np.float64]
 
 UNIT = 2.0**-53
@@ -168,5 +166,5 @@ def _coarser(fine: Tilted, first: int, masses: Floats, growth: Floats) -> Tilted
 
 def _exponential(exponent: float) -> float:
     if exponent > EXPONENT_MAX:
-        raise OverflowError(f"a tilt by e^{given(exponent)} a step cannot be kept in floats")
+        raise OverflowError(f"a tilt by e^{exponent:.12g} a step cannot be kept in floats")
     return math.exp(exponent)

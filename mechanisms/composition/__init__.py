@@ -1,0 +1,1 @@
+"""Compositions: certified bounds on what many releases of a mechanism cost together."""
