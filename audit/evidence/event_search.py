@@ -312,7 +312,10 @@ def _repeated(outcomes: Worlds) -> set[Any] | None:
     """Return the outcomes that occur more than once, where few do: no other will occur again. None stands for all."""
     if any(isinstance(world, np.ndarray | range) for world in outcomes):
         return None
-    counts = Counter(chain(*outcomes))
+    try:
+        counts = Counter(chain(*outcomes))
+    except TypeError:  # dataclasses that are not frozen
+        return None
     repeated = {one for one, count in counts.items() if count > 1}
     return None if counts.total() - len(counts) > SELDOM * counts.total() else repeated
 

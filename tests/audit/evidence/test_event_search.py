@@ -29,6 +29,13 @@ CLAIM = Claim(1.0)
 REFUSED = Refused("ZeroDivisionError: division by zero")
 
 
+@dataclasses.dataclass
+class Answer:
+    """An outcome that is equal to others, and has no hash."""
+
+    value: int
+
+
 def gains(event: Any, first: Outcomes, second: Outcomes) -> tuple[float, float]:
     return float(event(first).mean()), float(event(second).mean())
 
@@ -145,6 +152,11 @@ def test_outcomes_that_tell_nothing_give_an_event_that_shows_nothing() -> None:
     assert gains(event, constant, constant)[0] == gains(event, constant, constant)[1]
     nothing = event_search.learn((np.full(4, np.nan), np.full(4, np.nan)), CLAIM)
     assert gains(nothing, constant, constant) == (0, 0)
+
+
+def test_outcomes_without_a_hash_are_learned_from() -> None:
+    worlds = [Answer(place % 3) for place in range(300)], [Answer(place % 2) for place in range(300)]
+    assert gains(event_search.learn(worlds, CLAIM), *worlds) == (pytest.approx(1 / 3), 0.0)
 
 
 def test_judging_needs_fresh_runs() -> None:
