@@ -53,6 +53,7 @@ def _values(result: Result) -> dict[str, Any]:
     """Return what the templates show, by name."""
     convicted = result.verdict is Verdict.VIOLATED
     spent = {"pairs tried": f"{result.examples:,}", "runs": f"{result.runs:,}", "seconds": short(result.seconds, 3)}
+    spent["seed"] = str(result.seed)
     return {
         "result": result,
         "verdict": "ERROR" if result.verdict is None else str(result.verdict),

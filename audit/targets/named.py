@@ -25,5 +25,6 @@ def named(text: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # panics of Rust and SystemExit are not Exceptions
-        raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}") from None
+        sought = "; the working directory was searched too" if isinstance(error, ModuleNotFoundError) else ""
+        raise TargetError(f"{text!r} cannot be imported: {type(error).__name__}: {error}{sought}") from None
     return value

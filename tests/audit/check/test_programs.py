@@ -170,7 +170,7 @@ def test_a_program_that_cannot_be_greeted_does_not_begin(command: str, told: str
     ("name", "told"),
     [
         ("math.sqrt", "is neither 'cmd: …' nor 'package.module:name'"),
-        ("nowhere:f", "cannot be imported: ModuleNotFoundError"),
+        ("nowhere:f", "ModuleNotFoundError: No module named 'nowhere'; the working directory was searched too"),
         ("math:nowhere", "cannot be imported: AttributeError"),
     ],
 )
