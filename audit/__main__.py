@@ -5,6 +5,8 @@ from __future__ import annotations
 import atexit
 import io
 import sys
+import threading
+import time
 
 from subnormal.audit import interrupts
 
@@ -79,9 +81,17 @@ def entry() -> None:
     except KeyboardInterrupt:  # it came while another one was reported
         code = interrupts.EXIT_CODE
     if interrupts.interrupted():
+        _join_threads()
         atexit._run_exitfuncs()  # which unlink the semaphores of worker processes: their tracker warns of those left
         interrupts.end()  # `sys.exit` may end by the signal itself, and waits for threads
     sys.exit(code)
+
+
+def _join_threads() -> None:
+    """Wait for other threads, a second at the most: those of worker processes unlink semaphores when they end."""
+    ends = time.monotonic() + 1.0
+    for thread in set(threading.enumerate()) - {threading.main_thread()}:
+        thread.join(max(0.0, ends - time.monotonic()))
 
 
 def _done() -> int:
