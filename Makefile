@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 
-# Each process that is started compiles what another one has compiled before, where Python is told to keep no bytecode: not here.
+# Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: report test lint wheel table schema prove notebooks labs docs museum claims bench figures calibrate clean

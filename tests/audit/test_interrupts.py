@@ -1,15 +1,18 @@
 """Ctrl-C ends an audit with exit code 130, wherever it comes and whatever swallows it; nothing is written by halves."""
 
+import atexit
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from subnormal.audit import interrupts
+from subnormal.audit import __main__, interrupts
 from subnormal.audit.report import atomic_write
 from subnormal.audit.targets.subprocess_io import Program
 from tests.support.clusters import wait_until
@@ -36,6 +39,21 @@ def test_an_interrupt_that_is_swallowed_ends_the_audit_all_the_same(where: str) 
     assert audit.returncode == 130
     assert errors.splitlines()[-1] == TOLD
     assert "Traceback" not in errors
+
+
+def test_an_interrupted_command_waits_for_threads_before_it_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread of worker processes may have unlinked a semaphore, and not yet told Python's tracker of it."""
+    at_work, alive_then = threading.Thread(target=time.sleep, args=(0.3,)), list[bool]()
+    at_work.start()
+    monkeypatch.setattr(__main__, "_done", lambda: interrupts.EXIT_CODE)
+    monkeypatch.setattr(interrupts, "install_handler", lambda: None)
+    monkeypatch.setattr(interrupts, "interrupted", lambda: True)
+    monkeypatch.setattr(interrupts, "end", lambda: None)
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: alive_then.append(at_work.is_alive()))
+    with pytest.raises(SystemExit) as ended:
+        __main__.entry()
+    assert ended.value.code == interrupts.EXIT_CODE
+    assert alive_then == [False]
 
 
 def test_the_second_interrupt_ends_it_where_it_stands() -> None:
