@@ -14,8 +14,8 @@ from tests.support.checked_functions import BROKEN, SOUND, Case
 pytestmark = pytest.mark.usefixtures("own_clock")
 
 ALPHA = 1e-6  # the chance that one of the sound functions below is accused by its runs
-SECONDS = 60.0  # the search has a part of it for small worlds; all that follow need far less
-FEWER_SECONDS = 30.0  # for those of any size: noise that no replay reads convicts after the search, which takes half
+SECONDS = 60.0  # noise that no replay reads convicts after the search, which takes half of it
+SEEDS = (1, 2)  # a second search where the first finds worlds that speak too softly, once in 34 at the most
 NAN = float("nan")
 
 WORLDS: dict[str, tuple[str, list[Any]]] = {  # the stage that decides, and the smallest worlds
@@ -58,7 +58,8 @@ def test_broken_functions_are_found_in_small_worlds(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_broken_functions_are_found(name: str) -> None:
-    assert checked(BROKEN[name], seconds=FEWER_SECONDS).verdict is Verdict.VIOLATED
+    found = (checked(BROKEN[name], seconds=SECONDS, seed=seed) for seed in SEEDS)
+    assert any(one.verdict is Verdict.VIOLATED for one in found)
 
 
 @pytest.mark.parametrize("name", SOUND)
