@@ -178,6 +178,16 @@ def loosened(rng: random.Random, masses: list[Fraction], hidden: int) -> Law[int
     )
 
 
+def loosened_pair(rng: random.Random) -> tuple[Law[int], Law[int]]:
+    worlds = []
+    for _ in range(2):
+        weights = [rng.choice([0, 1, 2, 5, 9]) for _ in range(5)]
+        weights[rng.randrange(5)] += 1
+        worlds.append([Fraction(weight, sum(weights)) for weight in weights])
+    one, other = (loosened(rng, masses, rng.choice([0, 0, 1, 2])) for masses in worlds)
+    return one, other
+
+
 def by_definition(law: Law[int], other: Law[int], factor: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     """Bounds on the hockey stick and on the likelihood ratio, in rationals, no shortcuts: the better of those atom by
     atom, and of those for which all that the lower bounds leave open is one mass."""
@@ -211,12 +221,7 @@ def test_bounds_rests_and_missing_atoms_are_weighed_as_defined() -> None:
     rng = random.Random(7)
     seen = set()
     for _ in range(600):
-        worlds = []
-        for _ in range(2):
-            weights = [rng.choice([0, 1, 2, 5, 9]) for _ in range(5)]
-            weights[rng.randrange(5)] += 1
-            worlds.append([Fraction(weight, sum(weights)) for weight in weights])
-        law_in, law_out = (loosened(rng, masses, rng.choice([0, 0, 1, 2])) for masses in worlds)
+        law_in, law_out = loosened_pair(rng)
         claim = Claim(rng.choice([0.0, 0.3, 1.0, 2.0]), rng.choice([0.0, 0.0, 0.1, 0.4]))
         evidence = exact.compare(law_in, law_out, claim, OneOf((0, 3)))
         factor = Fraction(math.exp(claim.epsilon))
@@ -240,6 +245,18 @@ def test_bounds_rests_and_missing_atoms_are_weighed_as_defined() -> None:
         assert evidence.total_variation == pytest.approx(float(total), abs=1e-12)
         seen.add(evidence.verdict)
     assert seen == {Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED}
+
+
+def test_a_curve_of_bounds_is_weighed_as_defined_at_each_epsilon() -> None:
+    rng = random.Random(8)
+    for _ in range(100):
+        law_in, law_out = loosened_pair(rng)
+        epsilons = [1.0, 0.0, 2.0, 0.3]
+        for epsilon, *bounds in zip(epsilons, *exact.curve(law_in, law_out, epsilons), strict=True):
+            factor = Fraction(math.exp(epsilon))
+            forth, back = by_definition(law_in, law_out, factor), by_definition(law_out, law_in, factor)
+            least, most = (float(max(pair)) for pair in zip(forth[:2], back[:2], strict=True))
+            assert bounds == pytest.approx([least, min(1.0, most)], abs=1e-12)
 
 
 def _event(law: Law[int], wanted: tuple[int, ...]) -> tuple[float, float]:
