@@ -140,6 +140,19 @@ def test_p_values_of_the_fit_are_not_too_small_under_the_law() -> None:
     assert rejected <= stats.binom.ppf(1 - 1e-6, 200, 0.05)
 
 
+def test_the_p_value_is_the_share_of_the_simulations_before_the_last_needed_one() -> None:
+    """Of one stream of samples: 20/l where the l-th is the 20th at least as far away, else the rank among 999."""
+    law, runs, found = np.array([0.5, 0.3, 0.15, 0.05]), 200, set()
+    for seed, counts in enumerate(np.random.default_rng(4).multinomial(runs, [0.52, 0.3, 0.13, 0.05], size=60)):
+        samples = np.random.default_rng(seed).multinomial(runs, law, size=999)
+        observed = np.abs(np.cumsum(counts / runs - law)).max()
+        as_far = np.abs(np.cumsum(samples / runs - law, axis=1)).max(axis=1) >= observed - 1e-12
+        expected = 20 / (np.flatnonzero(as_far)[19] + 1) if as_far.sum() >= 20 else (1 + as_far.sum()) / 1000
+        assert binomial.monte_carlo_fit(counts, law, seed)[1] == expected
+        found.add(bool(as_far.sum() >= 20))
+    assert found == {False, True}
+
+
 def test_a_wrong_law_is_found() -> None:
     counts = np.random.default_rng(3).multinomial(10_000, [0.5, 0.3, 0.2])
     assert binomial.monte_carlo_fit(counts, np.array([0.5, 0.2, 0.3]), 1)[1] == 0.001
