@@ -22,7 +22,7 @@ from subnormal.attacks.core.attack import Attack, named, number_statistic
 from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import numbers
 from subnormal.mechanisms.core.mechanism import Outcomes
-from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, in_common
+from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, labels_at
 from subnormal.mechanisms.laplace import naive as laplace_naive
 
 SOURCE = "Mironov 2012 (CCS): outputs that floats cannot reach from a neighbouring value"
@@ -60,11 +60,9 @@ def _are_many_atoms(outcomes: Outcomes) -> bool:
 
 
 def _among(outcomes: NDArray[Any], support: NDArray[Any]) -> NDArray[np.bool_]:
-    found = np.full(len(outcomes), outcomes is support)
-    if outcomes is not support:
-        for here, _ in in_common(outcomes, support):
-            found[here] = True
-    return found
+    if outcomes is support:
+        return np.ones(len(outcomes), dtype=np.bool_)
+    return labels_at(outcomes, support, np.ones(len(support), dtype=np.bool_))
 
 
 def reachable(

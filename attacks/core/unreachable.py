@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from subnormal.attacks.core.outcome_paths import rows
 from subnormal.mechanisms.core.mechanism import Outcomes
-from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, identity, in_common
+from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, identity, labels_at
 from subnormal.mechanisms.families import member
 
 
@@ -39,9 +39,7 @@ class Unreachable:
         distinct, inverse = np.asarray(outcomes) + 0, None  # −0 is 0
         if not ascend(distinct):
             distinct, inverse = np.unique(distinct, return_inverse=True)
-        missing = np.ones(len(distinct), dtype=np.bool_)
-        for here, _ in in_common(distinct, np.asarray(atoms)):
-            missing[here] = False
+        missing = ~labels_at(distinct, np.asarray(atoms), np.ones(len(atoms), dtype=np.bool_))
         return missing if inverse is None else np.asarray(missing[inverse])
 
     def to_json(self) -> dict[str, Any]:

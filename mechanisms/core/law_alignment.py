@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.core.law import ABSENT, Law, block_ends
-from subnormal.mechanisms.core.outcome_identity import are_equal, are_numeric, identity, in_common
+from subnormal.mechanisms.core.law import ABSENT, CHUNK, Law, block_ends
+from subnormal.mechanisms.core.outcome_identity import are_equal, are_numeric, identity, labels_at
 
 TABLE = 1 << 16  # keys that a table can count, chunk by chunk, faster than sorting them
 
@@ -62,26 +62,27 @@ def _pair_blocks(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks,
 
 
 def _pair_arrays(law_in: Law[Any], law_out: Law[Any]) -> tuple[_Blocks, _Blocks, _Blocks]:
-    """Count the atoms that both laws have by the kinds of their blocks, then those that only one law has."""
+    """Count the atoms of law_out by the kinds of their blocks in both laws, then those that only law_in has."""
     kinds_in, kinds_out = _Kinds.of(law_in), _Kinds.of(law_out)
     width = len(kinds_out.first)
-    shared = in_common(np.asarray(law_in.atoms), np.asarray(law_out.atoms))
-    keys = (kinds_in.of_atom[here] * np.int64(width) + kinds_out.of_atom[there] for here, there in shared)
-    both, count = _tally(keys, len(kinds_in.first) * width)
-    of_in, of_out = both // width, both % width
-    alone_in = kinds_in.size - np.bincount(of_in, weights=count, minlength=len(kinds_in.size)).astype(np.int64)
-    alone_out = kinds_out.size - np.bincount(of_out, weights=count, minlength=width).astype(np.int64)
-    left_in, left_out = np.flatnonzero(alone_in), np.flatnonzero(alone_out)
+    found = labels_at(np.asarray(law_out.atoms), np.asarray(law_in.atoms), kinds_in.of_atom)  # 0 where law_in has none
+    chunks = (slice(start, start + CHUNK) for start in range(0, len(found), CHUNK))
+    keys = (found[chunk] * np.int64(width) + kinds_out.of_atom[chunk] - 1 for chunk in chunks)
+    keys_found, count = _tally(keys, (1 + len(kinds_in.first)) * width)
+    of_in, of_out = keys_found // width - 1, keys_found % width
+    shared = np.bincount(of_in[of_in >= 0], weights=count[of_in >= 0], minlength=len(kinds_in.size))
+    alone_in = kinds_in.size - shared.astype(np.int64)
+    left_in = np.flatnonzero(alone_in)
     return (
-        np.concatenate([count, alone_in[left_in], alone_out[left_out]]),
-        np.concatenate([kinds_in.first[of_in], kinds_in.first[left_in], np.full(len(left_out), ABSENT)]),
-        np.concatenate([kinds_out.first[of_out], np.full(len(left_in), ABSENT), kinds_out.first[left_out]]),
+        np.concatenate([count, alone_in[left_in]]),
+        np.concatenate([np.append(kinds_in.first, ABSENT)[of_in], kinds_in.first[left_in]]),
+        np.concatenate([kinds_out.first[of_out], np.full(len(left_in), ABSENT)]),
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kinds:
-    """Blocks with the same bounds form a kind: each kind's first block and number of atoms, and each atom's kind."""
+    """Blocks with the same bounds form a kind: each kind's first block and number of atoms; each atom's kind + 1."""
 
     first: _Blocks
     size: NDArray[np.int64]
@@ -93,7 +94,7 @@ class _Kinds:
         is_first = alike == np.arange(len(alike))
         kinds = (np.cumsum(is_first) - 1)[alike]
         size = np.bincount(kinds, weights=counts).astype(np.int64)
-        narrow = kinds.astype(np.min_scalar_type(len(size)))  # mostly one byte an atom
+        narrow = (kinds + 1).astype(np.min_scalar_type(len(size)))  # mostly one byte an atom
         return cls(np.flatnonzero(is_first), size, np.repeat(narrow, counts))
 
 

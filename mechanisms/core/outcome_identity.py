@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -16,7 +16,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-CHUNK = 1 << 16  # atoms merged at a time: what a cache holds
+CHUNK = 1 << 16  # atoms looked up at a time: what a cache holds
+SPARSE = 16  # places for each number, from which on a merge is faster than a table of them
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the flag of classes that are no built-in ones
 
 _Positions = NDArray[np.int64]
@@ -186,35 +187,66 @@ def position_of(outcome: Any, atoms: Sequence[Any]) -> int | None:
     return next((at for at in candidates if identity(atoms[at]) == key), None)
 
 
-def in_common(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positions, _Positions]]:
-    """Yield, in chunks, the positions in two arrays of the numbers that both contain.
+def labels_at(wanted: NDArray[Any], numbers: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the label of each wanted number, 0 where it is none of the numbers; shape (wanted,).
 
-    Each array names an outcome once. Ascending arrays are merged as they are; others are sorted first.
+    Each array names an outcome once. labels: positive, shape (numbers,). Ascending arrays are read as they are; others
+    are sorted first.
     """
-    dtype = np.result_type(first, second)  # the wider one, to which the other is taken exactly
-    first, second = first.astype(dtype, copy=False), second.astype(dtype, copy=False)
-    if ascend(first) and ascend(second):
-        yield from _merged(first, second)
-        return
-    both = patterns(first), patterns(second)
-    orders = tuple(np.argsort(some) for some in both)
-    for here, there in _merged(both[0][orders[0]], both[1][orders[1]]):
-        yield orders[0][here], orders[1][there]
+    dtype = np.result_type(wanted, numbers)  # the wider one, to which the other is taken exactly
+    wanted, numbers = wanted.astype(dtype, copy=False), numbers.astype(dtype, copy=False)
+    if ascend(wanted) and ascend(numbers):
+        return _labels_at(wanted, numbers, labels)
+    both = places(wanted), places(numbers)
+    order, order_of_numbers = (np.argsort(some) for some in both)
+    found = np.empty(len(wanted), dtype=labels.dtype)
+    found[order] = _labels_at(both[0][order], both[1][order_of_numbers], labels[order_of_numbers])
+    return found
 
 
-def _merged(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[_Positions, _Positions]]:
-    for start in range(0, len(first), CHUNK):
-        chunk = first[start : start + CHUNK]
-        low, high = second.searchsorted(chunk[0]), second.searchsorted(chunk[-1], side="right")
-        both = np.concatenate([chunk, second[low:high]])
-        order = np.argsort(both, kind="stable")  # merges two sorted arrays in linear time, the chunk's own atom first
-        both = both[order]
-        same = both[1:] == both[:-1]
-        if both.dtype.kind == "f" and both[0] <= 0 <= both[-1]:  # −0.0 == 0.0
-            negative = np.signbit(both)
-            same &= negative[1:] == negative[:-1]
-        at = np.flatnonzero(same)
-        yield order[at] + start, order[at + 1] - len(chunk) + low
+def _labels_at(wanted: NDArray[Any], numbers: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    found = np.zeros(len(wanted), dtype=labels.dtype)
+    for start in range(0, len(wanted), CHUNK):
+        chunk = wanted[start : start + CHUNK]
+        low, high = numbers.searchsorted(chunk[0]), numbers.searchsorted(chunk[-1], side="right")
+        if low < high:
+            near = places(chunk), places(numbers[low:high])
+            found[start : start + CHUNK] = _look_up(*near, labels[low:high])
+    return found
+
+
+def _look_up(wanted: _Positions, keys: _Positions, labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the label of each wanted integer; both arrays of them ascend. A table is faster than a merge if dense."""
+    least, most = min(int(wanted[0]), int(keys[0])), max(int(wanted[-1]), int(keys[-1]))
+    if most - least < SPARSE * (len(wanted) + len(keys)):
+        table = np.zeros(most - least + 1, dtype=labels.dtype)
+        table[_above(least, keys)] = labels
+        return table[_above(least, wanted)]
+    both = np.concatenate([wanted, keys])
+    order = np.argsort(both, kind="stable")  # merges two sorted arrays in linear time, the wanted one of a pair first
+    both = both[order]
+    at = np.flatnonzero(both[1:] == both[:-1])
+    found = np.zeros(len(wanted), dtype=labels.dtype)
+    found[order[at]] = labels[order[at + 1] - len(wanted)]
+    return found
+
+
+def _above(least: int, numbers: NDArray[Any]) -> _Positions:
+    if numbers.dtype.kind == "u":
+        return (numbers - numbers.dtype.type(least)).astype(np.int64)
+    return numbers.astype(np.int64) - least
+
+
+def places(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return integers in the order of the numbers, a float's neighbours differing by 1: −0.0 before 0.0, NaN at an end.
+
+    A float's place is its bits, with those after the sign reversed if it is negative.
+    """
+    if numbers.dtype.kind != "f":
+        return numbers
+    bits = patterns(numbers).view(f"i{numbers.dtype.itemsize}")
+    sign: NDArray[Any] = bits >> (8 * bits.itemsize - 1)  # 0 or −1
+    return bits ^ (sign & np.iinfo(bits.dtype).max)
 
 
 def patterns(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -22,6 +22,7 @@ from subnormal.mechanisms.additive.float_sums import released
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.outcome_identity import places
 from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
 
@@ -145,7 +146,7 @@ def _law(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[
 def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float] | None:
     total = 2 << uniform_bits
     given: Any = {"value": value, "scale": scale, "float_type": float_type, "uniform_bits": uniform_bits}
-    lowest, highest = (int(_place(outputs(np.array([end]), **given))[0]) for end in (0, total - 1))
+    lowest, highest = (int(places(outputs(np.array([end]), **given))[0]) for end in (0, total - 1))
     if highest - lowest >= FEW:
         return None
     floats = _at_place(np.arange(lowest, highest + 1), float_type)
@@ -197,14 +198,8 @@ def _value(value: float, float_type: DTypeLike) -> Any:
         return kind(value) + kind(0)
 
 
-def _place(floats: Floats) -> NDArray[np.int64]:
-    """Return integers in the order of the floats, neighbours differing by 1: their bits, the negative ones reversed."""
-    bits = floats.view(f"i{floats.itemsize}").astype(np.int64)
-    return np.where(bits < 0, bits ^ np.int64((1 << (8 * floats.itemsize - 1)) - 1), bits)
-
-
 def _at_place(places: NDArray[np.int64], float_type: DTypeLike) -> Floats:
-    """Return the floats at these places: the inverse of _place, which is its own."""
+    """Return the floats at these places: the inverse of `places`, which is its own."""
     size = np.dtype(float_type).itemsize
     bits = np.where(places < 0, places ^ np.int64((1 << (8 * size - 1)) - 1), places)
     return bits.astype(f"i{size}").view(float_type)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal.mechanisms.core import law as law_module
 from subnormal.mechanisms.core import outcome_identity
 from subnormal.mechanisms.core.law import ABSENT, Law, block_ends, exact_law
 from subnormal.mechanisms.core.law_alignment import pair
@@ -136,6 +137,7 @@ def a_law_on(array: Any, seed: int) -> Law[Any]:
 
 ZEROS = np.array([-1.0, -0.0, 0.0, 0.5, np.nan, np.inf, 2.0])
 SPARSE = np.unique(np.random.default_rng(1).integers(-3_000, 3_000, 2_000)) / 8
+STEPS = np.arange(-500, 500, dtype=np.float16)
 ARRAYS = {
     "ascending": (SPARSE, SPARSE[::3] + 0.125),
     "of two widths": (SPARSE.astype(np.float32), np.append(SPARSE[::2], 1e300)),
@@ -145,6 +147,15 @@ ARRAYS = {
     "another NaN": (ZEROS, np.array([0x7FF8000000000001, 0], dtype=np.uint64).view(np.float64)),
     "whole numbers": (np.arange(-5, 9), np.arange(3, 30, dtype=np.int32)),
     "signed and unsigned": (np.arange(-5, 9), np.arange(3, 30, dtype=np.uint64)),
+    "near each other": (
+        np.arange(-500, 500, dtype=np.float16) / 1024,
+        np.arange(-200, 501, 3, dtype=np.float16) / 1024,
+    ),
+    "all of a byte": (np.arange(-128, 128, 3, dtype=np.int8), np.arange(-128, 128, 2, dtype=np.int8)),
+    "beyond a sign": (
+        np.arange(0, 600, 2, dtype=np.uint64) + 2**63 - 300,
+        np.arange(0, 600, 3, dtype=np.uint64) + 2**63,
+    ),
     "1 is not 1.0": (np.arange(5), np.arange(5.0)),
     "apart": (np.arange(5.0), np.arange(5.0) + 100),
     "equal": (ZEROS, ZEROS.copy()),
@@ -189,11 +200,24 @@ def test_an_atom_may_be_named_only_once_in_arrays_too() -> None:
             exact_law(named, [len(named)], [1], len(named))  # type: ignore[arg-type]
 
 
-def test_marked_atoms_are_weighed_exactly() -> None:
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 16])
+def test_marked_atoms_are_weighed_exactly(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law_module, "CHUNK", chunk)
     law = a_law_on(SPARSE, 7)
     marked = SPARSE > 17
     weights = np.asarray(law.low)
     assert law.measure(marked)[0] == sum(weights[marked].tolist())
+    counts = np.random.default_rng(3).integers(1, 20, 60)
+    blocks: Law[int] = exact_law(range(int(counts.sum())), np.cumsum(counts), weights[:60], int(counts @ weights[:60]))
+    marked = np.random.default_rng(4).random(len(blocks.atoms)) < 0.5
+    assert blocks.measure(marked)[0] == sum(np.repeat(weights[:60], counts)[marked].tolist())
+
+
+def test_as_many_marks_as_atoms_are_weighed() -> None:
+    law: Law[int] = exact_law(range(4), [4], [1], 4)
+    for marks in (3, 5):
+        with pytest.raises(ValueError, match="one mark for each of 4 atoms"):
+            law.measure(np.ones(marks, dtype=bool))
 
 
 def test_blocks_are_alike_to_the_first_of_their_kind() -> None:
