@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 CHUNK = 1 << 16  # atoms looked up at a time: what a cache holds
 SPARSE = 16  # places for each number, from which on a merge is faster than a table of them
+MANY = 8  # numbers for each one that is looked up, from which on a search for each is faster than either
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the flag of classes that are no built-in ones
 
 _Positions = NDArray[np.int64]
@@ -209,9 +210,11 @@ def _labels_at(wanted: NDArray[Any], numbers: NDArray[Any], labels: NDArray[Any]
     for start in range(0, len(wanted), CHUNK):
         chunk = wanted[start : start + CHUNK]
         low, high = numbers.searchsorted(chunk[0]), numbers.searchsorted(chunk[-1], side="right")
+        near: Any = slice(low, high)
+        if high - low > MANY * len(chunk):
+            near = np.unique(np.minimum(numbers.searchsorted(chunk), len(numbers) - 1))
         if low < high:
-            near = places(chunk), places(numbers[low:high])
-            found[start : start + CHUNK] = _look_up(*near, labels[low:high])
+            found[start : start + CHUNK] = _look_up(places(chunk), places(numbers[near]), labels[near])
     return found
 
 
@@ -233,8 +236,8 @@ def _look_up(wanted: _Positions, keys: _Positions, labels: NDArray[Any]) -> NDAr
 
 def _above(least: int, numbers: NDArray[Any]) -> _Positions:
     if numbers.dtype.kind == "u":
-        return (numbers - numbers.dtype.type(least)).astype(np.int64)
-    return numbers.astype(np.int64) - least
+        return np.asarray(numbers - numbers.dtype.type(least), dtype=np.int64)
+    return np.asarray(numbers.astype(np.int64) - least)
 
 
 def places(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -246,7 +249,7 @@ def places(numbers: NDArray[Any]) -> NDArray[Any]:
         return numbers
     bits = patterns(numbers).view(f"i{numbers.dtype.itemsize}")
     sign: NDArray[Any] = bits >> (8 * bits.itemsize - 1)  # 0 or −1
-    return bits ^ (sign & np.iinfo(bits.dtype).max)
+    return np.asarray(bits ^ (sign & np.iinfo(bits.dtype).max))
 
 
 def patterns(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import gmpy2
@@ -79,11 +80,7 @@ def power(base: Real, exponent: int) -> Real:
 
 def cumulative(weights: Sequence[Real]) -> list[Real]:
     """Return the sequential partial sums of the weights."""
-    sums, total = [], gmpy2.mpfr(0)
-    for weight in weights:
-        total = total + weight
-        sums.append(total)
-    return sums
+    return list(accumulate(weights))
 
 
 def ceiling_log2(value: Real) -> int:

@@ -147,6 +147,7 @@ ARRAYS = {
     "another NaN": (ZEROS, np.array([0x7FF8000000000001, 0], dtype=np.uint64).view(np.float64)),
     "whole numbers": (np.arange(-5, 9), np.arange(3, 30, dtype=np.int32)),
     "signed and unsigned": (np.arange(-5, 9), np.arange(3, 30, dtype=np.uint64)),
+    "few among many": (np.sort([*SPARSE[::-90], *SPARSE[::200] + 0.0625, 1e6, 2e6]), SPARSE),
     "near each other": (
         np.arange(-500, 500, dtype=np.float16) / 1024,
         np.arange(-200, 501, 3, dtype=np.float16) / 1024,
