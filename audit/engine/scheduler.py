@@ -120,7 +120,7 @@ def _planned_runs(crossing: Crossing, runs: int) -> int:
 
 def _parts(crossing: Crossing) -> int:
     """Return the weight of a timing row's share of the seconds: more where the attack should break the member."""
-    return 4 if crossing.mechanism.name in crossing.attack.breaks else 1
+    return 6 if crossing.mechanism.name in crossing.attack.breaks else 1
 
 
 def _count_all(

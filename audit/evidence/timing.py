@@ -47,7 +47,7 @@ from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 
-SECONDS = 2.4  # for all timing rows of a report; the two that should break get 0.87 each, as they need 100 draws or so
+SECONDS = 2.2  # for all timing rows of a report; the two that should break get 0.88 each, as they need 100 draws or so
 BATCH = 16  # measurements prepared at a time; two batches are the warm-up
 LEAST = 32  # fewest measurements
 TRAINING = 4  # the first of this many parts of the measurements fixes the event

@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -40,7 +41,7 @@ def identity(atom: Any) -> Hashable:
     if kind is float:
         return ("float", atom.hex())  # "nan" whatever its bits
     if kind is tuple:
-        return ("tuple", *map(identity, atom))
+        return ("tuple", *[part if type(part) is int else identity(part) for part in atom])  # mostly integers
     known = _PARTS.get(kind)
     if known is not None:
         return (kind.__name__, *known(atom))
@@ -102,8 +103,20 @@ def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
+@lru_cache(maxsize=256)
+def _reader(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
+    """Return what reads the fields of a dataclass with slots for them and nothing else; None for another class."""
+    if "__dataclass_fields__" not in vars(kind) or kind.__dictoffset__:
+        return None
+    (slots, whole), names = _slots(kind), _fields(kind)
+    return attrgetter(*names) if whole and slots <= set(names) and len(names) > 1 else None
+
+
 def _identity_of_others(atom: Any) -> Hashable:
     kind: Any = type(atom)
+    read = _reader(kind)
+    if read is not None:
+        return (kind, *[part if type(part) is int else identity(part) for part in read(atom)])
     if isinstance(atom, np.generic) and kind.__module__ == "numpy" and atom.dtype.kind in "biufcUS":
         item = str.__str__(atom) if isinstance(atom, str) else bytes(atom) if isinstance(atom, bytes) else atom.item()
         if not isinstance(item, np.generic):  # a long double has no number of Python's

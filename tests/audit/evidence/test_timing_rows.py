@@ -90,9 +90,9 @@ def test_rows_of_time_share_their_seconds_and_run_here_when_the_others_are_done(
     report = examine_all(met, seed=1, runs=100, alpha=0.05)
     clocked_rows = [one.attack for one in report.rows if one.channel == "time"]
     assert [one.attack for one in report.rows[-len(clocked_rows) :]] == clocked_rows
-    part = timing.SECONDS / 6  # the naive member is to be broken, and takes four of them
+    part = timing.SECONDS / 8  # the naive member is to be broken, and takes six of them
     assert order == [
-        (SMALL.name, 4 * part, os.getpid()),
+        (SMALL.name, 6 * part, os.getpid()),
         (SMALL.name, part, os.getpid()),
         ("rejection-time", part, os.getpid()),
     ]
