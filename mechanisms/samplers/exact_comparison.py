@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ COUNTED = 1 << 18  # outcomes counted at a time
 GUARD = 64  # bits beyond those of a bound: what is rounded away with them is far below a unit
 LOG2_E = Fraction(1442, 1000)  # below log2 e = 1.44269…
 PRECISIONS = (128, 512)  # bits tried before a base-2 question is settled by whole integers
+KEPT = 1 << 14  # bounds on weights that the draws of one vector share
+
+Bounds = Callable[[Rate, Fraction, int], tuple[int, int]]  # `weight_bounds`, or the same with what it returned kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +33,10 @@ class ExactCells:
     levels: list[Fraction]  # distances from the best utility, ascending; some may have no outcome
     of_outcome: NDArray[np.integer[Any]]  # the level of each outcome
     counts: list[int] = field(init=False)
+    bounds: Bounds = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", lru_cache(KEPT)(weight_bounds))
         object.__setattr__(self, "counts", self._counts_before(len(self.of_outcome)))
 
     @classmethod
@@ -81,10 +87,10 @@ class ExactCells:
             (level, drawn * count - (passed << bits))
             for level, count, passed in zip(self.levels, self.counts, before, strict=True)
         ]
-        return sign_of_sum(terms, self.rate)
+        return sign_of_sum(terms, self.rate, self.bounds)
 
 
-def sign_of_sum(terms: Iterable[tuple[Fraction, int]], rate: Rate) -> int:
+def sign_of_sum(terms: Iterable[tuple[Fraction, int]], rate: Rate, bounds: Bounds | None = None) -> int:
     """Return the sign of Σ coefficient·weight(distance) over (distance, coefficient), distances ascending: −1, 0 or 1.
 
     Always ends. In base e the sum is 0 only when every coefficient is (Lindemann-Weierstrass: exponentials of distinct
@@ -96,17 +102,17 @@ def sign_of_sum(terms: Iterable[tuple[Fraction, int]], rate: Rate) -> int:
     left = [(distance - left[0][0], coefficient) for distance, coefficient in left]
     precision = PRECISIONS[0]
     while not isinstance(rate, Eta) or precision <= PRECISIONS[-1]:
-        low, high = _sum_bounds(left, rate, precision)
+        low, high = _sum_bounds(left, rate, precision, bounds or weight_bounds)
         if low > 0 or high < 0:
             return 1 if low > 0 else -1
         precision *= 4
     return _integer_sign(left, rate)
 
 
-def _sum_bounds(terms: list[tuple[Fraction, int]], rate: Rate, precision: int) -> tuple[int, int]:
+def _sum_bounds(terms: list[tuple[Fraction, int]], rate: Rate, precision: int, bounds: Bounds) -> tuple[int, int]:
     low = high = 0
     for position, (distance, coefficient) in enumerate(terms):
-        lightest, heaviest = weight_bounds(rate, distance, precision)
+        lightest, heaviest = bounds(rate, distance, precision)
         if heaviest <= 1:  # so are all that follow: each is positive and at most one unit
             rest = [later for _, later in terms[position:]]
             return low + sum(min(0, later) for later in rest), high + sum(max(0, later) for later in rest)
