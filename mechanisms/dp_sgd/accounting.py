@@ -95,7 +95,7 @@ def accountant_claim(multiplier: float, rate: float, steps: int, delta: float, l
     >>> round(accountant_claim(1.0, 1.0, 1, 4.71e-5).epsilon, 2)
     4.0
     """
-    epsilon = max(one.compose(steps).epsilon(delta)[1] for one in _both_directions(multiplier, rate, lattice))
+    epsilon = max(one.compose(steps).epsilon_up(delta) for one in _both_directions(multiplier, rate, lattice))
     return Claim(epsilon, delta) if epsilon < inf else sound_claim(multiplier, rate, steps, delta)
 
 
