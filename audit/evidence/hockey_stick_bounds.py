@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -70,6 +73,36 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Ordered:
+    """Groups of atoms by descending mass/other, and the sums of the first ones of them, the empty sum first."""
+
+    mass: Sequence[int]
+    other: Sequence[int]
+    masses: Sequence[int]
+    others: Sequence[int]
+
+    @classmethod
+    def of(cls, count: NDArray[Any], mass: NDArray[Any], other: NDArray[Any]) -> _Ordered:
+        """Return the groups in order. Two ratios that differ do so by more than 1 over both denominators."""
+        shift = 2 * max(map(int.bit_length, map(int, other)), default=0)
+
+        def ratio(group: tuple[int, int, int]) -> float | int:
+            return (group[1] << shift) // group[2] if group[2] else math.inf if group[1] else -1
+
+        ordered = sorted(zip(count.tolist(), mass.tolist(), other.tolist(), strict=True), key=ratio, reverse=True)
+        masses = accumulate((times * own for times, own, _ in ordered), initial=0)
+        others = accumulate((times * least for times, _, least in ordered), initial=0)
+        return cls([own for _, own, _ in ordered], [least for *_, least in ordered], list(masses), list(others))
+
+    def excess(self, factor: Fraction) -> int:
+        """Return Σ count·(mass − factor·other)₊, over the factor's denominator."""
+        over, under = factor.numerator, factor.denominator
+        places = range(len(self.mass))
+        positive = bisect_left(places, True, key=lambda at: self.mass[at] * under <= self.other[at] * over)
+        return self.masses[positive] * under - self.others[positive] * over
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Direction:
     """Bounds for one world P against the other Q, over a common denominator, for groups of atoms of both laws.
 
@@ -98,63 +131,75 @@ class Direction:
     other_rest: Fraction
     open_mass: int  # the open mass: 1 minus the lower bounds of this law
     other_open_mass: int
+    ordered: Mapping[tuple[str, str], _Ordered] | None = None  # the pairs of bounds, for many factors
 
     def narrow(self) -> Direction:
         """Return the same bounds over 2^CURVE_BITS, rounded outwards, if that is shorter, for long curves."""
         if self.denominator.bit_length() <= CURVE_BITS:
             return self
-        down = {
-            name: (getattr(self, name) << CURVE_BITS) // self.denominator for name in ("low", "other_low", "alone_low")
-        }
-        up = {
-            name: -((-getattr(self, name) << CURVE_BITS) // self.denominator)
-            for name in ("high", "other_high", "alone_high")
-        }
+        units = gmp_integer(self.denominator)
+
+        def down(value: int) -> int:
+            return int((gmp_integer(value) << CURVE_BITS) // units)
+
+        def up(value: int) -> int:
+            return -down(-value)
+
+        def each(way: Callable[[int], int], values: NDArray[Any]) -> NDArray[Any]:
+            return np.array(list(map(way, values.tolist())), dtype=object)
+
         atoms = int(self.count.sum()) + 1  # each lower bound is rounded down by less than one unit
-        left = {
-            name: -((-getattr(self, name) << CURVE_BITS) // self.denominator) + atoms
-            for name in ("open_mass", "other_open_mass")
-        }
-        return replace(self, **down, **up, **left, denominator=1 << CURVE_BITS)
+        return replace(
+            self,
+            low=each(down, self.low),
+            high=each(up, self.high),
+            other_low=each(down, self.other_low),
+            other_high=each(up, self.other_high),
+            alone_low=down(self.alone_low),
+            alone_high=up(self.alone_high),
+            open_mass=up(self.open_mass) + atoms,
+            other_open_mass=up(self.other_open_mass) + atoms,
+            denominator=1 << CURVE_BITS,
+        )
 
     def at_least(self, factor: Fraction) -> Ratio:
         """Return a lower bound on the hockey-stick divergence Σ(P − factor·Q)₊."""
         # On all atoms that are not in Q's law, Q has at most its rest in total.
         alone = Ratio(self.alone_low, self.denominator)
-        by_atoms = self._excess(self.low, self.other_high, factor).plus(alone.above(factor * self.other_rest))
+        by_atoms = self._excess("low", "other_high", factor).plus(alone.above(factor * self.other_rest))
         if self.other_high is self.other_low:
             return by_atoms
-        at_once = self._excess(self.low, self.other_low, factor).plus(alone)
+        at_once = self._excess("low", "other_low", factor).plus(alone)
         anywhere = Ratio(factor.numerator * self.other_open_mass, factor.denominator * self.denominator)
         return max(by_atoms, at_once.above(anywhere))
 
     def at_most(self, factor: Fraction) -> Ratio:
         """Return an upper bound on the hockey-stick divergence."""
-        by_atoms = self._excess(self.high, self.other_low, factor).plus(Ratio(self.alone_high, self.denominator))
+        by_atoms = self._excess("high", "other_low", factor).plus(Ratio(self.alone_high, self.denominator))
         by_atoms = by_atoms.plus(self.rest)
         if self.high is self.low:
             return by_atoms
-        at_once = self._excess(self.low, self.other_low, factor)
+        at_once = self._excess("low", "other_low", factor)
         return min(by_atoms, at_once.plus(Ratio(self.alone_low + self.open_mass, self.denominator)))
 
-    def _excess(self, mass: NDArray[Any], other: NDArray[Any], factor: Fraction) -> Ratio:
-        difference = mass * factor.denominator - other * factor.numerator
+    def _excess(self, own: str, other: str, factor: Fraction) -> Ratio:
+        """Return Σ count·(bound − factor·bound of the other)₊, the bounds given by their names."""
+        denominator = self.denominator * factor.denominator
+        if self.ordered is not None:
+            return Ratio(self.ordered[own, other].excess(factor), denominator)
+        difference = getattr(self, own) * factor.denominator - getattr(self, other) * factor.numerator
         positive = difference > 0
-        total = int(np.dot(self.count[positive], difference[positive]))
-        return Ratio(total, self.denominator * factor.denominator)
+        return Ratio(int(np.dot(self.count[positive], difference[positive])), denominator)
 
-    def beyond(self, factor: Fraction) -> Direction:
-        """Return the same bounds on the divergence for this factor and all greater ones, without the atoms below it."""
-        left = self.high * factor.denominator > self.other_low * factor.numerator
-        low, other_low = self.low[left], self.other_low[left]
-        return replace(
-            self,
-            count=self.count[left],
-            low=low,
-            high=low if self.high is self.low else self.high[left],
-            other_low=other_low,
-            other_high=other_low if self.other_high is self.other_low else self.other_high[left],
-        )
+    def in_order(self) -> Direction:
+        """Return the same bounds for many factors: every group is looked at once, and few of them for a factor."""
+        ordered: dict[tuple[str, str], _Ordered] = {}
+        made: dict[tuple[int, int], _Ordered] = {}  # an exact law has one array for both of its bounds
+        for own, other in (("low", "other_high"), ("low", "other_low"), ("high", "other_low")):
+            bounds = getattr(self, own), getattr(self, other)
+            key = id(bounds[0]), id(bounds[1])
+            ordered[own, other] = made[key] = made.get(key) or _Ordered.of(self.count, *bounds)
+        return replace(self, ordered=ordered)
 
     def loss(self) -> float:
         """Return the largest ln(P/Q) of an atom or a set of atoms, with P's lower and Q's upper bound; ∞ if Q is 0."""
@@ -231,11 +276,10 @@ def curve(
     law_in: Law[Any], law_out: Law[Any], epsilons: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return certified lower and upper bounds on δ(ε), the larger of the two directions, each of shape (epsilons,)."""
-    both = [direction.narrow() for direction in directions(law_in, law_out)]
+    both = [direction.narrow().in_order() for direction in directions(law_in, law_out)]
     lower, upper = np.empty(len(epsilons)), np.empty(len(epsilons))
-    for place in np.argsort(epsilons).tolist():
-        low, high = exp_bounds(Fraction(epsilons[place]))
-        both = [direction.beyond(low) for direction in both]  # an ascending curve needs fewer and fewer atoms
+    for place, epsilon in enumerate(epsilons):
+        low, high = exp_bounds(Fraction(epsilon))
         lower[place], upper[place] = at_least(both, high), at_most(both, low)
     return lower, np.minimum(upper, 1.0)
 

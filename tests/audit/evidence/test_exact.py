@@ -11,6 +11,7 @@ import pytest
 
 from subnormal.attacks.core.events import OneOf, Refuses
 from subnormal.audit.evidence import exact
+from subnormal.audit.evidence.hockey_stick_bounds import directions
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.law import Law, Powers, exact_law
 from subnormal.mechanisms.core.mechanism import Refused
@@ -257,6 +258,28 @@ def test_a_curve_of_bounds_is_weighed_as_defined_at_each_epsilon() -> None:
             forth, back = by_definition(law_in, law_out, factor), by_definition(law_out, law_in, factor)
             least, most = (float(max(pair)) for pair in zip(forth[:2], back[:2], strict=True))
             assert bounds == pytest.approx([least, min(1.0, most)], abs=1e-12)
+
+
+def test_groups_in_order_weigh_as_all_groups_do() -> None:
+    """Ratios that hardly differ, equal ones, and zeros; factors are these ratios and what lies between two of them."""
+    rng = random.Random(9)
+    for bits, rest in itertools.product((4, 60, 300), (0, 1)):
+        masses = [[rng.choice([0, (1 << bits) - rng.randrange(8)]) for _ in range(40)] for _ in range(2)]
+        highs = [[low + (rng.randrange(2) if rest else 1) for low in lows] for lows in masses]
+        most = rest * max(map(sum, masses))  # over one denominator, masses are as long as they are given
+        laws: list[Law[int]] = [
+            Law(range(40), range(1, 41), low, high, max(most, sum(low)) + 20, Fraction(rest))
+            for low, high in zip(masses, highs, strict=True)
+        ]
+        ratios = sorted({Fraction(*pair) for pair in zip(*masses, strict=True) if all(pair)})
+        factors = [*ratios, *((one + other) / 2 for one, other in itertools.pairwise(ratios)), Fraction(3)]
+        for one in directions(*laws):
+            ordered, narrow = one.in_order(), one.narrow()
+            for factor in factors:
+                for bounds in ("low", "other_high"), ("low", "other_low"), ("high", "other_low"):
+                    assert ordered._excess(*bounds, factor).numerator == one._excess(*bounds, factor).numerator
+                assert narrow.at_least(factor) <= one.at_least(factor)
+                assert not narrow.at_most(factor) < one.at_most(factor)
 
 
 def _event(law: Law[int], wanted: tuple[int, ...]) -> tuple[float, float]:
