@@ -9,7 +9,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,12 @@ from subnormal.audit.check.function import Function, OverTimeError, all_refused
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import CheckEvidence, LawEvidence, Result
 from subnormal.audit.check.search import search
-from subnormal.audit.check.walked_law import Sampler, sampler, takes_bits, walked
+from subnormal.audit.check.walked_law import Sampler, require_types, sampler, takes_bits, walked
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics.conformance import Chances, log_e_values, log_mean
+from subnormal.audit.targets.outcomes import atoms_as_outcomes
 from subnormal.audit.text import short
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, integers
@@ -82,7 +83,8 @@ def conform(
     """Judge a few inputs: by all strings of bits where the function takes them, else by runs.
 
     law(data): a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the rest of the
-    mass lies on other outcomes. Raises TypeError and ValueError where it is neither.
+    mass lies on other outcomes. Raises TypeError and ValueError where it is neither, or where an outcome equals one of
+    the law's that is of another type.
 
     After a batch that raises, the runs of its input are drawn one by one, and wealth begins again, as in `Runs.judge`:
     so a batch function needs twice as much. Drawing only that batch again would show too few refusals.
@@ -211,7 +213,10 @@ def _look(function: Function, one: _Judged, runs: int) -> None:
         outcomes = [function.outcome(one.data) for _ in range(runs)]
     if one.runs == 0 and all_refused(outcomes) and identity(outcomes[0]) not in one.known:
         raise ValueError(f"every run at {shown(one.data)} raised; the last: {outcomes[-1]}")
-    one.seen.update(map(identity, outcomes))
+    keys = list(map(identity, outcomes))
+    strange = {key: outcome for key, outcome in zip(keys, outcomes, strict=True) if key not in one.known}
+    require_types([outcome for key, outcome in strange.items() if key not in one.seen], one.law)
+    one.seen.update(keys)
     one.runs += runs
     outside = sum(count for key, count in one.seen.items() if key not in one.known)
     counts = [
@@ -224,17 +229,22 @@ def _look(function: Function, one: _Judged, runs: int) -> None:
 
 def _judged(data: Any, law: Laws) -> _Judged:
     made = law(data)
-    declared = _of_mapping(made) if isinstance(made, Mapping) else made
-    if not isinstance(declared, Law):
+    if not isinstance(made, Law | Mapping):
         raise TypeError(f"law(data) must return a Law or a mapping of outcomes to probabilities, got {made!r}")
-    if len(declared.atoms) > LARGEST:
-        raise ValueError(f"law(data) has {len(declared.atoms):,} atoms, more than {LARGEST:,}")
-    known = frozenset(identity(atom) for atom in declared.atoms)
+    named = made.atoms if isinstance(made, Law) else list(made)
+    if len(named) > LARGEST:
+        raise ValueError(f"law(data) has {len(named):,} atoms, more than {LARGEST:,}")
+    atoms = atoms_as_outcomes(named)
+    declared = replace(made, atoms=atoms) if isinstance(made, Law) else _of_mapping(atoms, made)
+    known = frozenset(identity(atom) for atom in atoms)
     return _Judged(data, declared, events(declared), known, Counter())
 
 
-def _of_mapping(chances: Mapping[Any, float | Fraction]) -> Law[Any]:
-    """Return the law of a mapping. Raises ValueError where it holds no probabilities, or their sum is above 1."""
+def _of_mapping(atoms: Sequence[Any], chances: Mapping[Any, float | Fraction]) -> Law[Any]:
+    """Return the law of a mapping, whose keys are these outcomes.
+
+    Raises ValueError where it holds no probabilities, or their sum is above 1.
+    """
     if not chances or not all(0 <= chance <= 1 for chance in chances.values()):
         raise ValueError("law(data) must map outcomes to probabilities between 0 and 1")
     scale = 1 << 200
@@ -247,7 +257,7 @@ def _of_mapping(chances: Mapping[Any, float | Fraction]) -> Law[Any]:
     is_exact = all(isinstance(chance, Fraction) for chance in chances.values())
     total = sum(Fraction(chance) for chance in chances.values())
     rest = Fraction(0) if is_exact and total == 1 else max(Fraction(0), 1 - Fraction(sum(low), scale))
-    return Law(list(chances), range(1, len(chances) + 1), low, high, scale, rest)
+    return Law(atoms, range(1, len(atoms) + 1), low, high, scale, rest)
 
 
 def events(law: Law[Any]) -> list[Event]:

@@ -128,12 +128,14 @@ def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:
 
     Three events are looked at: the outcomes that are likelier than the declared law allows; those that it does not
     have; and those that are less likely, where the strings that need more bits may still lead to any of them.
+    Raises TypeError where an outcome equals one of the declared law's that is of another type.
     """
     own, stated = _by_outcome(law), _by_outcome(declared)
     undecided = 1 - sum((low for _, low, _ in own.values()), Fraction(0))
     nothing = Fraction(0), Fraction(0)
     likelier = [key for key, (_, low, _) in own.items() if key in stated and low > stated[key][2]]
     others = [key for key in own if key not in stated]
+    require_types([own[key][0] for key in others], declared)
     rarer = [key for key, (_, low, _) in stated.items() if low > own.get(key, (None, *nothing))[1]]
     events = []
     for keys, is_stated in ((likelier, True), (others, False), (rarer, True)):
@@ -145,6 +147,29 @@ def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:
     gaps = [max(one.walked[0] - one.declared[1], one.declared[0] - one.walked[1]) for one in events]
     largest = max(range(len(events)), key=lambda place: gaps[place])
     return events[largest] if gaps[largest] > 0 else None
+
+
+def require_types(others: Sequence[Hashable], declared: Law[Any]) -> None:
+    """Raise TypeError where an outcome that the law does not have equals one of its own, but for the type.
+
+    True and 1 are two outcomes, and so are 1.0 and 1, or a member of an IntEnum and its number. Who declares the one of
+    a function that returns the other has most likely written the same thing in two ways.
+    """
+    if not others:
+        return
+    named = declared.atoms.tolist() if isinstance(declared.atoms, np.ndarray) else declared.atoms
+    atoms = {atom: atom for atom in named}
+    for outcome in others:
+        atom = atoms.get(outcome, outcome)
+        if _types(atom) != _types(outcome):
+            raise TypeError(
+                f"the function returns {outcome!r} where the law has {atom!r}, which is of another type: "
+                "write the outcomes of the law as the function returns them"
+            )
+
+
+def _types(outcome: Any) -> Any:
+    return tuple(map(_types, outcome)) if type(outcome) is tuple else type(outcome)
 
 
 def _by_outcome(law: Law[Any]) -> dict[Hashable, tuple[Any, Fraction, Fraction]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AnySet
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from subnormal.mechanisms.core.mechanism import Refused
-from subnormal.mechanisms.core.outcome_identity import is_in_its_fields
+from subnormal.mechanisms.core.outcome_identity import are_numeric, identity, is_in_its_fields
 
 _PLAIN = frozenset(
     (int, float, bool, str, bytes, type(None), complex, Fraction, Decimal, date, time, datetime, timedelta, Refused)
@@ -60,6 +60,25 @@ def as_outcome(released: Any) -> Hashable:
     if isinstance(released, AnySet):
         return _sorted(released)
     return _from_other_type(released)
+
+
+def atoms_as_outcomes(atoms: Sequence[Any]) -> Sequence[Any]:
+    """Return the atoms of a declared law as outcomes of a function that returns them; numbers in an array stay there.
+
+    Raises ValueError where two atoms are one outcome, and TypeError as `as_outcome` does.
+
+    >>> atoms_as_outcomes([frozenset({1}), "none"])
+    [(1,), 'none']
+    """
+    if isinstance(atoms, range) or are_numeric(atoms):
+        return atoms
+    outcomes, seen = list(map(as_outcome, atoms)), dict[Hashable, Any]()
+    for atom, outcome in zip(atoms, outcomes, strict=True):
+        key = identity(outcome)
+        if key in seen:
+            raise ValueError(f"the law names one outcome twice: {seen[key]!r} and {atom!r} are both {outcome!r}")
+        seen[key] = atom
+    return outcomes
 
 
 def refused(error: BaseException) -> Refused:

@@ -5,9 +5,12 @@ The one test of runs accuses a sound sampler with probability 1e-6 at the most.
 
 import json
 import random
+from dataclasses import dataclass
+from enum import IntEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -206,3 +209,74 @@ def cut(masses: list[int], rest: int) -> Law[int]:
 def test_events_that_no_law_within_both_bounds_has(walked: Law[int], declared: Law[int], event: str | None) -> None:
     found = difference(walked, declared)
     assert (None if found is None else found.event) == event
+
+
+@dataclass(frozen=True)
+class Cell:
+    row: int
+
+
+class Pair(NamedTuple):
+    row: int
+
+
+class Color(IntEnum):
+    RED = 0
+    BLUE = 1
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda bit: frozenset({bit, 2}),
+        Cell,
+        Pair,
+        lambda bit: range(bit, 3),
+        lambda bit: (Cell(bit), frozenset({bit})),
+        np.int8,
+        np.str_,
+        Color,
+    ],
+    ids=["set", "dataclass", "named tuple", "range", "nested", "numpy", "text", "member"],
+)
+@pytest.mark.parametrize("as_law", [False, True])
+def test_a_law_is_keyed_by_what_its_sampler_returns(of: Any, as_law: bool) -> None:
+    keys = [of(0), of(1)]
+    declared = exact_law(keys, [2], [1], 2) if as_law else dict.fromkeys(keys, 0.5)
+    walk = check(lambda data, bits: of(bits.take(1)), st.just(None), law=lambda data: declared)
+    assert (walk.verdict, walk.stage) == (Verdict.NOT_REFUTED, "walk")
+    draw = random.Random(1)
+    runs = check(lambda data: of(draw.getrandbits(1)), st.just(None), law=lambda data: declared, runs=256)
+    assert (runs.verdict, runs.stage) == (Verdict.NOT_REFUTED, "runs")
+    biased = check(lambda data, bits: of(bits.take(1) & bits.take(1)), st.just(None), law=lambda data: declared)
+    assert biased.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "keys", [[frozenset({0}), (0,)], [range(2), (0, 1)], [Cell(0), (("__class__", "Cell"), ("row", 0))]], ids=str
+)
+def test_atoms_that_are_one_outcome_are_an_error(keys: list[Any]) -> None:
+    with pytest.raises(ValueError, match="names one outcome twice"):
+        check(lambda data: 0, st.just(None), law=lambda data: dict.fromkeys(keys, 0.25))
+
+
+@pytest.mark.parametrize(
+    ("of", "law_of"),
+    [(Color, int), (int, Color), (bool, int), (float, int), (lambda bit: (bit, True), lambda bit: (bit, 1))],
+    ids=["member", "member's key", "bool", "float", "nested"],
+)
+def test_an_outcome_that_equals_a_key_of_another_type_is_an_error(of: Any, law_of: Any) -> None:
+    """Not an accusation: Color.RED == 0, and so the mapping has a probability for Color.RED."""
+    declared = {law_of(0): 0.5, law_of(1): 0.5}
+    for function in (lambda data, bits: of(bits.take(1)), lambda data: of(random.getrandbits(1))):
+        with pytest.raises(TypeError, match="of another type"):
+            check(function, st.just(None), law=lambda data: declared)
+
+
+@pytest.mark.parametrize("keys", [[0.0, 1.0], np.array([0.0, 1.0])], ids=["list", "array"])
+def test_a_negative_zero_that_the_law_does_not_have_refutes_it(keys: Any) -> None:
+    """It is of the type of 0.0, and equals it, but can be told apart."""
+    declared = exact_law(keys, [2], [1], 2)
+    result = check(lambda data, bits: (-0.0, 1.0)[bits.take(1)], st.just(None), law=lambda data: declared)
+    assert result.verdict is Verdict.VIOLATED
+    assert evidence_of(result).event == "the outcome is -0.0"
