@@ -61,6 +61,24 @@ def crossed(way: Way, kind_at: Callable[[Any], Hashable]) -> tuple[Any, Any]:
     return at(first), at(last)
 
 
+def without_records(pair: tuple[Any, Any], keeps: Callable[[tuple[Any, Any]], bool]) -> tuple[Any, Any]:
+    """Return the two inputs without each record in turn that can be left out of both, so that `keeps` holds.
+
+    >>> without_records(([7, 3, 9], [7, 4, 9]), lambda pair: pair[0] != pair[1])
+    ([3], [4])
+    """
+    one, other = pair
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        for place in reversed(range(min(len(one), len(other)))):
+            shorter = _without(one, place), _without(other, place)
+            one, other = shorter if keeps(shorter) else (one, other)
+    return one, other
+
+
+def _without(records: Any, place: int) -> Any:
+    return type(records)([*records[:place], *records[place + 1 :]])
+
+
 def of_records(one: Any, other: Any) -> Way | None:
     """Return the way that changes one record after the other; None where the sizes differ, or there are no records."""
     if not _are_alike(one, other) or isinstance(one, int | float):

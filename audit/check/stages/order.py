@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sized
+import time
+from collections.abc import Callable, Sized
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check.crossing import WayOf, crossed, extent, kind
+from subnormal.audit.check.crossing import WayOf, crossed, extent, kind, without_records
 from subnormal.audit.check.domain import belongs
 from subnormal.audit.check.function import OverTimeError, all_refused
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.search import Pair, search, written
+from subnormal.audit.check.search import Pair, is_one_input, search, written
 from subnormal.audit.check.stages.by_runs import by_runs
 from subnormal.audit.check.stages.deterministic import deterministic, differing
 from subnormal.audit.check.stages.first_call import first_calls
@@ -27,6 +28,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+CROSSING_RUNS = 8  # of each input, all of other kinds than those of the other, where a record is left out of both
 CROSSING_PAIRS = 256  # inputs of which one run each is looked at, for outcomes of several kinds
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at the most
@@ -130,5 +132,22 @@ def _crossing(check: Check, data: SearchStrategy[Any] | None, way_of: WayOf | No
         with check.function.within(seconds):
             pair = crossed(way, kind_at)
         if all(belongs(data, end) for end in pair) and len(set(map(kind_at, pair))) == 2:
-            return pair
+            return _small(check, data, pair, kind_at, seconds)
     return None
+
+
+def _small(
+    check: Check, data: SearchStrategy[Any] | None, pair: Pair, kind_at: Callable[[Any], Any], seconds: float
+) -> Pair:
+    """Return the neighbours without the records that their outcomes' kinds do not need, as far as the time allows."""
+    until = time.monotonic() + seconds
+
+    def differs(shorter: Pair) -> bool:
+        if is_one_input(shorter) or not all(belongs(data, end) for end in shorter):
+            return False
+        with suppress(OverTimeError), check.function.within(until - time.monotonic()):
+            one, other = ({kind_at(end) for _ in range(CROSSING_RUNS)} for end in shorter)
+            return one.isdisjoint(other)
+        return False
+
+    return without_records(pair, differs)

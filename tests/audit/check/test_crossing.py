@@ -99,3 +99,16 @@ def test_the_place_is_found_between_inputs_of_one_size_where_the_first_of_each_k
     assert found.verdict is Verdict.VIOLATED
     assert found.worlds is not None
     assert {max(world) for world in found.worlds} == {-31_416, -31_415}
+
+
+@pytest.mark.parametrize(("adjacent", "seed", "sizes"), [(change_one(), 1, {2}), (add_or_remove(), 5, {2, 3})], ids=str)
+def test_records_that_the_kind_does_not_need_are_left_out(adjacent: Adjacency, seed: int, sizes: set[int]) -> None:
+    def without_sevens(records: list[int]) -> float | None:
+        return None if 7 in records else round(random.gauss(0.0, 100.0))
+
+    records = st.lists(st.integers(0, 9), min_size=2)
+    found = check(without_sevens, records, adjacent, Claim(1.0, 1e-6), seconds=20, seed=seed)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.worlds is not None
+    assert set(map(len, found.worlds)) == sizes
+    assert [7 in world for world in found.worlds].count(True) == 1
