@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.mechanisms.core import law as law_module
+from subnormal.mechanisms.core import law as core_law
 from subnormal.mechanisms.core import outcome_identity
 from subnormal.mechanisms.core.law import ABSENT, Law, block_ends, exact_law
 from subnormal.mechanisms.core.law_alignment import pair
@@ -203,7 +203,7 @@ def test_an_atom_may_be_named_only_once_in_arrays_too() -> None:
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 16])
 def test_marked_atoms_are_weighed_exactly(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(law_module, "CHUNK", chunk)
+    monkeypatch.setattr(core_law, "CHUNK", chunk)
     law = a_law_on(SPARSE, 7)
     marked = SPARSE > 17
     weights = np.asarray(law.low)
