@@ -167,6 +167,8 @@ def plain(name: str, value: Any) -> int | float | Fraction:
 
     Raises ValueError, with the name, for what is not a finite number.
     """
+    if type(value) is int or (type(value) is float and math.isfinite(value)):  # mostly: the checks below take long
+        return value
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
