@@ -89,6 +89,12 @@ def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | 
     )
 
 
+def event_bounds(law_in: Described, law_out: Described, event: Event) -> tuple[Interval | None, Interval | None]:
+    """Return certified bounds on the probability of an event in both worlds, as `compare` has them."""
+    event_in, event_out = (_floats(_probability(law, event)) for law in multiply_out(law_in, law_out, event))
+    return event_in, event_out
+
+
 def multiply_out(law_in: Described, law_out: Described, event: Event | None = None) -> tuple[Law[Any], Law[Any]]:
     """Return two laws unchanged, and two products as laws over the keys that differ or that the event depends on.
 
