@@ -7,7 +7,7 @@ kind of event go here.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from subnormal.attacks.core.outcome_features import BEYOND, Kind
@@ -48,8 +48,7 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
         return "none is named: it is learned, on runs that judge nothing"
     match described["kind"]:
         case "one-of":
-            outcomes = [str(one) for one in described["outcomes"]]
-            return f"the outcome is {'one of ' if len(outcomes) > 1 else ''}{', '.join(outcomes)}"
+            return f"the outcome is {_one_of(map(str, described['outcomes']))}"
         case "refuses":
             return "the mechanism refuses: it raises an error instead of answering"
         case "releases":
@@ -80,6 +79,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
             return f"{described['mechanism']} cannot release the outcome for {described['data']}"
         case "predicate":
             return f"{described['name']} is true of the outcome"
+        case "learned" if "path" in described:
+            return f"learned on other runs: {_subject(described['path'])} is {_one_of(described['one-of'])}"
         case "learned" if "one-of" in described:
             return f"learned on other runs: the outcome is one of {described['one-of']:,}"
         case "learned" if "both" in described:
@@ -87,6 +88,14 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
         case "learned":
             return f"learned on other runs: {_learned(described)}"
     return ", ".join(f"{name}: {value}" for name, value in described.items())
+
+
+def _one_of(outcomes: Iterable[Any] | int) -> str:
+    """Return outcomes as a choice; of many, only how many they are is known."""
+    if isinstance(outcomes, int):
+        return f"one of {outcomes:,}"
+    named = [one if isinstance(one, str) else str(one) for one in outcomes]
+    return f"{'one of ' if len(named) > 1 else ''}{', '.join(named)}"
 
 
 def _learned(described: Mapping[str, Any]) -> str:
@@ -99,10 +108,15 @@ def _learned(described: Mapping[str, Any]) -> str:
     return f"{_sum(terms)} is {_range(low, high)}"
 
 
-def _subject(path: Sequence[int | str]) -> str:
+def _subject(path: Sequence[int | str | Sequence[str]]) -> str:
     """Return the part of an outcome that a path names, the innermost first."""
-    named = (f"the value for {step!r}" if isinstance(step, str) else f"part {step}" for step in reversed(path))
-    return " of ".join([*named, "the outcome"])
+    return " of ".join([*map(_step, reversed(path)), "the outcome"])
+
+
+def _step(step: int | str | Sequence[str]) -> str:
+    if isinstance(step, int):
+        return f"part {step}"
+    return f"the value for {step!r}" if isinstance(step, str) else f"the {step[0]}"
 
 
 def _one_feature(feature: str, subject: str, low: float, high: float) -> str:

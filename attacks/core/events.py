@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.outcome_features import Columns, Kind, columns_of
-from subnormal.attacks.core.outcome_paths import Path, rows
+from subnormal.attacks.core.outcome_paths import MISSING, PartValues, Path, part, rows
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.core.outcome_identity import identity, patterns
 
@@ -270,7 +270,7 @@ class Learned:
         terms = [
             {
                 "feature": term.feature,
-                "path": list(term.path),
+                "path": _path(term.path),
                 "weight": term.weight,
                 "within": _bounds(term.low, term.high),
             }
@@ -278,6 +278,27 @@ class Learned:
         ]
         low, high = _bounds(self.low, self.high)
         return {"kind": "learned", "terms": terms, "low": low, "high": high, "mass": self.mass, "portable": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """The part of the outcome that a path names is one of some texts or other values that are no numbers."""
+
+    path: Path
+    values: OneOf
+
+    def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
+        return self.holds(part(outcomes, self.path))
+
+    def holds(self, parts: PartValues) -> NDArray[np.bool_]:
+        """Return whether each part is one of the values."""
+        return self.values([() if one is MISSING else one for one in parts.items.tolist()])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
+        named = self.values.to_json()
+        chosen = named.get("outcomes", named.get("one-of"))  # how many they are, where they are too many to list
+        return {"kind": "learned", "path": _path(self.path), "one-of": chosen, "portable": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +337,10 @@ def _is_plain(outcome: Any) -> bool:
 
 OFF_MAX = 8.0  # steps that a chart distinguishes
 NAMED_MAX = 64  # largest number of outcomes of an event that a report lists
+
+
+def _path(path: Path) -> list[Any]:
+    return [list(step) if isinstance(step, tuple) else step for step in path]
 
 
 def _bounds(low: float, high: float) -> list[float | str]:

@@ -147,19 +147,17 @@ FEATURES: dict[str, Callable[[PartValues], Column]] = {
 }
 
 
-def columns_of(outcomes: Outcomes) -> Columns:
+def columns_of(outcomes: Outcomes, parts: dict[Path, PartValues] | None = None) -> Columns:
     """Return the columns of outcomes: (path, feature) -> shape (outcomes,), NaN where the feature does not apply.
 
-    Each part and each column is computed once, at its first use.
+    Each part and each column is computed once, at its first use. parts: where the parts are kept.
     """
-    parts: dict[Path, PartValues] = {}
+    parts = {} if parts is None else parts
     columns: dict[tuple[Path, str], Column] = {}
 
     def column(path: Path, feature: str) -> Column:
-        if path not in parts:
-            parts[path] = part(outcomes, path)
         if (path, feature) not in columns:
-            columns[path, feature] = FEATURES[feature](parts[path])
+            columns[path, feature] = FEATURES[feature](part(outcomes, path, parts))
         return columns[path, feature]
 
     return column

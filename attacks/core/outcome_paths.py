@@ -1,13 +1,15 @@
 """The parts of outcomes, each as an array of values.
 
 An outcome is a number, a string, a refusal, or a tuple of these; a mapping is its sorted items. A path names a part: ()
-the outcome itself, (2,) its third coordinate, ("key",) the value that a mapping has for a key.
+the outcome itself, (2,) its third coordinate, ("key",) the value that a mapping has for a key, (2, ("real part",)) what
+is read from the third coordinate (`outcome_readings`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,9 +19,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.attacks.core.outcome_readings import READERS, Reading, readings
 from subnormal.mechanisms.core.mechanism import Outcomes
 
-Path: TypeAlias = tuple[int | str, ...]
+Step: TypeAlias = int | str | Reading
+Path: TypeAlias = tuple[Step, ...]
 Column: TypeAlias = NDArray[np.float64]
 
 
@@ -32,34 +36,49 @@ class _Missing:
 
 MISSING = _Missing()
 _QUICK = {float, bool, type(None), _Missing}  # types that numpy converts as `_as_float` does
+KEYS_MANY = 16  # paths more than twice those of any outcome, from which on keys are taken to be those of few outcomes
+_INSIDE = {tuple, *READERS}  # types of values with parts of their own
 _NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
 
 
 def paths(outcomes: Outcomes) -> tuple[Path, ...]:
-    """Return the paths of the outcomes' parts."""
+    """Return the paths of the outcomes' parts, and of what is read from them.
+
+    A mapping's values are named by their keys; where most keys are those of few outcomes, by their places too, as are
+    the keys.
+    """
     if isinstance(outcomes, range):
         return ((),)
     if isinstance(outcomes, np.ndarray):
         return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))
-    distinct: set[Path] = {()}
-    flat = 0  # the length of the longest tuple that holds no tuple
+    found, flat, most = Counter[Path](), 0, 0  # flat: the length of the longest tuple that has no inner parts
     for outcome in outcomes:
-        if not isinstance(outcome, tuple):
-            continue
-        if tuple in map(type, outcome):
-            distinct.update(leaves(outcome))
-        else:
+        if isinstance(outcome, tuple) and _INSIDE.isdisjoint(map(type, outcome)):
             flat = max(flat, len(outcome))
-    distinct.update((place,) for place in range(flat))
-    return tuple(sorted(distinct, key=repr))
+        elif isinstance(outcome, tuple) or type(outcome) in READERS:
+            inside = _with_readings(leaves(outcome))
+            found.update(inside)
+            most = max(most, len(inside))
+    named = set(found)
+    if len(found) > 2 * most + KEYS_MANY:
+        named = {path for path, count in found.items() if count > 1}
+        named.update(path for outcome in outcomes for path in _with_readings(leaves(outcome, keyed=False)))
+    return tuple(sorted({(), *named, *((place,) for place in range(flat))}, key=repr))
 
 
-def leaves(outcome: Any, path: Path = ()) -> dict[Path, Any]:
-    """Return the numbers, strings and so on that an outcome is made of, by their paths."""
+def _with_readings(parts: dict[Path, Any]) -> list[Path]:
+    return [*parts, *((*path, reading) for path, one in parts.items() for reading in readings(one))]
+
+
+def leaves(outcome: Any, path: Path = (), *, keyed: bool = True) -> dict[Path, Any]:
+    """Return the numbers, strings and so on that an outcome is made of, by their paths.
+
+    keyed: a mapping's values are named by their keys; else its items are tuples like others.
+    """
     if not isinstance(outcome, tuple) or not outcome:
         return {path: outcome}
-    parts: Any = outcome if is_mapping(outcome) else enumerate(outcome)
-    return {inner: value for step, part in parts for inner, value in leaves(part, (*path, step)).items()}
+    parts: Any = outcome if keyed and is_mapping(outcome) else enumerate(outcome)
+    return {inner: value for step, part in parts for inner, value in leaves(part, (*path, step), keyed=keyed).items()}
 
 
 def is_mapping(outcome: Any) -> bool:
@@ -101,20 +120,42 @@ class PartValues:
         """m and s with |x| = m·2^s; of an integer the low 64 bits of |x|, and s = 0. (0, NaN) for other values."""
         return _significand(self.items) if self.numeric else _significand_of_objects(self.items, self.values)
 
+    @cached_property
+    def _named(self) -> list[Mapping[Any, Any]]:
+        """The values of a mapping by their keys, what is read from another value."""
+        return [dict(one) if is_mapping(one) else readings(one) for one in self.items]
 
-def part(outcomes: Outcomes, path: Path) -> PartValues:
-    """Return the part of each outcome that a path names."""
+    def at(self, step: Step) -> PartValues:
+        """Return the part of each value that a step names, `MISSING` where it has none."""
+        if self.numeric:
+            return _compact([MISSING] * len(self.items))
+        if isinstance(step, int):
+            return _compact(
+                [one[step] if isinstance(one, tuple) and step < len(one) else MISSING for one in self.items]
+            )
+        return _compact([one.get(step, MISSING) for one in self._named])
+
+
+def part(outcomes: Outcomes, path: Path, known: dict[Path, PartValues] | None = None) -> PartValues:
+    """Return the part of each outcome that a path names. known: the parts made so far, to which new ones are added."""
+    known = {} if known is None else known
+    if path not in known:
+        in_array = isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and len(path) == 1
+        known[path] = part(outcomes, path[:-1], known).at(path[-1]) if path and not in_array else _made(outcomes, path)
+    return known[path]
+
+
+def _made(outcomes: Outcomes, path: Path) -> PartValues:
+    """Return all of each outcome, or a column of an array of two axes."""
     if isinstance(outcomes, range):
         outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
-    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and path == () and outcomes.dtype.kind in "iuf":
+    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
         return PartValues(outcomes)
-    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and len(path) == 1 and isinstance(path[0], int):
-        inside = path[0] < outcomes.shape[1]
-        return PartValues(outcomes[:, path[0]]) if inside else _compact([MISSING] * len(outcomes))
-    if len(path) == 1 and isinstance(path[0], int):
-        place = path[0]
-        return _compact([one[place] if type(one) is tuple and place < len(one) else MISSING for one in rows(outcomes)])
-    return _compact([_descend(outcome, path) for outcome in rows(outcomes)])
+    if path and isinstance(outcomes, np.ndarray):
+        if isinstance(path[0], int) and path[0] < outcomes.shape[1]:
+            return PartValues(outcomes[:, path[0]])
+        return _compact([MISSING] * len(outcomes))
+    return _compact(list(rows(outcomes)))
 
 
 def rows(outcomes: Outcomes) -> Sequence[Any]:
@@ -123,15 +164,6 @@ def rows(outcomes: Outcomes) -> Sequence[Any]:
         return outcomes
     values: list[Any] = outcomes.tolist()
     return values if outcomes.ndim == 1 else [tuple(value) for value in values]
-
-
-def _descend(outcome: Any, path: Path) -> Any:
-    for step in path:
-        if isinstance(step, str):
-            outcome = dict(outcome).get(step, MISSING) if is_mapping(outcome) else MISSING
-        else:
-            outcome = outcome[step] if isinstance(outcome, tuple) and step < len(outcome) else MISSING
-    return outcome
 
 
 def _compact(items: list[Any]) -> PartValues:

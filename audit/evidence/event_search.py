@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from enum import Enum
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -22,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.events import Both, Event, Learned, OneOf, Term
+from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
-from subnormal.attacks.core.outcome_paths import MISSING, Column, Path, leaves, paths, rows
+from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, rows
 from subnormal.audit.evidence.corners import corners
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
@@ -46,6 +47,7 @@ REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression mu
 REGRESSION_LEAST = 1024  # fewer runs have no regression
 
 Worlds = tuple[Outcomes, Outcomes]
+Proposal = Learned | Both | OneOf | Category
 
 
 def with_event(
@@ -102,7 +104,7 @@ def learn_each(
     ]
 
 
-def _strongest(proposed: list[Learned | Both | OneOf], validation: _Half, claim: Claim) -> Event:
+def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Event:
     if not proposed:
         return OneOf(())
     counts = validation.counts(proposed)
@@ -120,7 +122,8 @@ class _Half:
 
     def __init__(self, outcomes: Worlds) -> None:
         self.outcomes, self.runs = outcomes, (len(outcomes[0]), len(outcomes[1]))
-        self.columns = columns_of(outcomes[0]), columns_of(outcomes[1])
+        self.parts: tuple[dict[Path, PartValues], dict[Path, PartValues]] = ({}, {})
+        self.columns = columns_of(outcomes[0], self.parts[0]), columns_of(outcomes[1], self.parts[1])
 
     @cached_property
     def places(self) -> list[Path]:
@@ -139,14 +142,25 @@ class _Half:
         """Events of single outcomes and of sets of them."""
         return list(_of_atoms(*self.tallies))
 
-    def counts(self, events: list[Learned | Both | OneOf]) -> NDArray[np.int64]:
+    @cached_property
+    def categories(self) -> list[Category]:
+        """Events of the texts, and of sets of texts, that a part of the outcome is."""
+        return [Category(path, one) for path in self.places if path for one in _of_texts(self.parts_at(path))]
+
+    def parts_at(self, path: Path) -> tuple[PartValues, PartValues]:
+        """Return a part of the outcomes of each world."""
+        return part(self.outcomes[0], path, self.parts[0]), part(self.outcomes[1], path, self.parts[1])
+
+    def counts(self, events: list[Proposal]) -> NDArray[np.int64]:
         """Return how often each event happens, shape (2, events)."""
         return np.array([self._count(event) for event in events], dtype=np.int64).T
 
-    def _count(self, event: Learned | Both | OneOf) -> tuple[int, int]:
+    def _count(self, event: Proposal) -> tuple[int, int]:
         if isinstance(event, OneOf):
             keys = list(map(identity, event.outcomes))
             first, second = (sum(tally[key] for key in keys) for tally in self.tallies[:2])
+        elif isinstance(event, Category):
+            first, second = (int(event.holds(one).sum()) for one in self.parts_at(event.path))
         else:
             first, second = (int(event.among(columns).sum()) for columns in self.columns)
         return first, second
@@ -170,7 +184,7 @@ def strength(
 
 def proposals(
     half: _Half, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
-) -> Iterator[Learned | Both | OneOf]:
+) -> Iterator[Proposal]:
     """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, corners, and those of the
     regression."""
     columns, places, runs = half.columns, half.places, half.runs
@@ -179,6 +193,7 @@ def proposals(
             values = columns[0](path, feature), columns[1](path, feature)
             yield from bounds((Term(feature, path),), values, claim)
     yield from half.atoms
+    yield from half.categories
     if () in places:
         yield from corners(columns, features, lambda one, other: _approximate_strength(one, other, runs, claim))
     if regress and runs[0] >= REGRESSION_LEAST:
@@ -200,8 +215,9 @@ def _telling(outcomes: Worlds) -> list[Path]:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape[1:] == other.shape[1:]:
         table = np.concatenate([one, other])
     else:
-        parts = [leaves(outcome) for world in (one, other) for outcome in rows(world)]
-        table = np.stack([_ordered([outcome.get(path, MISSING) for outcome in parts]) for path in places], axis=1)
+        known: tuple[dict[Path, PartValues], ...] = ({}, {})
+        both = [[part(world, path, of).items for world, of in zip((one, other), known, strict=True)] for path in places]
+        table = np.stack([_ordered([*first.tolist(), *second.tolist()]) for first, second in both], axis=1)
     order = np.argsort(-_kolmogorov(table, len(one)), kind="stable")
     return [*(path for path in places if path == ()), *(places[place] for place in order[:PARTS_MAX] if places[place])]
 
@@ -306,6 +322,22 @@ def _of_atoms(first: Counter[Hashable], second: Counter[Hashable], named: dict[H
         for chosen in (alone, likelier) if len(alone) < len(likelier) else (alone,):
             if 1 < len(chosen) <= SET_MAX:
                 yield OneOf(tuple(chosen), by_type=True)
+
+
+def _of_texts(parts: tuple[PartValues, PartValues]) -> Iterator[OneOf]:
+    """Yield events of the texts and members of an `Enum` among the parts of the two worlds."""
+    worlds = ([one for one in some.items if isinstance(one, _TEXTS)] if _has_texts(some) else [] for some in parts)
+    texts = tuple(worlds)
+    named: dict[Hashable, Any] = {}
+    wanted = _repeated((texts[0], texts[1]))
+    yield from _of_atoms(_tally(texts[0], named, wanted), _tally(texts[1], named, wanted), named)
+
+
+_TEXTS = (str, bytes, Enum)  # and other values that are neither numbers nor tuples
+
+
+def _has_texts(parts: PartValues) -> bool:
+    return not parts.numeric and any(issubclass(kind, _TEXTS) for kind in set(map(type, parts.items)))
 
 
 def _repeated(outcomes: Worlds) -> set[Any] | None:

@@ -1,0 +1,84 @@
+"""What is read from values that are neither numbers nor tuples: the numbers in a text, the seconds of a time.
+
+A step of a path that is a tuple of one text names it: ("number at place 0 in the text",).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from subnormal.mechanisms.core.mechanism import Refused
+
+Reading: TypeAlias = tuple[str]
+
+FORM: Reading = ("text with # for each number",)
+NUMERAL = re.compile(
+    r"(?:(?<![\w.])[-+])?"  # in "3-5" and "2020-01-31" there is no sign
+    r"(?:0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:[pP][-+]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+)
+DIGITS_MAX = 400  # of a numeral that is read as an integer, which takes quadratic time
+BYTES_MAX = 64  # bytes that are read one by one
+_FIRST_DAY, _MIDNIGHT = date(1970, 1, 1), datetime(1970, 1, 1)
+_SECOND = timedelta(seconds=1)
+
+
+def readings(one: Any) -> dict[Reading, Any]:
+    """Return what is read from a value, by its names; nothing from a value of any other type."""
+    reader = READERS.get(type(one))
+    return {} if reader is None else reader(one)
+
+
+def _of_text(text: str) -> dict[Reading, Any]:
+    numerals = NUMERAL.findall(text)
+    if not numerals:
+        return {}
+    found: dict[Reading, Any] = {_at(place): _number(numeral) for place, numeral in enumerate(numerals)}
+    found[FORM] = NUMERAL.sub("#", text)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _at(place: int) -> Reading:
+    return (f"number at place {place} in the text",)
+
+
+def _number(numeral: str) -> int | float:
+    if numeral.lstrip("+-").isdecimal() and len(numeral) <= DIGITS_MAX:
+        return int(numeral)
+    if "x" not in numeral.lower():
+        return float(numeral)
+    try:
+        return float.fromhex(numeral)
+    except OverflowError:
+        return -float("inf") if numeral.startswith("-") else float("inf")
+
+
+def _of_bytes(some: bytes) -> dict[Reading, Any]:
+    if some.isascii():
+        return _of_text(some.decode())
+    return {(f"byte {place}",): byte for place, byte in enumerate(some[:BYTES_MAX])}
+
+
+def _of_datetime(moment: datetime) -> dict[Reading, Any]:
+    return {("seconds since 1970 on the clock",): (moment.replace(tzinfo=None) - _MIDNIGHT) / _SECOND}
+
+
+def _of_time(moment: time) -> dict[Reading, Any]:
+    since = timedelta(hours=moment.hour, minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond)
+    return {("seconds since midnight",): since / _SECOND}
+
+
+READERS: dict[type, Callable[[Any], dict[Reading, Any]]] = {
+    str: _of_text,
+    bytes: _of_bytes,
+    Refused: lambda one: _of_text(one.error),
+    complex: lambda one: {("real part",): one.real, ("imaginary part",): one.imag},
+    date: lambda one: {("days since 1970",): (one - _FIRST_DAY).days},
+    datetime: _of_datetime,
+    time: _of_time,
+    timedelta: lambda one: {("seconds",): one / _SECOND},
+}

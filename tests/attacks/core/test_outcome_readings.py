@@ -1,0 +1,136 @@
+"""What is read from texts, times and complex numbers: by the outcome alone, and in words that survive JSON."""
+
+import json
+import math
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.attacks.core.event_words import in_words
+from subnormal.attacks.core.events import Category, Learned, OneOf, Term
+from subnormal.attacks.core.outcome_features import columns_of
+from subnormal.attacks.core.outcome_paths import MISSING, part, paths
+from subnormal.attacks.core.outcome_readings import DIGITS_MAX, FORM, readings
+from subnormal.mechanisms.core.mechanism import Refused
+
+
+def numbers(text: Any) -> list[float]:
+    return [value for name, value in readings(text).items() if name != FORM]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "form"),
+    [
+        ("12.50", [12.5], "#"),
+        ("a -3, +4e-2 and .5", [-3, 0.04, 0.5], "a #, # and #"),
+        ("2020-01-31", [2020, 1, 31], "#-#-#"),
+        ("user17@3-5", [17, 3, 5], "user#@#-#"),
+        ('{"count": 3, "noise": -0.25}', [3, -0.25], '{"count": #, "noise": #}'),
+        ("-0x1.4p-3 0x1F", [-0.15625, 31.0], "# #"),
+        ("0x1p+9999 -0x1p+9999", [math.inf, -math.inf], "# #"),
+        ("9" * DIGITS_MAX, [int("9" * DIGITS_MAX)], "#"),
+        ("9" * 5_000, [math.inf], "#"),
+        (Refused("ValueError: 3.5 of 7"), [3.5, 7], "ValueError: # of #"),
+        (b"x=1.5", [1.5], "x=#"),
+    ],
+    ids=range(11),
+)
+def test_the_numbers_in_a_text_are_read(text: Any, expected: list[float], form: str) -> None:
+    assert numbers(text) == expected
+    assert list(map(type, numbers(text))) == list(map(type, expected))
+    assert readings(text)[FORM] == form
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (complex(1.5, -2.0), [1.5, -2.0]),
+        (date(1970, 1, 3), [2]),
+        (datetime(1970, 1, 2, 0, 0, 1, 500_000), [86_401.5]),
+        (datetime(1970, 1, 2, tzinfo=UTC), [86_400.0]),
+        (datetime(1, 1, 1), [-62_135_596_800.0]),
+        (time(1, 1, 1, 250_000), [3661.25]),
+        (timedelta(days=-1, microseconds=500_000), [-86_399.5]),
+        (b"\xff\x01", [255, 1]),
+        ("none", []),
+        (None, []),
+        (1.5, []),
+    ],
+    ids=repr,
+)
+def test_times_and_complex_numbers_are_read_as_numbers(value: Any, expected: list[float]) -> None:
+    assert numbers(value) == expected
+
+
+OUTCOMES = ["a 1.5", ("x 2", 7), Refused("E: 4"), (("k", complex(1, 2)),), 3.0, None, timedelta(seconds=9), ()]
+
+
+def test_what_is_read_does_not_depend_on_other_outcomes() -> None:
+    """Events are learned on some runs and judge others: a part is one of its own outcome alone."""
+    for path in paths(OUTCOMES):
+        alone = [part([one], path).items.tolist()[0] for one in OUTCOMES]
+        assert list(map(repr, part(OUTCOMES, path).items)) == list(map(repr, alone))
+
+
+def test_paths_lead_into_texts_and_times() -> None:
+    number, form = ("number at place 0 in the text",), FORM
+    assert {(number,), (form,), (0, number), (0, form), ("k", ("real part",)), (("seconds",),), (1,)} <= set(
+        paths(OUTCOMES)
+    )
+    column = columns_of(OUTCOMES)
+    np.testing.assert_array_equal(column((number,), "value"), [1.5, np.nan, 4, *[np.nan] * 5])
+    np.testing.assert_array_equal(column(("k", ("imaginary part",)), "value"), [*[np.nan] * 3, 2, *[np.nan] * 4])
+    np.testing.assert_array_equal(column((("seconds",),), "value"), [*[np.nan] * 6, 9, np.nan])
+    assert part(np.zeros(2), (number,)).items.tolist() == [MISSING] * 2
+
+
+def test_keys_that_few_outcomes_have_are_named_by_their_places() -> None:
+    rare = [((f"user{place}", 0.5 * place), ("z", 1)) for place in range(32)]
+    number = ("number at place 0 in the text",)
+    assert set(paths(rare)) == {
+        *((), ("z",), (0, 0), (0, 1), (1, 0), (1, 1), (0, 0, number), (0, 0, FORM)),
+    }
+    assert part(rare, (0, 1)).items.tolist() == [0.5 * place for place in range(32)]
+    often = [(("a", 1), ("b", 2)), (("a", 1),), (("c", 1),)]
+    assert set(paths(often)) == {(), ("a",), ("b",), ("c",)}
+
+
+@pytest.mark.parametrize(
+    ("event", "told", "marked"),
+    [
+        (
+            Learned((Term("value", (("number at place 0 in the text",),)),), 2.0, math.inf),
+            "the number at place 0 in the text of the outcome is at least 2",
+            [False, False, True, *[False] * 5],
+        ),
+        (
+            Learned((Term("value", ("k", ("real part",))),), -math.inf, 1.0),
+            "the real part of the value for 'k' of the outcome is at most 1",
+            [*[False] * 3, True, *[False] * 4],
+        ),
+        (
+            Category((FORM,), OneOf(("a #",), by_type=True)),
+            "the text with # for each number of the outcome is a #",
+            [True, *[False] * 7],
+        ),
+        (
+            Category((0,), OneOf(("x 2", "x 3"), by_type=True)),
+            "part 0 of the outcome is one of x 2, x 3",
+            [False, True, *[False] * 6],
+        ),
+        (
+            Category((0,), OneOf(tuple(f"x {place}" for place in range(100)), by_type=True)),
+            "part 0 of the outcome is one of 100",
+            [False, True, *[False] * 6],
+        ),
+    ],
+    ids=range(5),
+)
+def test_events_on_what_is_read_are_told_from_their_json(event: Any, told: str, marked: list[bool]) -> None:
+    described = event.to_json()
+    again = json.loads(json.dumps(described, allow_nan=False))
+    assert again == described
+    assert in_words(again) == f"learned on other runs: {told}"
+    assert event(OUTCOMES).tolist() == marked
