@@ -5,6 +5,7 @@ A step of a path that is a tuple of one text names it: ("number at place 0 in th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
@@ -17,10 +18,9 @@ Reading: TypeAlias = tuple[str]
 
 FORM: Reading = ("text with # for each number",)
 NUMERAL = re.compile(
-    r"(?:(?<![\w.])[-+])?"  # in "3-5" and "2020-01-31" there is no sign
-    r"(?:0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:[pP][-+]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"((?:(?<![\w.])[-+])?"  # in "3-5" and "2020-01-31" there is no sign
+    r"(?:0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:[pP][-+]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))"
 )
-DIGITS_MAX = 400  # of a numeral that is read as an integer, which takes quadratic time
 BYTES_MAX = 64  # bytes that are read one by one
 _FIRST_DAY, _MIDNIGHT = date(1970, 1, 1), datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
@@ -33,11 +33,11 @@ def readings(one: Any) -> dict[Reading, Any]:
 
 
 def _of_text(text: str) -> dict[Reading, Any]:
-    numerals = NUMERAL.findall(text)
-    if not numerals:
+    pieces = NUMERAL.split(text)
+    if len(pieces) == 1:
         return {}
-    found: dict[Reading, Any] = {_at(place): _number(numeral) for place, numeral in enumerate(numerals)}
-    found[FORM] = NUMERAL.sub("#", text)
+    found: dict[Reading, Any] = {_at(place): _number(numeral) for place, numeral in enumerate(pieces[1::2])}
+    found[FORM] = "#".join(pieces[::2])
     return found
 
 
@@ -47,14 +47,19 @@ def _at(place: int) -> Reading:
 
 
 def _number(numeral: str) -> int | float:
-    if numeral.lstrip("+-").isdecimal() and len(numeral) <= DIGITS_MAX:
-        return int(numeral)
+    try:
+        return float(numeral) if "." in numeral else int(numeral)
+    except ValueError:  # 1e5, hexadecimal, or thousands of digits
+        return _unusual(numeral)
+
+
+def _unusual(numeral: str) -> float:
     if "x" not in numeral.lower():
         return float(numeral)
     try:
         return float.fromhex(numeral)
     except OverflowError:
-        return -float("inf") if numeral.startswith("-") else float("inf")
+        return -math.inf if numeral.startswith("-") else math.inf
 
 
 def _of_bytes(some: bytes) -> dict[Reading, Any]:
