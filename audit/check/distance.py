@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+
+from subnormal.audit.text import quoted
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -16,13 +20,33 @@ Norm = Literal["l1", "l2", "linf"]
 Draw: TypeAlias = Callable[["SearchStrategy[Any]"], Any]
 
 
-def apart(one: Any, other: Any, norm: Norm) -> Fraction:
-    """Return the distance of two numbers, vectors or dictionaries, exactly; of "l2" its square."""
-    entries = zip(_entries(_with_keys(one, other)), _entries(_with_keys(other, one)), strict=True)
-    steps = [abs(Fraction(first) - Fraction(second)) for first, second in entries]
+def apart(one: Any, other: Any, norm: Norm) -> Fraction | float:
+    """Return the distance of two numbers, vectors, matrices or dictionaries, exactly; of "l2" its square.
+
+    An infinity or NaN is 0 apart from itself, and infinitely far from every other entry. Raises TypeError for an entry
+    that is no real number, and ValueError for vectors of other lengths.
+    """
+    steps = [_step_between(exact(first), exact(second)) for first, second in _entries_of_both(one, other)]
     if norm == "linf":
         return max(steps, default=Fraction(0))
     return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
+
+
+def exact(number: Any) -> Fraction | float:
+    """Return a real number as a fraction; infinities and NaN as floats. Raises TypeError for what is no real number."""
+    if isinstance(number, np.generic):
+        number = number.item()  # of a long double, itself
+    if isinstance(number, Rational):
+        return Fraction(number)
+    if not isinstance(number, float | np.floating | Decimal):
+        raise TypeError(f"{quoted(number)} of type {type(number).__name__} is no real number")
+    return Fraction(*number.as_integer_ratio()) if math.isfinite(number) else float(number)
+
+
+def _step_between(one: Fraction | float, other: Fraction | float) -> Fraction | float:
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return abs(one - other)
+    return Fraction(0) if one == other or (one != one and other != other) else math.inf
 
 
 def rounded(distance: Fraction | float) -> float:
@@ -31,6 +55,28 @@ def rounded(distance: Fraction | float) -> float:
         return float(distance)
     except OverflowError:
         return math.inf
+
+
+def _entries_of_both(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the entries that stand at the same place; of dictionaries, at the same key."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        one, other = list(_with_keys(one, other).values()), list(_with_keys(other, one).values())
+    parts, others = _parts(one), _parts(other)
+    if parts is None and others is None:
+        yield one, other
+        return
+    if parts is None or others is None:
+        raise ValueError("a number and a vector have no distance")
+    for part, counterpart in zip(parts, others, strict=True):
+        yield from _entries_of_both(part, counterpart)
+
+
+def _parts(data: Any) -> list[Any] | None:
+    """Return the parts of a vector or of the rows of a matrix; None for what has none, or has names for them."""
+    if isinstance(data, list | tuple | range):
+        return list(data)
+    listed = None if hasattr(data, "items") or not hasattr(data, "tolist") else data.tolist()
+    return listed if isinstance(listed, list) else None
 
 
 def _with_keys(data: Any, keys: Any) -> Any:
@@ -44,9 +90,10 @@ def _with_keys(data: Any, keys: Any) -> Any:
 
 
 def _entries(data: Any) -> list[Any]:
-    if isinstance(data, dict):
-        return [entry for value in data.values() for entry in _entries(value)]
-    return [one.item() if isinstance(one, np.generic) else one for one in np.atleast_1d(np.asarray(data, dtype=object))]
+    parts = list(data.values()) if isinstance(data, dict) else _parts(data)
+    if parts is None:
+        return [data.item() if isinstance(data, np.generic) else data]
+    return [entry for part in parts for entry in _entries(part)]
 
 
 def moved(draw: Draw, data: Any, distance: float, norm: Norm, keys: Any) -> Any:

@@ -6,15 +6,16 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
-from subnormal.audit.check.distance import Norm, apart, rounded
+from subnormal.audit.check.distance import Norm, apart, exact, rounded
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
 from subnormal.audit.check.result import Result, StabilityEvidence
 from subnormal.audit.check.search import Pair, search
 from subnormal.audit.model import Verdict
+from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
@@ -23,7 +24,7 @@ from subnormal.mechanisms.privacy import require_positive
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-AGAIN = 3  # further runs of each input of a pair that convicts: all must return the same
+AGAIN = 3  # further runs of each input of the pair that is returned: all must return the same
 
 Number = int | float | Fraction
 
@@ -41,8 +42,8 @@ def stability(
 ) -> Result:
     """Search for two neighbouring inputs whose outputs lie further apart than a transformation's map says.
 
-    The comparison is exact, so one pair is a proof. Where only one input has a finite output, or the outputs have
-    other lengths, the distance is infinite.
+    The comparison is exact, so one pair is a proof. Where the outputs have other lengths, or only one of two entries is
+    finite, the distance is infinite; an infinity or NaN is 0 apart from itself.
 
     >>> from hypothesis import strategies as st
     >>> records = st.lists(st.integers(0, 9), min_size=1)
@@ -54,8 +55,9 @@ def stability(
         function: takes one dataset and returns its output, the same at each call.
         data: a Hypothesis strategy of datasets: the domain.
         adjacent: which two are neighbours, as in `check`.
-        distance: of two outputs: "l1", "l2" or "linf" of their difference (numbers or vectors), computed exactly, or a
-            function of them. "l2" is compared by squares.
+        distance: of two outputs: "l1", "l2" or "linf" of their difference (numbers, vectors, matrices, or dictionaries
+            of numbers, where a key that one does not have counts as 0), computed exactly, or a function of them as
+            outcomes, lists and arrays as tuples. "l2" is compared by squares.
         bound: on the distance, at least 0: a number, or a function of two neighbouring inputs.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
         seconds: for the whole search.
@@ -66,8 +68,9 @@ def stability(
         REFUTED with the pair that came closest.
 
     Raises:
-        TypeError: an argument is of the wrong type.
-        ValueError: a number is out of range, no pair can be drawn, or the function is not deterministic.
+        TypeError: an argument is of the wrong type, or "l1", "l2" or "linf" has to measure what is no number.
+        ValueError: a number is out of range, no pair can be drawn, or the function is seen not to be deterministic:
+            pairs that exceed the bound, and the one that is returned, are run again. Other pairs are run once.
     """
     require_positive("seconds", seconds)
     if (adjacent is None) == (pairs is None):
@@ -76,20 +79,29 @@ def stability(
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
     audited, started = audited_function(function), time.monotonic()
+    changed = ValueError(f"function must be deterministic: {audited.name} returned other outputs for the same input")
 
     def seen(pair: Pair) -> StabilityEvidence:
-        one, other = (audited.outcome(world) for world in pair)
+        released = [audited.released(world) for world in pair]
+        audited.runs += len(released)
+        one, other = map(as_outcome, released)
         limit = _limit(bound, pair)
-        far = _distance(one, other, distance)
+        far = Fraction(0) if identity(one) == identity(other) else _distance((one, other), released, distance)
         exceeded = far > (limit**2 if distance == "l2" else limit)
         verdict = Verdict.VIOLATED if exceeded else Verdict.NOT_REFUTED
         far = math.sqrt(rounded(far)) if distance == "l2" else far
         name = distance if isinstance(distance, str) else getattr(distance, "__name__", "distance")
         return StabilityEvidence(verdict, (one, other), far, limit, name)
 
+    def again(pair: Pair, first: StabilityEvidence, times: int) -> None:
+        outputs = list(map(identity, first.outputs))
+        if any(list(map(identity, seen(pair).outputs)) != outputs for _ in range(times)):
+            raise changed
+
     def score(pair: Pair) -> float:
         found = seen(pair)
         if found.verdict is Verdict.VIOLATED:
+            again(pair, found, 1)
             return math.inf
         return float(found.distance / found.bound) if 0 < found.bound < math.inf else 0.0
 
@@ -97,9 +109,9 @@ def stability(
         found = search(strategy, score, seed=seed, seconds=seconds)
         pair = found.convicting or found.ranked[0][1]
         evidence = seen(pair)
-        again = [tuple(map(identity, seen(pair).outputs)) for _ in range(AGAIN)]
-    if any(outputs != tuple(map(identity, evidence.outputs)) for outputs in again):
-        raise ValueError(f"function must be deterministic: {audited.name} returned other outputs for the same input")
+        again(pair, evidence, AGAIN)
+    if found.convicting is not None and evidence.verdict is not Verdict.VIOLATED:
+        raise changed
     return Result(
         verdict=evidence.verdict,
         function=audited.name,
@@ -120,22 +132,29 @@ def stability(
 
 
 def _limit(bound: Any, pair: Pair) -> Fraction | float:
-    limit = bound(*pair) if callable(bound) else bound
-    if not isinstance(limit, Number) or math.isnan(limit) or limit < 0:
-        raise ValueError(f"bound must be a number of at least 0, got {quoted(limit)}")
-    return math.inf if limit == math.inf else Fraction(limit)
+    return _nonnegative("bound must be", bound(*pair) if callable(bound) else bound)
 
 
-def _distance(one: Any, other: Any, distance: Any) -> Fraction | float:
-    """Return the distance of two outputs, exactly; of "l2" its square. Outputs that are equal lie 0 apart."""
-    if identity(one) == identity(other):
-        return Fraction(0)
-    if isinstance(one, Refused) or isinstance(other, Refused):
+def _nonnegative(must: str, number: Any) -> Fraction | float:
+    """Return a number exactly. Raises TypeError for what is none, ValueError for NaN and for one below 0."""
+    try:
+        value = exact(number)
+    except TypeError as error:
+        raise TypeError(f"{must} a number of at least 0: {error}") from None
+    if not value >= 0:
+        raise ValueError(f"{must} a number of at least 0, got {quoted(number)}")
+    return value
+
+
+def _distance(outputs: tuple[Any, Any], released: Sequence[Any], distance: Any) -> Fraction | float:
+    """Return the distance of two outputs that differ, exactly; of "l2" its square. released: as the function does."""
+    if any(isinstance(output, Refused) for output in outputs):
         return math.inf
     if callable(distance):
-        far = cast("Number", distance(one, other))
-        return Fraction(far) if math.isfinite(far) else math.inf
+        return _nonnegative("distance must return", distance(*outputs))
     try:
-        return apart(one, other, distance)
-    except (OverflowError, ValueError):  # an infinity, a NaN, or another length
+        return apart(released[0], released[1], distance)
+    except ValueError:  # another length
         return math.inf
+    except TypeError as error:
+        raise TypeError(f"distance {distance!r} takes numbers, and vectors or dictionaries of them: {error}") from None

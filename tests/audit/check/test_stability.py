@@ -1,13 +1,16 @@
 """A transformation whose outputs lie further apart than its map says is convicted by one pair, exactly."""
 
+import itertools
 import json
 import math
 import random
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import opendp.prelude as dp
+import pandas as pd
 import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -72,6 +75,99 @@ def test_a_function_with_noise_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"function must be deterministic: .*noisy"):
         stability(noisy, DIGITS, add_or_remove(), "l1", 1, seconds=5)
+
+
+@pytest.mark.parametrize("odd", [range(50, 100_000, 50), range(7, 1_000), range(7)], ids=["rarely", "later", "first"])
+def test_an_output_that_exceeds_the_bound_now_and_then_is_no_verdict(odd: range) -> None:
+    calls = itertools.count()
+
+    def moody(records: list[int]) -> float:
+        return 100.0 if next(calls) in odd else float(len(records))
+
+    with pytest.raises(ValueError, match=r"function must be deterministic: .*moody"):
+        stability(moody, DIGITS, change_one(), "l1", 1, seconds=20)
+
+
+def test_a_function_that_changes_for_good_while_it_is_searched_is_no_verdict() -> None:
+    """The pair that convicts is run twice by the search, both times alike, and never again."""
+    calls = itertools.count()
+    with pytest.raises(ValueError, match="function must be deterministic"):
+        stability(lambda x: x if next(calls) < 4 else 0, distance="l1", bound=1, pairs=[(0, 9)])
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("5", "7", "str"),
+        ({"a": "5"}, {"a": "7"}, "str"),
+        (None, 7, "NoneType"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [2]}), "DataFrame"),
+        (frozenset({1}), frozenset({2}), "frozenset"),
+        ([b"1"], [b"2"], "bytes"),
+        (1j, 2j, "complex"),
+    ],
+    ids=["text", "dictionary of texts", "None", "frame", "set", "bytes", "complex"],
+)
+def test_outputs_that_are_no_numbers_have_no_norm(norm: Any, one: Any, other: Any, kind: str) -> None:
+    with pytest.raises(TypeError, match=f"distance '{norm}' takes numbers, .* of type {kind} is no real number"):
+        stability(lambda first: one if first else other, distance=norm, bound=1, pairs=[(True, False)])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "distances"),
+    [
+        ({"a": 1, 2: 5}, {2: 3}, (3, math.sqrt(5), 2)),
+        ({0: 1}, {1: 1}, (2, math.sqrt(2), 1)),
+        (np.array([[1, 2], [3, 4]]), np.array([[1, 2], [6, 8]]), (7, 5, 4)),
+        ([np.float32(0.5), Decimal("0.5")], [np.int8(2), Fraction(5, 2)], (3.5, 2.5, 2)),
+        ([math.inf, math.nan, 1], [math.inf, math.nan, 3], (2, 2, 2)),
+        ([math.inf, 1], [-math.inf, 1], 3 * (math.inf,)),
+        ([10**400], [0], (10**400, math.inf, 10**400)),
+        (np.zeros((2, 3)), np.zeros((3, 2)), 3 * (math.inf,)),
+        (5, [5], 3 * (math.inf,)),
+    ],
+    ids=[
+        "keys",
+        "numeric keys",
+        "matrix",
+        "kinds",
+        "same infinity",
+        "others",
+        "large",
+        "shape",
+        "scalar",
+    ],
+)
+def test_numbers_of_every_kind_have_an_exact_distance(one: Any, other: Any, distances: tuple[float, ...]) -> None:
+    for norm, distance in zip(("l1", "l2", "linf"), distances, strict=True):
+        found = stability(lambda first: one if first else other, distance=norm, bound=0, pairs=[(True, False)])  # type: ignore[arg-type]
+        evidence: Any = found.evidence["exact"]
+        assert (found.verdict, evidence.distance) == (Verdict.VIOLATED, distance)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.longdouble, Decimal, Fraction])
+def test_bounds_and_distances_may_be_numbers_of_every_kind(kind: Any) -> None:
+    for distance, verdict in ((9, Verdict.NOT_REFUTED), (10, Verdict.VIOLATED)):
+        for bound in (kind(9), lambda one, other: kind(9)):
+            far = kind(distance)
+            found = stability(lambda x: x, distance=lambda one, other, far=far: far, bound=bound, pairs=[(0, 1)])  # type: ignore[misc]
+            assert found.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"distance": lambda one, other: math.nan}, ValueError, "distance must return a number of at least 0, got NaN"),
+        ({"distance": lambda one, other: -1}, ValueError, "distance must return a number of at least 0, got -1"),
+        ({"distance": lambda one, other: "1"}, TypeError, "distance must return .* of type str is no real number"),
+        ({"bound": "9"}, TypeError, "bound must be a number of at least 0: '9' of type str"),
+        ({"bound": lambda one, other: None}, TypeError, "bound must be .* of type NoneType"),
+    ],
+)
+def test_what_is_no_distance_and_no_bound_is_named(changes: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        stability(sum, **{"pairs": [([0], [9])], "bound": 1, **changes})
 
 
 @pytest.mark.parametrize(
