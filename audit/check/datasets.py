@@ -22,6 +22,25 @@ def differ_by_one(one: Any, other: Any) -> bool:
     return [*many[:place], *many[place + 1 :]] == few and len(many) == len(few) + 1
 
 
+def parts_apart(one: Any, other: Any) -> int:
+    """Return how many entries of two lists, tuples or arrays of one size differ, or values of two dictionaries; by how
+    many records two sizes differ; 1 for other inputs.
+
+    >>> parts_apart([1, 2, 3], [1, 3, 2]), parts_apart([1, 2, 3], [2, 3]), parts_apart({"a": 1}, {"b": 1})
+    (2, 1, 2)
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = list({**one, **other})
+        one, other = ([values.get(key) for key in keys] for values in (one, other))
+    if not (isinstance(one, list | tuple | np.ndarray) and isinstance(other, list | tuple | np.ndarray)):
+        return 1
+    if len(one) != len(other):
+        return abs(len(one) - len(other))
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return int(np.count_nonzero(one != other))
+    return sum(repr(first) != repr(second) for first, second in zip(one, other, strict=True))
+
+
 def _texts(dataset: Any) -> list[str]:
     """Return the records as texts, by which they are told apart. Raises TypeError, see `records_of`."""
     records_of(dataset)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subnormal.attacks.core.events import Event, OneOf
+from subnormal.audit.check.datasets import parts_apart
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, evidence_of, pair_counts
@@ -43,7 +44,8 @@ CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 HOPELESS = -2.0  # nats of wealth at which that look ends
-RACE = (1 << 10, 1 << 12, 1 << 14)  # runs of each world for the loudest pairs, a quarter of which goes on each time
+RACE = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the loudest pairs; a quarter goes on each time
+WIDE = 0.1  # nats that a loss below the claim is worth more where twice as many parts of the inputs differ
 LEARN = (
     1 << 8,
     1 << 10,
@@ -51,6 +53,7 @@ LEARN = (
     1 << 14,
     1 << 16,
 )  # runs of each world that an event is learned on
+EVERY_MAX = 1 << 14  # of these, on which new events that no reader sees are learned, too: their features take long
 REGRESSING = 10  # times as long as others of its size takes the first step of learning that has a regression
 ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
 BATCH = 1 << 14  # runs of a batch that judges, at the most
@@ -74,9 +77,9 @@ class Suspicion:
 
     @property
     def promise(self) -> float:
-        """By how much a pair promises: the nats of a thousand runs, or where the event grows nothing the excess, which
-        is negative then."""
-        return 1000 * self.growth if self.growth > 0 else min(0.0, self.excess)
+        """By how much a pair promises: the nats of a thousand runs where its loss is seen to exceed the claim, else the
+        excess, which is negative then. On few runs, rare events grow by chance."""
+        return 1000 * self.growth if self.growth > 0 and self.excess > 0 else min(0.0, self.excess)
 
 
 class Runs:
@@ -121,12 +124,14 @@ class Runs:
         readable: bool = False,
         event: Event | None = None,
         fewer: bool = False,
+        before: Event | None = None,
     ) -> Suspicion:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
         screening: one event is learned, and looked at for every point; else two for each point, one of them from the
         features that a reader sees. readable: only these, in screening. event: one that is given, in their place.
-        fewer: on the runs that time allows. Raises OverTimeError where it allows none.
+        fewer: on the runs that time allows. before: the event learned on fewer runs; of many, it stands for those that
+        no reader sees. Raises OverTimeError where time allows no runs.
         """
         drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
         half = len(drawn[0]) // 2
@@ -141,20 +146,23 @@ class Runs:
             any_loss = Claim(0.0, point.delta)
             learned, largest = event_search.learn_each(drawn, [point, any_loss], regress=False, features=features)
             fastest = _fastest([learned] * len(found), found, fresh)
-            return replace(fastest, excess=_excess(point, pair_counts(largest, fresh)))
+            at = ((fastest.point, fastest.event), (point, largest))
+            return replace(fastest, excess=max(_excess(one, pair_counts(event, fresh)) for one, event in at))
         read = event_search.learn_each(drawn, found, regress=False, features=READ)
-        every = event_search.learn_each(drawn, found)
-        seen, other = _fastest(read, found, fresh), _fastest(every, found, fresh)
+        seen = _fastest(read, found, fresh)
+        known = runs > EVERY_MAX and before is not None
+        every = [before] * len(found) if known else event_search.learn_each(drawn, found)
+        other = _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 
-    def wealth(self, pair: Pair, suspicion: Suspicion, runs: int) -> float:
-        """Return the logarithm of the wealth that an event wins on so many fresh runs, or fewer if they decide."""
+    def wealth(self, pair: Pair, suspicion: Suspicion, runs: int) -> State:
+        """Return the test of an event on so many fresh runs, or fewer if they decide."""
         state = State(suspicion.point)
         for size in batches(runs, BATCH):
             state = e_process.update(state, pair_counts(suspicion.event, self.draw(pair, size)))
             if not HOPELESS < state.log_e_value < LOUD:
                 break
-        return state.log_e_value
+        return state
 
     def loudness(self, pair: Pair, *, readable: bool = False) -> float:
         """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else what the runs
@@ -180,9 +188,14 @@ class Runs:
         if not fits(runs, 1.0) or (runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS):
             return promising
         try:
-            return math.inf if self.wealth(pair, suspicion, runs) >= LOUD else promising
+            state = self.wealth(pair, suspicion, runs)
         except OverTimeError:
             return promising
+        if state.log_e_value >= LOUD:
+            return math.inf
+        point, event = suspicion.point, suspicion.event  # what the first look promised by chance, the second does not
+        again = Suspicion(point, event, e_process.growth(point, state.seen), _excess(point, state.seen))
+        return min(promising, again.promise) if promising > 0 else promising
 
     def race(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.
@@ -199,8 +212,8 @@ class Runs:
             for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
                 share = (until - time.monotonic()) / (len(left) - place)
                 promises.append(self._promise(pair, runs, share))
-            order = sorted(range(len(left)), key=lambda place: -promises[place])
-            left = [left[place] for place in order[: -(-len(left) // 4)]]
+            order = sorted(zip(promises, left, strict=True), key=lambda one: _rank(*one), reverse=True)
+            left = [pair for _, pair in order[: -(-len(left) // 4)]]
         return left
 
     def _promise(self, pair: Pair, runs: int, seconds: float) -> float:
@@ -219,18 +232,20 @@ class Runs:
         """Return an event to judge by, and the runs of each world that it was learned on.
 
         More runs are spent on learning until the event promises to be decided in the time that is left, or until
-        learning has taken a quarter of that time. The first step with a regression may take half of it.
+        learning has taken half of that time.
         """
-        started, share, needed = time.monotonic(), self.left() / 4, -math.log(alpha)
+        started, share, needed = time.monotonic(), self.left() / 2, -math.log(alpha)
+        event: Event | None = None
         for place, runs in enumerate(LEARN):
             before, spent, called = time.monotonic(), self._function.seconds, self._function.runs
-            suspicion = self.suspicion(pair, runs, screening=False)
+            suspicion = self.suspicion(pair, runs, screening=False, before=event)
+            event = suspicion.event
             a_run = (self._function.seconds - spent) / (self._function.runs - called)  # of this pair
             affordable = self.left() / max(1e-9, a_run) / 2
             now = time.monotonic()
-            ahead = 4 * (now - before)  # of the next step
-            slow = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
-            late = now - started + ahead > share or (slow and now - started + REGRESSING * ahead > 2 * share)
+            ahead = (2 if runs == EVERY_MAX else 4) * (now - before)  # of the next step
+            regressing = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
+            late = now - started + (REGRESSING if regressing else 1) * ahead > share
             enough = suspicion.growth * affordable > ENOUGH * needed and suspicion.growth * runs > needed
             if enough or late or place == len(LEARN) - 1:
                 break
@@ -288,6 +303,14 @@ class Runs:
             training=training,
             event=suspicion.event.to_json(),
         )
+
+
+def _rank(promise: float, pair: Pair) -> tuple[bool, float]:
+    """Return by what pairs are ordered. Runs hardly tell losses below the claim apart, and the losses of parts add up:
+    so of two such pairs, one that differs in more parts is worth more."""
+    if promise > 0:
+        return True, promise
+    return False, promise + WIDE * math.log2(max(1, parts_apart(*pair)))
 
 
 def runs_needed(point: Claim, alpha: float) -> float:

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, Zcdp, check
+from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.runs import Runs, Suspicion, certain
+from subnormal.audit.check.runs import READ, Runs, Suspicion, certain
+from subnormal.audit.evidence import event_search
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
 
@@ -59,6 +61,57 @@ def test_a_loss_below_the_claim_leads_the_search() -> None:
         )
         large, none = (runs.suspicion(pair, 1024, screening=True).promise for pair in ((2, 3), (0, 1)))
     assert -3.0 <= none < -2.5 < large < 0
+
+
+def test_growth_that_chance_explains_promises_nothing() -> None:
+    """Otherwise the search follows, and the race keeps, the pairs whose few rare outcomes fell well."""
+    assert Suspicion(Claim(1.0), OneOf((1,)), 0.02, -0.5).promise == -0.5
+    assert Suspicion(Claim(1.0), OneOf((1,)), 0.02, 0.5).promise == 20
+
+
+def test_a_pair_that_a_second_look_does_not_confirm_is_loud_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first look says 20 nats in 1,000 runs; the second one, on runs of its own, says that the loss is 0."""
+    monkeypatch.setattr(Runs, "suspicion", lambda *_, **__: Suspicion(Claim(1.0), OneOf((1,)), 0.02, 0.5))
+    with isolated(1):
+        runs = Runs(
+            Function(lambda bit: randomized_response(bit, 0.0), "answers"),
+            lambda data_in, data_out: Claim(1.0),
+            1,
+            time.monotonic() + 60,
+        )
+        assert -1 <= runs.loudness((0, 1)) < -0.5
+
+
+def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few runs cannot tell such pairs apart. A loss above the claim is before all others."""
+    one, wide, loud = ([0] * 16, [0] * 15 + [1]), ([0] * 16, [1] * 16), ([0], [1])
+    promises = {str(one): -0.6, str(wide): -0.8, str(loud): 0.001}
+    monkeypatch.setattr(Runs, "_promise", lambda self, pair, *_: promises[str(pair)])
+    runs = Runs(Function(len, "len", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
+    assert runs.race([one, wide]) == [wide]
+    assert runs.race([one, wide, loud]) == [loud]
+
+
+def test_events_are_learned_on_many_runs_by_the_features_that_a_reader_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others take several times as long. The one that fewer runs have found is looked at again."""
+    learned: list[tuple[int, int]] = []
+
+    def learn_each(outcomes: Any, claims: Any, *, features: Any = event_search.FEATURES, **_: Any) -> list[OneOf]:
+        learned.append((len(outcomes[0]), len(features)))
+        return [OneOf((2,) if len(features) == len(READ) else (1,))] * len(claims)
+
+    monkeypatch.setattr(event_search, "learn_each", learn_each)
+    with isolated(1):
+        runs = Runs(
+            Function(lambda bit: randomized_response(bit, 1.02), "answers"),
+            lambda data_in, data_out: Claim(1.0),
+            1,
+            time.monotonic() + 60,
+        )
+        suspicion, training = runs.learned((0, 1), 1e-6)
+    assert training == 1 << 16
+    assert [features for size, features in learned if size == training] == [len(READ)]
+    assert suspicion.event == OneOf((1,))
 
 
 def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
