@@ -150,8 +150,10 @@ class Runs:
             return replace(fastest, excess=max(_excess(one, pair_counts(event, fresh)) for one, event in at))
         read = event_search.learn_each(drawn, found, regress=False, features=READ)
         seen = _fastest(read, found, fresh)
-        known = runs > EVERY_MAX and before is not None
-        every = [before] * len(found) if known else event_search.learn_each(drawn, found)
+        if before is not None and runs > EVERY_MAX:
+            every = [before] * len(found)
+        else:
+            every = event_search.learn_each(drawn, found)
         other = _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 
@@ -200,12 +202,13 @@ class Runs:
     def race(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.
 
-        The best comes first. Where there is no time to compare two, it is the first one.
+        The best comes first. Where there is no time to compare two, it is the first one. The last round is for pairs of
+        which none is seen to exceed the claim.
         """
-        left = list(pairs)
+        left, seen = list(pairs), False
         for runs in RACE:
             del left[max(1, int(self.left() / 4 / (2 * runs * max(1e-9, self._function.quickest)))) :]
-            if len(left) < 2:
+            if len(left) < 2 or (seen and runs == RACE[-1]):
                 break
             until = time.monotonic() + self.left() / 4
             promises = []
@@ -213,7 +216,7 @@ class Runs:
                 share = (until - time.monotonic()) / (len(left) - place)
                 promises.append(self._promise(pair, runs, share))
             order = sorted(zip(promises, left, strict=True), key=lambda one: _rank(*one), reverse=True)
-            left = [pair for _, pair in order[: -(-len(left) // 4)]]
+            left, seen = [pair for _, pair in order[: -(-len(left) // 4)]], order[0][0] > 0
         return left
 
     def _promise(self, pair: Pair, runs: int, seconds: float) -> float:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, Zcdp, check
 from subnormal.attacks.core.events import OneOf
+from subnormal.attacks.core.outcome_features import FEATURES
 from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.runs import READ, Runs, Suspicion, certain
 from subnormal.audit.evidence import event_search
@@ -92,11 +93,27 @@ def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkey
     assert runs.race([one, wide, loud]) == [loud]
 
 
+@pytest.mark.parametrize(("best", "last"), [(1.0, 1 << 14), (-0.25, 1 << 16)])
+def test_the_longest_round_is_for_pairs_of_which_none_is_seen_to_exceed_the_claim(
+    monkeypatch: pytest.MonkeyPatch, best: float, last: int
+) -> None:
+    rounds: list[int] = []
+
+    def promise(self: Runs, pair: Any, runs: int, seconds: float) -> float:
+        rounds.append(runs)
+        return best if pair == (0, 1) else -0.5
+
+    monkeypatch.setattr(Runs, "_promise", promise)
+    runs = Runs(Function(abs, "abs", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
+    assert runs.race([(one, one + 1) for one in range(65)])[0] == (0, 1)
+    assert rounds[-1] == last
+
+
 def test_events_are_learned_on_many_runs_by_the_features_that_a_reader_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Others take several times as long. The one that fewer runs have found is looked at again."""
     learned: list[tuple[int, int]] = []
 
-    def learn_each(outcomes: Any, claims: Any, *, features: Any = event_search.FEATURES, **_: Any) -> list[OneOf]:
+    def learn_each(outcomes: Any, claims: Any, *, features: Any = tuple(FEATURES), **_: Any) -> list[OneOf]:
         learned.append((len(outcomes[0]), len(features)))
         return [OneOf((2,) if len(features) == len(READ) else (1,))] * len(claims)
 
