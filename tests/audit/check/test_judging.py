@@ -85,12 +85,12 @@ def test_a_pair_that_a_second_look_does_not_confirm_is_loud_no_more(monkeypatch:
 
 def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few runs cannot tell such pairs apart. A loss above the claim is before all others."""
-    one, wide, loud = ([0] * 16, [0] * 15 + [1]), ([0] * 16, [1] * 16), ([0], [1])
-    promises = {str(one): -0.6, str(wide): -0.8, str(loud): 0.001}
+    one, wide, near, loud = ([0] * 16, [0] * 15 + [1]), ([0] * 16, [1] * 16), ([1] * 16, [0] * 16), ([0], [1])
+    promises = {str(one): -0.6, str(wide): -0.8, str(near): -0.01, str(loud): 0.001}
     monkeypatch.setattr(Runs, "_promise", lambda self, pair, *_: promises[str(pair)])
     runs = Runs(Function(len, "len", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
     assert runs.race([one, wide]) == [wide]
-    assert runs.race([one, wide, loud]) == [loud]
+    assert runs.race([one, wide, near, loud]) == [loud]
 
 
 @pytest.mark.parametrize(("best", "last"), [(1.0, 1 << 14), (-0.25, 1 << 16)])
