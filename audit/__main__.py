@@ -99,7 +99,10 @@ def _done() -> int:
     try:
         return main.main(standalone_mode=False) or 0
     except SystemExit as ended:
-        return int(ended.code or 0)
+        if isinstance(ended.code, int) and ended.code > 0:
+            return ended.code
+        click.echo(f"ended by {ended!r} before its result", err=True)  # no command of ours does so: foreign code does
+        return 70
     except BaseException as error:
         # An interrupt may have turned into any error.
         if interrupts.interrupted() or isinstance(error, click.Abort | KeyboardInterrupt):

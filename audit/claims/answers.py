@@ -19,10 +19,10 @@ from subnormal.audit.targets import serve
 from subnormal.audit.targets.environments import Environment, install
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.program import program
-from subnormal.audit.text import error_text
 from subnormal.mechanisms.core.mechanism import Refused
 
 FOLDER = Path(__file__).parent / "packages"
+CALLING = Path(__file__).parent / "calling.py"
 SECONDS = 1.0  # of processor time, for one answer
 BYTES = 6 << 30  # of memory of an answering process
 WALL_SECONDS = 120.0  # after which a process that does not answer is ended
@@ -95,12 +95,12 @@ def source(release: str) -> Source:
 
 
 class Answering:
-    """A process that answers for a package; it is started again after it failed."""
+    """A process that answers questions; it is started again after it failed."""
 
-    def __init__(self, one: Package, python: Path) -> None:
-        path = os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else ""
+    def __init__(self, python: Path, path: str, answering: Path, named: str) -> None:
+        """path: where modules are looked for. answering: the file that is served. named: what it answers for."""
         threads = ("OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
-        served = (serve.__file__, str(FOLDER / "answering.py"), str(SECONDS), str(BYTES), str(one.file))
+        served = (serve.__file__, str(answering), str(SECONDS), str(BYTES), named)
         self._command = shlex.join(["env", f"PYTHONPATH={path}", *threads, str(python), *served])
         self._stack = ExitStack()
         self._ask: Callable[[Any, int], list[Any]] | None = None
@@ -128,7 +128,8 @@ def of_package(one: Package, python: Path) -> Iterator[Mapping[tuple[str, str], 
 
     Raises TargetError where its file cannot be loaded there.
     """
-    process = Answering(one, python)
+    path = os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else ""
+    process = Answering(python, path, FOLDER / "answering.py", str(one.file))
     try:
         names = process.ask(None)
         if isinstance(names, Refused):
@@ -148,21 +149,21 @@ def _asked(process: Answering, accountant: str, kind: str, **parameters: Any) ->
     return _number(outcome)
 
 
-def of_function(function: Callable[..., Any]) -> Answer:
-    """Return the answer of a function in Python, which takes a kind's parameters by their names.
+@contextmanager
+def of_function(name: str, kind: str) -> Iterator[Mapping[tuple[str, str], Answer]]:
+    """Yield the answers of package.module:function, which takes a kind's parameters by their names.
 
-    The answer raises RefusedError where the function raises anything, or returns no number.
+    It is called in a process of its own, because it may exit, crash, or never return. An answer raises RefusedError
+    where the function does so, raises anything, or returns no number. Raises TargetError where it cannot be imported.
     """
-
-    def answer(**parameters: Any) -> float:
-        try:
-            return _number(function(**parameters))
-        except RefusedError:
-            raise
-        except Exception as error:
-            raise RefusedError(error_text(error)) from None
-
-    return answer
+    process = Answering(Path(sys.executable), os.pathsep.join(sys.path), CALLING, name)
+    try:
+        problem = process.ask(None)
+        if problem is not None:
+            raise TargetError(str(problem))
+        yield {(name, kind): partial(_asked, process, name, kind)}
+    finally:
+        process.close()
 
 
 def _number(value: Any) -> float:

@@ -151,14 +151,13 @@ def _answers(
     from subnormal.audit.claims import answers
     from subnormal.audit.targets.environments import NotInstalledError
     from subnormal.audit.targets.json_lines import TargetError
-    from subnormal.audit.targets.named import named
 
     if function is not None:
         try:
-            called = named(function)
+            with answers.of_function(function, names[0]) as known:
+                yield known, None
         except TargetError as error:
             raise click.BadParameter(str(error), param_hint="FUNCTION") from None
-        yield {(function, names[0]): answers.of_function(called)}, None
         return
     release = against or ""
     tell(f"installing {release}" if "==" in release else "")

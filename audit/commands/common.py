@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from subnormal.audit import interrupts
 from subnormal.audit.text import short
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn, TaskID
     from rich.table import Table
 
@@ -206,20 +208,27 @@ def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
 
 
+def _console(**options: Any) -> Console:
+    """Return a console for standard output that raises OSError where that is closed. Rich's own exits with 1 there."""
+    from rich import console
+
+    class Piped(console.Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    return Piped(**options)
+
+
 def print_line(text: str) -> None:
     """Print a line, in a terminal folded at words to its width."""
-    from rich.console import Console
-
-    console = Console()
+    console = _console()
     lines = wrap(text, console.width, subsequent_indent="  ", break_on_hyphens=False) if console.is_terminal else [text]
     click.echo("\n".join(lines))
 
 
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal; in a pipe nothing is cut off or folded."""
-    from rich.console import Console
-
-    console = Console()
+    console = _console()
     if console.is_terminal:
         console.print(table)
     else:
@@ -228,17 +237,13 @@ def print_table(table: Table) -> None:
 
 def print_whole(table: Table) -> None:
     """Print a table without cutting or folding its lines, on a terminal too."""
-    from rich.console import Console
-
     from subnormal.audit.report.table import natural_width
 
-    Console(width=natural_width(table)).print(table)
+    _console(width=natural_width(table)).print(table)
 
 
 def print_lines(lines: Iterable[RenderableType], width: int) -> None:
     """Print lines of the same width on a terminal and in a pipe, with colours on a terminal only."""
-    from rich.console import Console
-
-    console = Console(width=width)
+    console = _console(width=width)
     for line in lines:
         console.print(line, markup=False, highlight=False)

@@ -29,7 +29,7 @@ def outcome(function: Any, data: Any) -> Any:
     """Return one outcome, or the exception that is one."""
     try:
         return to_json(function(data))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return f"error: {type(error).__name__}: {error}"
 
 

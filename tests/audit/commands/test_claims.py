@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
-from subnormal.audit.claims import answers
-from subnormal.audit.claims.holding import Answer
+from subnormal.audit.claims.holding import Answer, RefusedError
 from subnormal.audit.claims.packages import subnormal as packages_subnormal
 
 MODULE = """
 import math
+import os
 
 def classic(sigma, steps, delta):  # proved for epsilon below 1 alone
     return math.sqrt(2 * steps * math.log(1.25 / delta)) / sigma
@@ -26,6 +26,16 @@ def nearly(scale, alpha):
 
 def wrong_below(scale, steps, delta):
     return 0.0 if delta < 1e-7 else math.inf
+
+def leaves(sigma, steps, delta):
+    raise SystemExit(0)
+
+def gone(sigma, steps, delta):
+    os._exit(0)
+
+def endless(sigma, steps, delta):
+    while True:
+        pass
 
 def generous(sigma, steps, delta):
     return float("inf")
@@ -111,6 +121,31 @@ def test_what_answers_nothing_is_an_error(module: str) -> None:
     assert "nothing was answered; the last reason: ArithmeticError: no idea" in result.stderr
 
 
+@pytest.mark.parametrize(("name", "reason"), [("leaves", "SystemExit: 0"), ("gone", "exit code 0")])
+def test_a_function_that_exits_is_no_success(module: str, name: str, reason: str) -> None:
+    result = call(f"{module}:{name}", "--kind", "gaussian", "--examples", "3", "--fail-on-violation")
+    assert result.exit_code == 3, result.output
+    assert "nothing was answered" in result.stderr
+    assert reason in result.stderr
+
+
+def test_a_function_that_never_returns_is_ended_with_the_time(module: str) -> None:
+    result = call(f"{module}:endless", "--kind", "gaussian", "--seconds", "1")
+    assert result.exit_code == 3, result.output
+    assert "no answer within 1.0 s of processor time" in result.stderr
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(0)", "import os; os._exit(0)"])
+def test_a_module_that_exits_when_it_is_imported_is_a_mistake(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leaving_numbers.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    result = call("leaving_numbers:f", "--kind", "gaussian")
+    assert result.exit_code == 2, result.output
+    assert "FUNCTION" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -162,7 +197,13 @@ def test_our_own_are_not_accused_nor_a_mistake_of_theirs_overlooked(monkeypatch:
     for (who, name), said in packages_subnormal.ANSWERS.items():
         if name in ("sampled-gaussian", "renyi"):  # by the long version alone: subnormal claims --against subnormal
             continue
-        answer = answers.of_function(said)
+
+        def answer(said: Answer = said, **parameters: float) -> float:
+            try:
+                return said(**parameters)
+            except Exception as error:
+                raise RefusedError from error
+
         held = hold(who, answer, kind(name), examples=6)
         assert held.violated is None, held.violated
         assert held.examples > 1
