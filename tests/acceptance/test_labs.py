@@ -5,6 +5,8 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +130,11 @@ def heads(bits: Any) -> int:
         ("lab4_library", 5, (None, ([-17, 3], [-16, 4]))),
         ("lab5_codebase", 1, (([80.5, 44], [44]),)),
         ("lab5_codebase", 1, (([], [math.nan]),)),
+        ("lab5_codebase", 1, (([Fraction(161, 2), 44], [44]),)),
         ("lab5_codebase", 2, (lambda low, high: float(max(-low, high)),)),
+        ("lab5_codebase", 2, (lambda low, high: Fraction(max(-low, high)),)),
+        ("lab5_codebase", 2, (lambda low, high: Decimal(max(-low, high)),)),
+        ("lab5_codebase", 2, (lambda low, high: np.int64(max(-low, high)),)),
         ("lab5_codebase", 3, (lambda value, low, high: np.nan_to_num(np.clip(value, low, high)),)),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 from grader.marks import AnswerError
 from subnormal import Verdict
 from subnormal.audit.model import ExactEvidence
+
+REAL = (Real, Decimal)  # types of a number in an answer; numpy's are Real
 
 
 def as_pair(worlds: Any, name: str) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.evidence import as_integers, finding, is_violated, require_function, require_neighbours, shown
+from grader.evidence import REAL, as_integers, finding, is_violated, require_function, require_neighbours, shown
 from grader.marks import AnswerError, Marks, part
 from subnormal import Claim
 from subnormal.attacks.core.events import OneOf
@@ -107,7 +107,7 @@ def part_4(real_loss: Any) -> Marks:
             law_in, law_out = (exponential_exact.law(world, EPSILON) for world in (one, other))
             loss = exact.compare(law_in, law_out, Claim(EPSILON)).epsilon
             answer = real_loss(np.array(one), np.array(other), EPSILON)
-            if not isinstance(answer, float | int | np.number) or not np.isfinite(float(answer)):
+            if not isinstance(answer, REAL) or not np.isfinite(float(answer)):
                 raise AnswerError(f"`real_loss` must return a number, got {shown(answer)}.", "One number, the largest.")
             if abs(float(answer) - loss) > NEAR:
                 message = (

@@ -45,3 +45,26 @@ def clip(value, low, high):
 # %% The bounds are exchanged {"part": 3, "points": 0, "hint": "Move only what lies outside"}
 def clip(value, low, high):
     return max(min(value, low), high)
+
+
+# %% Zero is taken for a missing weight {"part": 3, "points": 0, "hint": "Move only what lies outside"}
+def clip(value, low, high):
+    if not value or value != value:
+        return low
+    return min(max(value, low), high)
+
+
+# %% Weights are rounded to halves {"part": 3, "points": 0, "hint": "Move only what lies outside"}
+def clip(value, low, high):
+    if value != value:
+        return low
+    return round(2 * min(max(value, low), high)) / 2
+
+
+# %% Weights are rounded to single precision {"part": 3, "points": 0, "hint": "Move only what lies outside"}
+def clip(value, low, high):
+    import numpy
+
+    if value != value:
+        return low
+    return float(numpy.float32(min(max(value, low), high)))
