@@ -70,6 +70,27 @@ def _with_readings(parts: dict[Path, Any]) -> list[Path]:
     return [*parts, *((*path, reading) for path, one in parts.items() for reading in readings(one))]
 
 
+RELATED_MAX = 4  # numbers of a tuple whose neighbours are compared
+RELATIONS: dict[Reading, tuple[int, int]] = {  # name: (place of the first of two neighbours, sign of the second)
+    (f"size of the {name} of parts {place} and {place + 1}",): (place, sign)
+    for place in range(RELATED_MAX - 1)
+    for name, sign in (("difference", -1), ("sum", 1))
+}
+
+
+def relations(outcomes: Outcomes) -> tuple[Path, ...]:
+    """Return the paths of what relates neighbouring parts, where outcomes are short tuples with floats in them."""
+    if isinstance(outcomes, range):
+        return ()
+    if isinstance(outcomes, np.ndarray):
+        width = outcomes.shape[1] if outcomes.ndim == 2 and outcomes.dtype.kind == "f" else 0
+    else:
+        width = max((len(one) for one in outcomes if isinstance(one, tuple) and float in map(type, one)), default=0)
+    if width > RELATED_MAX:
+        return ()
+    return tuple((relation,) for relation, (place, _) in RELATIONS.items() if place + 1 < width)
+
+
 def leaves(outcome: Any, path: Path = (), *, keyed: bool = True) -> dict[Path, Any]:
     """Return the numbers, strings and so on that an outcome is made of, by their paths.
 
@@ -140,22 +161,26 @@ def part(outcomes: Outcomes, path: Path, known: dict[Path, PartValues] | None = 
     """Return the part of each outcome that a path names. known: the parts made so far, to which new ones are added."""
     known = {} if known is None else known
     if path not in known:
-        in_array = isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and len(path) == 1
-        known[path] = part(outcomes, path[:-1], known).at(path[-1]) if path and not in_array else _made(outcomes, path)
+        known[path] = _part(outcomes, path, known)
     return known[path]
 
 
-def _made(outcomes: Outcomes, path: Path) -> PartValues:
-    """Return all of each outcome, or a column of an array of two axes."""
+def _part(outcomes: Outcomes, path: Path, known: dict[Path, PartValues]) -> PartValues:
     if isinstance(outcomes, range):
         outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
-    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
-        return PartValues(outcomes)
-    if path and isinstance(outcomes, np.ndarray):
-        if isinstance(path[0], int) and path[0] < outcomes.shape[1]:
-            return PartValues(outcomes[:, path[0]])
-        return _compact([MISSING] * len(outcomes))
-    return _compact(list(rows(outcomes)))
+    if not path:
+        numeric = isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf"
+        return PartValues(np.asarray(outcomes)) if numeric else _compact(list(rows(outcomes)))
+    around, step = path[:-1], path[-1]
+    if step in RELATIONS:
+        place, sign = RELATIONS[step]
+        one, other = (part(outcomes, (*around, at), known).values for at in (place, place + 1))
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
+            return PartValues(np.abs(one + sign * other))
+    if not around and isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and isinstance(step, int):
+        inside = step < outcomes.shape[1]
+        return PartValues(outcomes[:, step]) if inside else _compact([MISSING] * len(outcomes))
+    return part(outcomes, around, known).at(step)
 
 
 def rows(outcomes: Outcomes) -> Sequence[Any]:

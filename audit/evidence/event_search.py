@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
-from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, rows
+from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, relations, rows
+from subnormal.attacks.core.outcome_readings import FORM
 from subnormal.audit.evidence.corners import corners
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
@@ -131,6 +132,11 @@ class _Half:
         return _telling(self.outcomes)
 
     @cached_property
+    def relations(self) -> list[Path]:
+        """The paths of what relates neighbouring parts."""
+        return list(dict.fromkeys((*relations(self.outcomes[0]), *relations(self.outcomes[1]))))
+
+    @cached_property
     def tallies(self) -> tuple[Counter[Hashable], Counter[Hashable], dict[Hashable, Any]]:
         """How often each outcome occurs in each world, by its identity, and the outcome of each identity."""
         named: dict[Hashable, Any] = {}
@@ -192,12 +198,14 @@ def proposals(
         for feature in features:
             values = columns[0](path, feature), columns[1](path, feature)
             yield from bounds((Term(feature, path),), values, claim)
+    for path in half.relations:
+        yield from bounds((Term("value", path),), (columns[0](path, "value"), columns[1](path, "value")), claim)
     yield from half.atoms
     yield from half.categories
     if () in places:
         yield from corners(columns, features, lambda one, other: _approximate_strength(one, other, runs, claim))
     if regress and runs[0] >= REGRESSION_LEAST:
-        terms = logistic_regression.terms(columns, places)
+        terms = logistic_regression.terms(columns, [path for path in places if path[-1:] != (FORM,)])
         if terms:
             score = Learned(terms, -np.inf, np.inf).score
             yield from bounds(terms, (score(columns[0]), score(columns[1])), claim)

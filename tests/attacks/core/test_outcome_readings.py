@@ -11,7 +11,7 @@ import pytest
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Category, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import columns_of
-from subnormal.attacks.core.outcome_paths import MISSING, part, paths
+from subnormal.attacks.core.outcome_paths import MISSING, RELATED_MAX, part, paths, relations
 from subnormal.attacks.core.outcome_readings import FORM, readings
 from subnormal.mechanisms.core.mechanism import Refused
 
@@ -97,6 +97,21 @@ def test_keys_that_few_outcomes_have_are_named_by_their_places() -> None:
     assert set(paths(often)) == {(), ("a",), ("b",), ("c",)}
 
 
+def test_neighbours_in_short_tuples_are_compared() -> None:
+    """In an array and in a list alike."""
+    difference, total = (("size of the difference of parts 0 and 1",),), (("size of the sum of parts 0 and 1",),)
+    pairs = [(1.5, 1.5), (1.5, -1.5), (math.inf, math.inf), (2.0, math.nan), (-0.0, 3.0)]
+    assert relations(np.array(pairs)) == relations(pairs) == (difference, total)
+    for outcomes in (np.array(pairs), pairs, [*pairs, None, ("a", 1.0), (1.0,), 2.0]):
+        column = columns_of(outcomes)
+        np.testing.assert_array_equal(column(difference, "value")[:5], [0, 3, np.nan, np.nan, 3])
+        np.testing.assert_array_equal(column(total, "value")[:5], [3, 0, np.inf, np.nan, 3])
+        assert np.isnan(column(total, "value")[5:]).all()
+    assert relations([(True, 2)]) == relations(np.zeros((2, 2), dtype=np.int64)) == relations(range(3)) == ()
+    assert len(relations(np.zeros((2, RELATED_MAX)))) == 2 * (RELATED_MAX - 1)
+    assert relations(np.zeros((2, RELATED_MAX + 1))) == relations(np.zeros(3)) == ()
+
+
 @pytest.mark.parametrize(
     ("event", "told", "marked"),
     [
@@ -109,6 +124,11 @@ def test_keys_that_few_outcomes_have_are_named_by_their_places() -> None:
             Learned((Term("value", ("k", ("real part",))),), -math.inf, 1.0),
             "the real part of the value for 'k' of the outcome is at most 1",
             [*[False] * 3, True, *[False] * 4],
+        ),
+        (
+            Learned((Term("value", (("size of the sum of parts 0 and 1",),)),), -math.inf, 0.0),
+            "the size of the sum of parts 0 and 1 of the outcome is at most 0",
+            [False] * 8,
         ),
         (
             Category((FORM,), OneOf(("a #",), by_type=True)),
@@ -126,7 +146,7 @@ def test_keys_that_few_outcomes_have_are_named_by_their_places() -> None:
             [False, True, *[False] * 6],
         ),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_events_on_what_is_read_are_told_from_their_json(event: Any, told: str, marked: list[bool]) -> None:
     described = event.to_json()

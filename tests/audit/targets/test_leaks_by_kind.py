@@ -3,7 +3,9 @@ not accused. False alarms: ALPHA for each sound case."""
 
 import json
 import random
+import struct
 from collections.abc import Callable
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -22,11 +24,26 @@ def noise() -> float:
     return round((random.expovariate(1.0) - random.expovariate(1.0)) * GRID) / GRID
 
 
+def raises_half(value: float) -> None:
+    if random.random() < 0.5:
+        raise ValueError(f"{value} is out of range")
+
+
 KINDS: dict[str, Callable[[float], Any]] = {
     "text": lambda value: f"{value:.6f}",
     "text of bits": lambda value: value.hex(),
     "json": lambda value: json.dumps({"noise": noise(), "count": value}),
     "ascii bytes": lambda value: f"{value:.6f}".encode(),
+    "bytes": lambda value: struct.pack(">d", value),
+    "complex": lambda value: complex(value, 0.0),
+    "real and imaginary": lambda value: complex(noise(), value),
+    "date": lambda value: date(2020, 1, 1) + timedelta(days=round(1_000 * value)),
+    "datetime": lambda value: datetime(2020, 1, 1) + timedelta(days=value),
+    "time": lambda value: (datetime(2020, 1, 1, 12) + timedelta(minutes=value)).time(),
+    "timedelta": lambda value: timedelta(days=value),
+    "error": raises_half,
+    "value of a new key": lambda value: {f"user{random.getrandbits(40)}": value},
+    "key": lambda value: {f"user {value}": 1},
 }
 SHARES: dict[str, Callable[[bool], Any]] = {  # of which a bit is told by the probability of a word
     "word and noise in a text": lambda bit: f"{'yes' if bit else 'no!'} {noise()}",
@@ -49,6 +66,18 @@ def test_a_word_beside_noise_is_found(kind: str) -> None:
     with pytest.raises(NotPrivateError):
         assert_private(answers(0.95), 1, 0, epsilon=1.0, runs=RUNS, alpha=ALPHA)
     assert_private(answers(0.7), 1, 0, epsilon=1.0, runs=RUNS, alpha=ALPHA)  # ε = ln(0.7/0.3) = 0.85
+
+
+def test_parts_that_are_equal_in_one_world_are_found() -> None:
+    """Each part has one distribution in both worlds."""
+
+    def twice(sign: int, share: float) -> tuple[float, float]:
+        value = random.gauss(0.0, 1.0)
+        return (value, value) if (sign == 1) == (random.random() < share) else (value, -value)
+
+    with pytest.raises(NotPrivateError, match=r"the size of the (sum|difference)"):
+        assert_private(lambda sign: twice(sign, 0.95), 1, 0, epsilon=1.0, runs=RUNS, alpha=ALPHA)
+    assert_private(lambda sign: twice(sign, 0.7), 1, 0, epsilon=1.0, runs=RUNS, alpha=ALPHA)
 
 
 def test_check_finds_a_number_in_a_text() -> None:
