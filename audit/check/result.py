@@ -54,7 +54,7 @@ class ModelledEvidence:
     random. It never says HOLDS.
 
     claim: the point (ε, δ) that is exceeded.
-    epsilon: the loss of the releases in nats, ∞ with Gaussian noise or without noise.
+    epsilon: a lower bound on the loss of the releases, in nats; ∞ without noise.
     delta: a lower bound at the claim's ε.
     losses: of the releases that can be read off the outcome.
     without_noise: the part of the outcome that differs although all noise is the same, which runs confirm.

@@ -4,8 +4,9 @@ A loss is known of a release alone. It says something of the outcome only where 
 the same function of the releases, and nothing else decides where a release lies. So a loss counts where all of this
 holds.
 
-- Every known primitive that the run calls says where its noise lies, and each number of noise is used for one release,
-  and for nothing else. So a record that a random sample may leave out has no loss that counts.
+- Every known primitive that the run calls says where its noise lies. Each number of noise is used for one release, and
+  for nothing else, as it was drawn or times a known factor. So a record that a random sample may leave out has no loss
+  that counts.
 - With the same releases, both inputs have the same outcome: none is computed from a release and from data.
 - Where noise lies, how large it is, and how often it is drawn, does not change with any release. So no loss counts of
   a function that draws again until a release fits.
@@ -59,7 +60,7 @@ def is_repeated(run: Run, base: Run) -> bool:
 
 def _is_released_once(call: Call) -> bool:
     """Return whether each number of a call's noise is used for one release, or came with its location."""
-    if call.primitive.where is None:
+    if call.primitive.where is None or not call.is_added_as_drawn():
         return False
     return not call.releases or sorted(release.place for release in call.releases) == list(range(len(call.locations)))
 

@@ -8,17 +8,27 @@ nobody: a noisy threshold does that too. It is a suspicion, which runs must conf
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subnormal.attacks.core.outcome_paths import leaves
 from subnormal.audit.check.replay.countable import Pair, countable, is_repeated
-from subnormal.audit.check.replay.readable import RESOLUTION, Losses, Number, Readable, identity_at, readable, releases
-from subnormal.audit.check.replay.recorder import Call, Recorder, Run
+from subnormal.audit.check.replay.readable import (
+    RESOLUTION,
+    Interval,
+    Losses,
+    Number,
+    Readable,
+    hoped_for,
+    identity_at,
+    readable,
+    releases,
+)
+from subnormal.audit.check.replay.recorder import Call, Recorder, Release, Run
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import short
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
+from subnormal.mechanisms.privacy import Claim
 
 HIDING = (1.0, -0.37, 40.0, -40.0)  # scales by which all noise is shifted, to see what does not change with any
 MARGIN = 1e-6  # relative, of a loss above the claim: more than what rounding usually makes of locations
@@ -65,14 +75,21 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None
         return Replayed(ModelledEvidence(Verdict.VIOLATED, point, math.inf, 1.0, (), without_noise), math.inf, notes)
     if loss == 0:
         return Replayed(None, 0.0, notes)
-    exceeded = _exceeded(moved, Readable(*3 * [list(moved)]), claim)
-    if exceeded is not None:
+    exceeded = None
+    for point in _promising(moved, (first, second), claim):
         certain = countable(recorder, pair, first, second)
-        exceeded = None
         if certain:
-            shown = readable(recorder, pair[0], (first, second), moved, claim)
-            exceeded = _exceeded(moved, shown.among(certain), claim)
+            shown = readable(recorder, pair, (first, second), moved, point)
+            exceeded = _exceeded(moved, shown.among(certain), (first, second), point)
     return Replayed(exceeded, loss, notes)
+
+
+def _promising(moved: Losses, runs: tuple[Run, Run], claim: AnyClaim) -> list[Claim]:
+    """Return the point of the claim that is exceeded by most, if the outcome shows everything."""
+    found = {point: _exceeded(moved, hoped_for(moved, point), runs, point) for point in points(claim)}
+    exceeded = {point: one.delta - point.delta for point, one in found.items() if one is not None}
+    pure = [point for point in exceeded if point.delta == 0]
+    return pure[:1] or sorted(exceeded, key=lambda point: -exceeded[point])[:1]
 
 
 def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[str, ...]]:
@@ -129,45 +146,78 @@ def _is_unlocated(one: Call, other: Call) -> bool:
     return not one.releases and not (one.locations.any() or other.locations.any())
 
 
-def _exceeded(moved: Losses, shown: Readable, claim: AnyClaim) -> ModelledEvidence | None:
-    """Return evidence where releases that the outcome shows exceed a claim, by lower bounds on δ(ε) of them together.
+def _exceeded(moved: Losses, shown: Readable, runs: tuple[Run, Run], point: Claim) -> ModelledEvidence | None:
+    """Return evidence where releases that the outcome shows exceed a point of a claim; None where they do not.
 
-    At δ = 0 the losses of Laplace noise add up: far to one side, each probability is e^loss times as large. Releases
-    that are shown finely have a threshold close to the best one. It separates two Laplace distributions, or two
-    Gaussian ones of the means 0 and μ = √Σl², to which Gaussian noises together come down.
+    Each threshold makes two events: the release lies above, or below. At δ = 0 the losses of one event of each release
+    add up, because noises are independent. At a positive δ each event counts alone. Gaussian releases that are shown
+    finely have a threshold on their weighted sum too: together they come down to two Gaussians of the means 0 and
+    μ = √Σl², where a step of each is read to the resolution.
     """
-    tails = max((shown.toward_in, shown.toward_out), key=lambda one: _laplace_total(moved, one))
-    total = _laplace_total(moved, tails)
-    laplace = [moved[one].loss for one in shown.fine if moved[one].kind == "Laplace"]
-    gaussian = [moved[one].loss for one in shown.fine if moved[one].kind == "Gaussian"]
-    for point in points(claim):
-        epsilon = point.epsilon * (1 + MARGIN)
-        bounds = [_laplace(one, epsilon) for one in laplace if one > epsilon]
-        if gaussian:
-            bounds.append(_gaussian(math.hypot(*gaussian), epsilon, RESOLUTION * math.sqrt(len(gaussian))))
-        delta = max(bounds, default=0.0)
-        is_pure = point.delta == 0 and (total > epsilon or math.hypot(*gaussian) > MARGIN)
-        if is_pure or delta > point.delta * (1 + MARGIN) + SLACK:
-            losses = tuple(moved[one] for one in moved if one in shown.fine or (one in tails and point.delta == 0))
-            most = math.inf if gaussian else max(total, *laplace, 0.0)
-            return ModelledEvidence(Verdict.VIOLATED, point, most, max(delta, 0.0), losses, None)
+    epsilon = point.epsilon * (1 + MARGIN)
+    every, again = map(releases, runs)
+    toward = [0.0, 0.0]
+    delta = 0.0
+    for number, intervals in shown.thresholds.items():
+        if moved[number].kind not in _LOG_TAILS:
+            continue
+        events = [
+            event
+            for interval in intervals
+            for event in _events(moved[number].kind, interval, every[number], again[number])
+        ]
+        for world in (0, 1):
+            toward[world] += max((_loss(*event[world]) for event in events), default=0.0)
+            delta = max([delta, *(_excess(*event[world], epsilon) for event in events)])
+    gaussian = [moved[one].loss for one in shown.fine]
+    if len(gaussian) > 1:
+        delta = max(delta, _gaussian(math.hypot(*gaussian), epsilon, RESOLUTION * math.sqrt(len(gaussian))))
+    total = max(toward)
+    if (point.delta == 0 and total > epsilon) or delta > point.delta * (1 + MARGIN) + SLACK:
+        losses = tuple(moved[one] for one in moved if one in shown.thresholds)
+        return ModelledEvidence(Verdict.VIOLATED, point, total, delta, losses, None)
     return None
 
 
-def _laplace_total(moved: Losses, numbers: Sequence[Number]) -> float:
-    return sum(moved[one].loss for one in numbers if moved[one].kind == "Laplace")
+def _laplace_log_tail(x: float) -> float:
+    return -x - math.log(2) if x > 0 else math.log1p(-math.exp(x) / 2)
 
 
-def _laplace(loss: float, epsilon: float) -> float:
-    """Return P(x ≥ t) − e^ε·Q(x ≥ t), Q of mean 0 and P of mean `loss`, for the worst t close to the best one."""
+def _gaussian_log_tail(x: float) -> float:
+    from scipy.special import log_ndtr
 
-    def tail(beyond: float, nats: float = 0.0) -> float:  # e^nats times it; the product is a float where neither is
-        return math.exp(nats - beyond) / 2 if beyond > 0 else math.exp(nats) * (1 - math.exp(beyond) / 2)
+    return float(log_ndtr(-x))
 
-    if math.isinf(loss):
-        return 1.0
-    best = (loss + epsilon) / 2
-    return min(tail(t - loss) - tail(t, epsilon) for t in (best - RESOLUTION, best + RESOLUTION))
+
+_LOG_TAILS = {"Laplace": _laplace_log_tail, "Gaussian": _gaussian_log_tail}  # of P(X ≥ x), for a scale of 1
+
+
+def _events(kind: str, interval: Interval, one: Release, other: Release) -> list[tuple[Interval, Interval]]:
+    """Return for the events above and below a threshold, for each world, a lower bound on the logarithm of the event's
+    probability there, and an upper bound on that in the other world. The threshold lies in the interval."""
+
+    def log_tail(release: Release, threshold: float, sign: int) -> float:
+        beyond = sign * (threshold - release.location)
+        return _LOG_TAILS[kind](beyond / release.scale if release.scale else math.copysign(math.inf, beyond))
+
+    found = []
+    for sign, (near, far) in ((1, interval), (-1, interval[::-1])):  # less probability is beyond the far end
+        found.append(
+            (
+                (log_tail(one, far, sign), log_tail(other, near, sign)),
+                (log_tail(other, far, sign), log_tail(one, near, sign)),
+            )
+        )
+    return found
+
+
+def _loss(low: float, other_high: float) -> float:
+    return max(0.0, low - other_high) if low > -math.inf else 0.0
+
+
+def _excess(low: float, other_high: float, epsilon: float) -> float:
+    """Return P − e^ε·Q, of logarithms."""
+    return math.exp(low) - (math.exp(other_high + epsilon) if other_high + epsilon < low else math.exp(low))
 
 
 def _gaussian(mu: float, epsilon: float, resolution: float) -> float:

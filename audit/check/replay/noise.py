@@ -146,7 +146,17 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
                 return outputs[0]
             return released
         scaled = self._factor(ufunc, method, inputs)
-        return result if scaled is None else NoiseArray.of(result, self.call, self.places, self.factors * scaled)
+        if scaled is None:
+            return result
+        if outputs and outputs[0] is self:
+            self.factors = np.broadcast_to(self.factors * scaled, self.shape)
+            return self
+        return NoiseArray.of(result, self.call, self.places, self.factors * scaled)
+
+    def is_as_drawn(self, drawn: NDArray[Any]) -> bool:
+        """Return whether the numbers are the drawn ones times their factors: nothing else has been written here."""
+        expected = drawn.ravel()[self.places] * self.factors
+        return bool(np.allclose(self.view(np.ndarray), expected, rtol=1e-9, atol=0.0, equal_nan=True))
 
     def _location(self, ufunc: Any, method: str, inputs: tuple[Any, ...]) -> Any:
         if method != "__call__" or ufunc not in (np.add, np.subtract) or not _is_one_noise(inputs):

@@ -1,14 +1,16 @@
-"""Which releases of noise can be read off an outcome, and how finely.
+"""Which releases of noise can be read off an outcome, and at which thresholds.
 
 A release counts only where it changes a part of the outcome that no other noise changes. That part has to be a number
-that never falls, or never rises, as the release grows: then a threshold on the one is a threshold on the other. An
-absolute value or a remainder hides the sign, and a clamp the tails. Where the outcome hides some noise, no loss counts:
-what it decides in rare cases cannot be seen on a few runs.
+that never falls, or never rises, as the release grows. Where it jumps, at one threshold on the release for both inputs,
+an event on the outcome is an event on the release. What lies on either side has to be the same for both inputs, because
+a function may compare its release with data once more: then the threshold is another one in each world, and none is
+found here. An absolute value or a remainder hides the sign, and a clamp the tails. Where the outcome hides some noise,
+no release counts: what it decides in rare cases cannot be seen on a few runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,89 +21,158 @@ from subnormal.attacks.core.outcome_paths import Path, leaves
 from subnormal.audit.check.replay.recorder import Recorder, Release, Run
 from subnormal.audit.check.result import ModelledLoss
 from subnormal.mechanisms.core.outcome_identity import identity
-from subnormal.mechanisms.curves import AnyClaim, points
+from subnormal.mechanisms.privacy import Claim
 
 READABLE_MAX = 64  # releases that are looked for one by one
 RESOLUTION = 0.05  # scales: a release is read finely where twice so much always changes the outcome
-TAILS = (2.0, 6.0)  # scales beyond both locations at which the tails are looked at
-CENTRES = 5  # places between the tails at which the resolution is looked at
+TAIL = 6.0  # scales beyond both locations up to which a threshold in a tail is sought
+CENTRES, SIDES = 5, 2.0  # places at which the resolution is looked at, up to so many scales beyond both locations
+NEAR = 0.5  # scales on either side of the best threshold within which one is sought
+BEYOND = 1.1  # times the claim's ε: the loss at the threshold that is sought in the tail of Gaussian noise
+WIDTH = 2.0**-20  # scales: of half the interval in which a threshold is found
+WIDER = 8.0  # times: the interval around the middle of a window in which a jump is sought next
+SPACING = 2.0**-50  # relative: what the rounding of a release takes
 
 Leaves = dict[Path, Any]
 Number = tuple[int, int]  # of a call, and of its release
 Losses = Mapping[Number, ModelledLoss]
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
     """Releases that the outcome shows.
 
-    toward_in: those that it shows in the far tail which is likelier in the first world; toward_out: in the other tail.
-    fine: those that it shows to the resolution, and whose scale is the same in both worlds.
+    thresholds: of each, the intervals of the release in which a part of the outcome jumps, for both inputs.
+    fine: Gaussian ones that it shows to the resolution, and whose scale is the same in both worlds, where several
+    count together.
     """
 
-    toward_in: list[Number]
-    toward_out: list[Number]
-    fine: list[Number]
+    thresholds: Mapping[Number, tuple[Interval, ...]]
+    fine: tuple[Number, ...]
 
     def among(self, numbers: set[Number]) -> Readable:
         """Return those of them that are among the numbers."""
-        every = (self.toward_in, self.toward_out, self.fine)
-        return Readable(*([one for one in some if one in numbers] for some in every))
+        thresholds = {one: found for one, found in self.thresholds.items() if one in numbers}
+        return Readable(thresholds, tuple(one for one in self.fine if one in numbers))
 
 
-def readable(recorder: Recorder, data: Any, runs: tuple[Run, Run], moved: Losses, claim: AnyClaim) -> Readable:
+def hoped_for(moved: Losses, point: Claim) -> Readable:
+    """Return what an outcome that shows everything would show of the releases whose locations differ."""
+    middles = {
+        number: tuple((sum(one) / 2, sum(one) / 2) for one in _windows(loss, point)) for number, loss in moved.items()
+    }
+    return Readable(middles, _counted_together(moved, point))
+
+
+def readable(recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], moved: Losses, point: Claim) -> Readable:
     """Return which releases the outcome shows.
 
-    data: of the first run. runs: on the two inputs; the second replays the first. moved: the releases whose locations
-    differ. All noise must have a location, see `countable`.
+    runs: on the two inputs; the second replays the first. moved: the releases whose locations differ. point: (ε, δ), by
+    which the thresholds are chosen. All noise must have a location, see `countable`.
     """
-    every, again = releases(runs[0]), releases(runs[1])
-    touched: dict[Number, set[Path]] = {}
-    shown: dict[Number, tuple[set[Path], set[Path], set[Path]]] = {}
+    every, again, together = releases(runs[0]), releases(runs[1]), _counted_together(moved, point)
+    seen: dict[Number, _Seen] = {}
     for one, release in every.items():
-        touched[one], *parts = _shown(recorder, data, runs[0], one, _probes(release, again[one], moved.get(one), claim))
-        shown[one] = parts[0], parts[1], parts[2]
-    alone = {one: _alone(one, touched, shown[one]) for one in every}
-    found = Readable([], [], [])
-    if not all(map(any, alone.values())):  # noise that is hidden may decide in a few cases what is released
-        return found
-    for one in moved:
-        low, high, fine = alone[one]
-        toward_low, toward_high = found.toward_out, found.toward_in
-        if every[one].location < again[one].location:
-            toward_low, toward_high = toward_high, toward_low
-        toward_low += [one] if low else []
-        toward_high += [one] if high else []
-        found.fine.extend([one] if fine and every[one].scale == again[one].scale else [])
-    return found
+        windows = _windows(moved[one], point) if one in moved else _tails(release.location, release.location, release)
+        close = _close(release, again[one], windows) if one in together else []
+        seen[one] = _Seen.of(recorder, pair, runs[0], one, windows, close)
+    thresholds: dict[Number, tuple[Interval, ...]] = {}
+    fine: list[Number] = []
+    for one, shown in seen.items():
+        parts = shown.monotone.difference(*(other.touched for number, other in seen.items() if number != one))
+        if one not in moved:
+            if not any(shown.jumps(part, window) for part in parts for window in shown.windows):
+                return Readable({}, ())  # noise that is hidden may decide in a few cases what is released
+            continue
+        found = (shown.threshold(parts, window) for window in shown.windows)
+        thresholds[one] = tuple(interval for interval in found if interval is not None)
+        if not thresholds[one]:
+            return Readable({}, ())
+        if one in together and every[one].scale == again[one].scale and any(map(shown.are_apart, parts)):
+            fine.append(one)
+    return Readable(thresholds, tuple(fine))
 
 
-def _alone(
-    one: Number, touched: Mapping[Number, set[Path]], shown: tuple[set[Path], set[Path], set[Path]]
-) -> tuple[bool, ...]:
-    """Return whether parts of the outcome that change with no other noise show a release: low, high, and finely."""
-    others = set[Path]().union(*(paths for other, paths in touched.items() if other != one))
-    return tuple(bool(parts - others) for parts in shown)
+@dataclass(slots=True)
+class _Seen:
+    """What is seen of one release: the outcomes of both inputs, as leaves, at some of its values.
 
+    touched: the parts of an outcome that change with it. monotone: those of them that never fall, or never rise.
+    windows: pairs of values between which a threshold is sought. close: pairs of close values.
+    """
 
-def _shown(
-    recorder: Recorder, data: Any, first: Run, one: Number, probes: tuple[list[float], list[float]]
-) -> tuple[set[Path], set[Path], set[Path], set[Path]]:
-    """Return the parts of the outcome that change with a release, and show its low tail, its high tail, all of it."""
-    (far, near), base, released = probes, leaves(first.outcome), releases(first)[one].released
-    values = {
-        at: leaves(recorder.run(data, first, shifts={one: at - released}).outcome) for at in sorted({*far, *near})
-    }
+    recorder: Recorder
+    pair: tuple[Any, Any]
+    first: Run
+    one: Number
+    windows: list[Interval]
+    close: list[Interval]
+    leaves: dict[tuple[int, float], Leaves]
+    touched: set[Path]
+    monotone: set[Path]
 
-    def differ(path: Path, low: float, high: float) -> bool:
-        return identity_at(values[low], path) != identity_at(values[high], path)
+    @classmethod
+    def of(
+        cls,
+        recorder: Recorder,
+        pair: tuple[Any, Any],
+        first: Run,
+        one: Number,
+        windows: list[Interval],
+        close: list[Interval],
+    ) -> _Seen:
+        """Look at the ends of the windows and of the close pairs."""
+        seen = cls(recorder, pair, first, one, windows, close, {}, set(), set())
+        released = releases(first)[one].released
+        values = sorted({released, *(end for ends in (*windows, *close) for end in ends)})
+        parts = {path for world in (0, 1) for path in seen.at(world, released)}
+        for path in parts:
+            in_worlds = [[seen.at(world, value).get(path) for value in values] for world in (0, 1)]
+            if any(len({identity(value) for value in of_world}) > 1 for of_world in in_worlds):
+                seen.touched.add(path)
+                if all(map(_is_monotone, in_worlds)) and _rises(in_worlds[0]) == _rises(in_worlds[1]):
+                    seen.monotone.add(path)
+        return seen
 
-    values = dict(sorted({**values, released: base}.items()))
-    touched = {path for path in base if any(identity_at(at, path) != identity_at(base, path) for at in values.values())}
-    rising = {path for path in touched if _is_monotone([at.get(path) for at in values.values()])}
-    low, high = ({path for path in rising if differ(path, *tail)} for tail in (far[:2], far[2:]))
-    pairs = list(zip(near[::2], near[1::2], strict=True))
-    return touched, low, high, {path for path in rising if all(differ(path, *close) for close in pairs)}
+    def at(self, world: int, value: float) -> Leaves:
+        """Return the parts of a world's outcome where the release has this value."""
+        known = self.leaves.get((world, value))
+        if known is None:
+            shift = value - releases(self.first)[self.one].released
+            run = self.recorder.run(self.pair[world], self.first, shifts={self.one: shift})
+            known = self.leaves[world, value] = leaves(run.outcome)
+        return known
+
+    def jumps(self, path: Path, window: Interval, world: int = 0) -> bool:
+        """Return whether a part differs at the two ends."""
+        return identity_at(self.at(world, window[0]), path) != identity_at(self.at(world, window[1]), path)
+
+    def are_apart(self, path: Path) -> bool:
+        """Return whether a part differs at the two ends of each close pair, and is the same for both inputs."""
+        return all(self.jumps(path, ends) and self._is_shared(path, ends) for ends in self.close)
+
+    def threshold(self, paths: Iterable[Path], window: Interval) -> Interval | None:
+        """Return an interval within the window in which a part jumps, from one value to another, in both worlds."""
+        scale = releases(self.first)[self.one].scale
+        for path in paths:
+            if not self.jumps(path, window):
+                continue
+            middle = sum(window) / 2
+            width = max(WIDTH * (scale or window[1] - window[0]), SPACING * max(map(abs, window)))
+            low, high, half = *window, width
+            while low < middle - half and middle + half < high:
+                if self.jumps(path, (middle - half, middle + half)):
+                    low, high = middle - half, middle + half
+                half *= WIDER
+            while high - low > 2 * width and low < (middle := (low + high) / 2) < high:
+                low, high = (low, middle) if self.jumps(path, (low, middle)) else (middle, high)
+            if self._is_shared(path, (low, high)):
+                return low, high
+        return None
+
+    def _is_shared(self, path: Path, values: Iterable[float]) -> bool:
+        return all(identity_at(self.at(0, one), path) == identity_at(self.at(1, one), path) for one in values)
 
 
 def releases(run: Run) -> dict[Number, Release]:
@@ -109,23 +180,50 @@ def releases(run: Run) -> dict[Number, Release]:
     return {(place, number): one for place, call in enumerate(run.calls) for number, one in enumerate(call.located())}
 
 
-def _probes(
-    release: Release, other: Release, loss: ModelledLoss | None, claim: AnyClaim
-) -> tuple[list[float], list[float]]:
-    """Return values of a release: two in each far tail, and pairs of close ones, between and at the best thresholds.
+def _counted_together(moved: Losses, point: Claim) -> tuple[Number, ...]:
+    """Return the Gaussian releases, where there are several and the claim has a δ."""
+    gaussian = tuple(one for one, loss in moved.items() if loss.kind == "Gaussian")
+    return gaussian if len(gaussian) > 1 and point.delta > 0 else ()
 
-    The best threshold for δ(ε) lies where one density is e^ε times the other.
+
+def _tails(one: float, other: float, release: Release | ModelledLoss) -> list[Interval]:
+    """Return windows in the tails, beyond both locations."""
+    (low, high), reach = sorted((one, other)), TAIL * (release.scale or 1.0)
+    return [(low - reach, low), (high, high + reach)]
+
+
+def _windows(loss: ModelledLoss, point: Claim) -> list[Interval]:
+    """Return where thresholds are sought: in the tails, between the locations, and around the best thresholds.
+
+    The best threshold for δ(ε) lies where one density is e^ε times the other. Noise of scale 0 is found between the
+    locations. At δ = 0, that of Gaussian noise lies as far out as makes the loss larger than ε.
     """
+    low, high = sorted((loss.location_in, loss.location_out))
+    if loss.scale == 0:
+        third = (high - low) / 3
+        return [(low + third, high - third)]
+    is_laplace, middle = loss.kind == "Laplace", (low + high) / 2
+    size = 2.0 if is_laplace else loss.loss
+    step = point.epsilon * loss.scale / size
+    windows = [*_tails(low, high, loss), (low, high)]
+    steps = [step]
+    if not is_laplace and point.delta == 0:
+        steps.append(BEYOND * step + NEAR * loss.scale)
+    near = NEAR * loss.scale
+    return windows + [(at - near, at + near) for step in steps for at in (middle - step, middle + step)]
+
+
+def _close(release: Release, other: Release, windows: list[Interval]) -> list[Interval]:
+    """Return pairs of close values of a release: around the locations, and in the middle of the windows."""
     scale = release.scale or 1.0
     low, high = sorted((release.location, other.location))
-    far = [low - TAILS[1] * scale, low - TAILS[0] * scale, high + TAILS[0] * scale, high + TAILS[1] * scale]
-    centres = [float(at) for at in np.linspace(far[1], far[2], CENTRES)]
-    if loss is not None and high > low:
-        for point in points(claim):
-            step = point.epsilon * scale / (2 if loss.kind == "Laplace" else loss.loss)
-            centres += [(low + high) / 2 + step, (low + high) / 2 - step]
-    near = [at + side * RESOLUTION * scale for at in centres for side in (-1, 1)]
-    return far, near
+    between = np.linspace(low - SIDES * scale, high + SIDES * scale, CENTRES).tolist()
+    centres = [*between, *((start + end) / 2 for start, end in windows[2:])]
+    return [(at - RESOLUTION * scale, at + RESOLUTION * scale) for at in centres]
+
+
+def _rises(values: list[Any]) -> bool:
+    return bool(values[0] <= values[-1])
 
 
 def _is_monotone(values: list[Any]) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.replay.noise import remembered
+from subnormal.audit.check.replay.noise import NoiseArray, remembered
 from subnormal.audit.check.replay.primitives import Primitive
 
 
@@ -40,7 +40,7 @@ class Call:
     """One call of a primitive in one run.
 
     number: its place among the calls of the run. locations, scales: of each number of its result, flat. origin: the
-    call of the first run that it replays.
+    call of the first run that it replays. noise: what the function was given.
     """
 
     number: int
@@ -52,6 +52,7 @@ class Call:
     run: Run
     origin: Call | None
     releases: list[Release] = field(default_factory=list)
+    noise: Any = None
 
     def located(self) -> Sequence[Release]:
         """Return the releases; where the result was added to nothing, its numbers as they came, if they say where."""
@@ -59,7 +60,11 @@ class Call:
             return self.releases
         numbers = np.asarray(self.result, dtype=np.float64).ravel()
         each = zip(self.locations, self.scales, numbers, strict=True)
-        return [Release(place, *map(float, one)) for place, one in enumerate(each)]
+        return [Release(place, float(at), abs(float(scale)), float(one)) for place, (at, scale, one) in enumerate(each)]
+
+    def is_added_as_drawn(self) -> bool:
+        """Return whether the noise that was added to something has been written to by nothing but its factors."""
+        return not (self.releases and isinstance(self.noise, NoiseArray)) or self.noise.is_as_drawn(self.result)
 
     def release(self, place: int, location: float, factor: float, released: float) -> float:
         """Note a release, and return what is released: in a replay what was in the first run, or as it is shifted."""
@@ -69,7 +74,7 @@ class Call:
                 self.run.difference = f"{self.site}: the noise of {self.primitive} is added to other values"
                 return released
             released = known[number].released + self.run.shifts.get((self.number, number), 0.0)
-        scale = float(self.scales[place]) * abs(factor)
+        scale = abs(float(self.scales[place]) * factor)
         self.releases.append(Release(place, float(self.locations[place]) * factor + location, scale, released))
         return released
 
@@ -140,9 +145,11 @@ class Recorder:
             locations = scales = np.zeros(np.size(result))
         call = Call(len(run.calls), primitive, site, locations, scales, result, run, origin)
         run.calls.append(call)
-        if primitive.where is None:
-            return result
-        return remembered(result if origin is None else self._shifted(run, call, origin), call)
+        drawn = result if origin is None or primitive.where is None else self._shifted(run, call, origin)
+        if isinstance(drawn, np.ndarray | list):  # the function may write into what it is given
+            drawn = drawn.copy()
+        call.noise = drawn if primitive.where is None else remembered(drawn, call)
+        return call.noise
 
     @staticmethod
     def _shifted(run: Run, call: Call, origin: Call) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import laplace as laplace_law
 from scipy.stats import norm
 
 from subnormal import Claim, Gdp, Renyi, Verdict, Zcdp, check
@@ -17,8 +18,7 @@ from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.replay import modelled
 from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
-from subnormal.audit.check.replay.readable import RESOLUTION
-from subnormal.audit.check.replay.recorder import Recorder
+from subnormal.audit.check.replay.recorder import Recorder, Release
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
@@ -33,6 +33,10 @@ Pair = tuple[Any, Any]
 
 def laplace(scale: float = 1.0) -> float:
     return np.random.laplace(0.0, scale)
+
+
+def laplace_of(scale: float) -> float:
+    return -scale * laplace() / -1.0
 
 
 def seen(function: Callable[[Any], Any], claim: Any, pair: Pair, seeds: Sequence[int]) -> list[Replayed | None]:
@@ -212,7 +216,6 @@ def replaced_in_a_window_of_a_release(x: list[float]) -> float:
         sparse_vector,
         rejected_until_large,
         clamped_gaussian,
-        rounded,
         released_if_large,
         data_taken_away_again,
         data_taken_away_from_their_noise,
@@ -224,6 +227,11 @@ def replaced_in_a_window_of_a_release(x: list[float]) -> float:
 )
 def test_a_loss_that_an_observer_may_not_see_convicts_nobody(function: Callable[[Any], Any]) -> None:
     assert not accused(function)
+
+
+def test_steps_of_gaussian_noise_show_a_tail_that_no_finite_claim_allows() -> None:
+    assert accused(rounded)
+    assert not accused(rounded, Gdp(0.01))
 
 
 def test_noise_that_is_used_for_two_releases_counts_for_none() -> None:
@@ -339,11 +347,11 @@ def test_what_rounding_makes_of_a_location_is_no_loss() -> None:
     assert shown(function, pair=pair).loss == 0
 
 
-def test_noise_whose_scale_depends_on_the_data_is_a_note_and_has_no_curve() -> None:
+def test_noise_whose_scale_depends_on_the_data_is_a_note_and_each_world_has_its_own() -> None:
     def function(x: list[float]) -> float:
         return sum(x) + laplace(1.0 + x[2])
 
-    assert not accused(function, Claim(0.05, 1e-6))
+    assert accused(function, Claim(0.05, 1e-6))
     result = shown(function)
     assert "scale" in result.notes[0]
     losses = [shown(function, pair=one).loss for one in (PAIR, PAIR[::-1])]
@@ -401,21 +409,29 @@ def test_the_loss_of_a_pair_is_the_distance_over_the_scale_and_a_finite_score(
     assert shown(function, pair=pair).loss == pytest.approx(loss)
 
 
-@pytest.mark.parametrize("loss", [0.5, 3.0, 40.0, 1000.01])
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.99999])
-def test_a_divergence_of_laplace_noise_is_that_of_the_worst_event_near_the_best_one(loss: float, share: float) -> None:
-    epsilon = share * loss
+@pytest.mark.parametrize(("kind", "law"), [("Laplace", laplace_law), ("Gaussian", norm)])
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (0.5, 3.0)])
+@pytest.mark.parametrize("threshold", [-3.0, 0.4, 1.0, 7.0])
+@pytest.mark.parametrize("width", [0.0, 0.1])
+def test_the_events_of_a_threshold_have_bounds_for_all_places_in_its_interval(
+    kind: str, law: Any, scales: tuple[float, float], threshold: float, width: float
+) -> None:
+    one, other = (Release(0, float(at), scale, 9.0) for at, scale in enumerate(scales))
+    interval = threshold - width, threshold + width
+    events = modelled._events(kind, interval, one, other)
+    for event, tail in zip(events, (law.logsf, law.logcdf), strict=True):
+        chances = [[tail(at, here.location, here.scale) for at in interval] for here in (one, other)]
+        assert event[0] == pytest.approx((min(chances[0]), max(chances[1])))
+        assert event[1] == pytest.approx((min(chances[1]), max(chances[0])))
 
-    def log_tail(t: float) -> float:
-        return -t - math.log(2) if t > 0 else math.log1p(-math.exp(t) / 2)
 
-    def above(t: float) -> float:
-        return math.exp(log_tail(t - loss)) - math.exp(epsilon + log_tail(t))
-
-    best, found = (loss + epsilon) / 2, modelled._laplace(loss, epsilon)
-    ends = above(best - RESOLUTION), above(best + RESOLUTION)
-    assert found == pytest.approx(min(ends), abs=1e-12)
-    assert found <= -math.expm1((epsilon - loss) / 2)  # of the best event
+@pytest.mark.parametrize("low", [-0.1, -30.0, -math.inf])
+@pytest.mark.parametrize("other_high", [-0.2, -40.0, -1000.0, -math.inf])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 900.0])
+def test_an_event_exceeds_a_claim_by_its_chances(low: float, other_high: float, epsilon: float) -> None:
+    excess = math.exp(low) - math.exp(epsilon + other_high) if epsilon + other_high < 700 else -math.inf
+    assert modelled._excess(low, other_high, epsilon) == pytest.approx(max(0.0, excess), abs=1e-15)
+    assert modelled._loss(low, other_high) == (max(0.0, low - other_high) if low > -math.inf else 0.0)
 
 
 @pytest.mark.parametrize("mu", [0.1, 1.0, 20.0])
@@ -434,4 +450,106 @@ def test_a_divergence_of_gaussian_noise_is_that_of_the_worst_event_near_the_best
 
 
 def test_an_infinite_loss_is_a_divergence_of_1() -> None:
-    assert modelled._laplace(math.inf, 5.0) == modelled._gaussian(math.inf, 5.0, 0.1) == 1.0
+    assert modelled._gaussian(math.inf, 5.0, 0.1) == 1.0
+
+
+def majority(x: list[float]) -> bool:
+    return sum(x) + laplace(5.0) > len(x) / 2
+
+
+def taken_away_from_its_release(x: list[float]) -> bool:
+    return (sum(x) + laplace()) - sum(x) > 3
+
+
+def steps_from_the_data(x: list[float]) -> int:
+    return round((sum(x) + laplace() - sum(x)) / 5)
+
+
+def clamped_mean(x: list[float]) -> float:
+    return min(1.05, max(0.95, round((sum(x) + laplace(10.0)) / len(x), 2)))
+
+
+ONES = [1.0] * 6, [1.0] * 7
+
+
+@pytest.mark.parametrize(
+    ("function", "pair", "kept", "broken"),
+    [
+        (majority, ONES, Claim(0.1), None),  # sum − n/2 moves by 1/2
+        (taken_away_from_its_release, ONES, Claim(0.0, 1e-12), None),
+        (steps_from_the_data, ONES, Claim(0.0, 1e-12), None),
+        (clamped_mean, ([1.0] * 400, [1.0] * 399), Claim(0.09), None),
+        (lambda x: sum(x) + laplace(5.0) > 3.5, ONES, Claim(0.2), Claim(0.199)),
+        (lambda x: bool(2 * x + laplace(1.0 + x) < -3), (0.0, 1.0), Claim(0.5), Claim(0.49)),
+        (lambda x: round(x + random.gauss(0.0, -10.0), 1), (0.0, 1.0), Gdp(0.1), Gdp(0.09)),
+        (lambda x: round(x + laplace_of(-10.0), 1), (0.0, 1.0), Claim(0.1), Claim(0.0999)),
+        (lambda x: min(5.0, max(-5.0, x + random.gauss(0.0, 1.0))), (0.0, 0.01), Claim(0.052), Claim(0.051)),
+    ],
+)
+def test_data_that_a_function_looks_at_again_move_its_thresholds(
+    function: Callable[[Any], Any], pair: Pair, kept: Claim, broken: Claim | None
+) -> None:
+    assert not accused(function, kept, pair)
+    assert broken is None or accused(function, broken, pair)
+
+
+def by_out(noise: Any) -> None:
+    np.multiply(noise, 10, out=noise)
+
+
+def by_entries(noise: Any) -> None:
+    for place in range(len(noise)):
+        noise[place] *= 10
+
+
+def by_a_slice(noise: Any) -> None:
+    noise[0:1] *= 10
+    noise[1:] *= 10
+
+
+def as_a_whole(noise: Any) -> None:
+    noise[:] = noise * 10
+
+
+def by_rows(noise: Any) -> None:
+    for row in noise.reshape(2, 1):
+        row *= 10
+
+
+def by_a_view(noise: Any) -> None:
+    noise.ravel()[:] *= 10
+
+
+def by_another_view(noise: Any) -> None:
+    view = noise.view()
+    view *= 10
+
+
+def in_a_function(noise: Any) -> None:
+    noise *= 10
+
+
+@pytest.mark.parametrize(
+    "scale_in_place",
+    [by_out, by_entries, by_a_slice, as_a_whole, by_rows, by_a_view, by_another_view, in_a_function],
+)
+@pytest.mark.parametrize("add", [lambda x, noise: np.array(x) + noise, lambda x, noise: [x[0] + noise[0], x[1]]])
+def test_noise_that_is_changed_in_place_has_no_scale_that_is_too_small(
+    scale_in_place: Callable[[Any], None], add: Callable[[Any, Any], Any]
+) -> None:
+    def function(x: list[float]) -> Any:
+        noise = RNG.laplace(0.0, 1.0, 2)
+        scale_in_place(noise)
+        return [float(one) for one in add(x, noise)]
+
+    assert not accused(function, Claim(0.1), ([0.0, 0.0], [1.0, 0.0]))
+
+
+def test_noise_that_is_multiplied_by_a_statement_has_its_new_scale() -> None:
+    def function(x: list[float]) -> list[float]:
+        noise = RNG.laplace(0.0, 1.0, 2)
+        noise *= 10
+        return list(np.array(x) + noise)
+
+    assert not accused(function, Claim(0.1), ([0.0, 0.0], [1.0, 0.0]))
+    assert accused(function, Claim(0.0999), ([0.0, 0.0], [1.0, 0.0]))

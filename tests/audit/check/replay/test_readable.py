@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from subnormal.audit.check.function import function as audited
 from subnormal.audit.check.replay.modelled import Replayed, replayed
@@ -89,7 +90,6 @@ def at_most_half(x: float) -> float:
         (lambda x: laplace(x) + laplace(0.0), (0.0, 1.0)),
         (lambda x: int(np.argmax([laplace(x), laplace(0.0)])), (0.0, 1.0)),
         (lambda x: "many" if laplace(x) > 0.3 else "few", (0.0, 1.0)),
-        (lambda x: min(max(gaussian(x), 0.0), 1.0), (0.0, 1.0)),
         (lambda x: laplace(x) > 1e9, (0.0, 1.0)),
         (lambda x: laplace(x) + random.choice((0.0, 0.1)), (0.0, 1.0)),
         (at_most_half, (0.0, 1.0)),
@@ -100,23 +100,30 @@ def test_what_the_outcome_does_not_show_is_no_loss(function: Callable[[Any], Any
     assert not convicts(function, Claim(0.1), pair)
 
 
-def test_tails_on_different_sides_do_not_add_up() -> None:
-    # Of x + noise only what is above shows, and of −x + noise too: the likelier worlds are two.
-    def clamped(x: float) -> list[float]:
+def test_events_on_different_sides_of_two_clamps_add_up_to_what_they_show() -> None:
+    """One shows its likelier tail, of loss 2; the other clamps it, to a part that is likelier by 1.49 nats."""
+    clamp = math.log((1 - math.exp(-1) / 2) / (math.exp(-1) / 2))
+
+    def above(x: float) -> list[float]:
         return [max(0.5, laplace(x)), max(0.5, laplace(-x))]
 
-    assert not convicts(clamped, Claim(2.0))
-    assert convicts(clamped, Claim(1.9))
+    def below(x: float) -> list[float]:
+        return [min(0.5, laplace(x)), min(-0.5, laplace(-x))]
+
+    for function in (above, below):
+        assert not convicts(function, Claim((2 + clamp) * BOUND))
+        assert convicts(function, Claim((2 + clamp) / BOUND))
     assert convicts(lambda x: [max(0.5, laplace(x)), max(0.5, laplace(x))], Claim(3.9))
 
 
-def test_tails_that_only_the_low_side_shows_do_not_add_up_either() -> None:
-    def clamped(x: float) -> list[float]:
-        return [min(0.5, laplace(x)), min(0.5, laplace(-x))]
+def test_a_clamp_between_the_locations_has_no_more_than_the_loss_of_its_ends() -> None:
+    loss = math.log(0.5 / 0.30853753872598694)
 
-    assert not convicts(clamped, Claim(2.0))
-    assert convicts(clamped, Claim(1.9))
-    assert convicts(lambda x: min(0.5, laplace(x)), Claim(1.9))
+    def clamped(x: float) -> float:
+        return min(max(gaussian(x), 0.0), 1.0)
+
+    assert not convicts(clamped, Claim(loss * BOUND))
+    assert convicts(lambda x: gaussian(x), Claim(loss * BOUND))
 
 
 def flat_between(x: float) -> float:
@@ -127,7 +134,6 @@ def flat_between(x: float) -> float:
 @pytest.mark.parametrize(
     ("function", "claim"),
     [
-        (lambda x: 0.15 * round(laplace(x) / 0.15), Claim(1.0, 0.95 * (1 - math.exp(-0.5)))),  # in steps of 0.3 scales
         (flat_between, Gdp(0.45)),  # the best thresholds lie where nothing shows, others do not
         (lambda x: min(max(gaussian(x), -6.0), 7.0), Claim(2.0, Gdp(0.5).delta(2.0) / 2)),  # they lie above and below
         (lambda x: min(max(20 * x + np.random.laplace(0, 1.0), 1.0), 8.0), Claim(19.9)),  # between the locations only
@@ -191,10 +197,21 @@ def test_a_scale_that_depends_on_the_data_is_noted_with_its_places() -> None:
     assert seen.evidence is None
 
 
-def test_scales_that_differ_do_not_count_at_a_positive_delta() -> None:
-    # At δ = 0 the tail of the larger scale has an infinite loss; elsewhere the curves are of equal scales.
+def test_of_steps_the_one_that_is_nearest_to_the_best_threshold_counts() -> None:
+    """Steps of 0.3 scales; the nearest lies 0.05 scales beside the best threshold in one direction."""
+    law = scipy.stats.laplace
+    delta = law.cdf(0.225, 0, 0.5) - math.e * law.cdf(0.225, 1, 0.5)
+    assert delta > law.sf(0.825, 1, 0.5) - math.e * law.sf(0.825, 0, 0.5)
+    assert convicts(lambda x: 0.15 * round(laplace(x) / 0.15), Claim(1.0, delta * 0.9999))
+    assert not convicts(lambda x: 0.15 * round(laplace(x) / 0.15), Claim(1.0, delta * 1.0001))
+
+
+def test_each_world_has_its_own_scale() -> None:
+    law = scipy.stats.laplace
+    delta = max(law.sf(t, 1, 0.5 + 1 / 9) - math.e * law.sf(t, 0, 0.5) for t in np.linspace(0, 1, 1_001))
     assert convicts(lambda x: x + np.random.laplace(0, 0.5 + x / 9), Claim(1.0))
-    assert not convicts(lambda x: x + np.random.laplace(0, 0.5 + x / 9), Claim(1.0, 0.1))
+    assert convicts(lambda x: x + np.random.laplace(0, 0.5 + x / 9), Claim(1.0, 0.97 * delta))
+    assert not convicts(lambda x: x + np.random.laplace(0, 0.5 + x / 9), Claim(1.0, 1.01 * delta))
 
 
 def test_calls_that_differ_are_noted() -> None:
