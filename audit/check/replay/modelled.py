@@ -88,8 +88,7 @@ def _promising(moved: Losses, runs: tuple[Run, Run], claim: AnyClaim) -> list[Cl
     """Return the point of the claim that is exceeded by most, if the outcome shows everything."""
     found = {point: _exceeded(moved, hoped_for(moved, point), runs, point) for point in points(claim)}
     exceeded = {point: one.delta - point.delta for point, one in found.items() if one is not None}
-    pure = [point for point in exceeded if point.delta == 0]
-    return pure[:1] or sorted(exceeded, key=lambda point: -exceeded[point])[:1]
+    return sorted(exceeded, key=lambda point: -exceeded[point])[:1]
 
 
 def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[str, ...]]:

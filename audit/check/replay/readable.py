@@ -131,7 +131,7 @@ class _Seen:
             in_worlds = [[seen.at(world, value).get(path) for value in values] for world in (0, 1)]
             if any(len({identity(value) for value in of_world}) > 1 for of_world in in_worlds):
                 seen.touched.add(path)
-                if all(map(_is_monotone, in_worlds)) and _rises(in_worlds[0]) == _rises(in_worlds[1]):
+                if all(map(_is_monotone, in_worlds)):
                     seen.monotone.add(path)
         return seen
 
@@ -220,10 +220,6 @@ def _close(release: Release, other: Release, windows: list[Interval]) -> list[In
     between = np.linspace(low - SIDES * scale, high + SIDES * scale, CENTRES).tolist()
     centres = [*between, *((start + end) / 2 for start, end in windows[2:])]
     return [(at - RESOLUTION * scale, at + RESOLUTION * scale) for at in centres]
-
-
-def _rises(values: list[Any]) -> bool:
-    return bool(values[0] <= values[-1])
 
 
 def _is_monotone(values: list[Any]) -> bool:

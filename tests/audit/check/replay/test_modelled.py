@@ -18,7 +18,9 @@ from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.replay import modelled
 from subnormal.audit.check.replay.modelled import Replayed, replayed
 from subnormal.audit.check.replay.primitives import intercepted
-from subnormal.audit.check.replay.recorder import Recorder, Release
+from subnormal.audit.check.replay.readable import hoped_for
+from subnormal.audit.check.replay.recorder import Recorder, Release, Run
+from subnormal.audit.check.result import ModelledLoss
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
@@ -193,10 +195,15 @@ def replaced_in_a_window_of_a_release(x: list[float]) -> float:
     return laplace(50.0) if 0.3 < 0.1 + laplace() < 0.6 else sum(x) + laplace()
 
 
+def replaced_in_a_window_of_a_moved_release(x: list[float]) -> float:
+    return laplace(50.0) if 0.3 < sum(x) - 2 + laplace() < 0.6 else sum(x) + laplace()
+
+
 @pytest.mark.parametrize(
     "function",
     [
         sampled_sum,
+        replaced_in_a_window_of_a_moved_release,
         sampled_by_an_older_generator,
         sampled_by_a_rare_tail,
         replaced_in_a_window,
@@ -423,6 +430,12 @@ def test_the_events_of_a_threshold_have_bounds_for_all_places_in_its_interval(
         chances = [[tail(at, here.location, here.scale) for at in interval] for here in (one, other)]
         assert event[0] == pytest.approx((min(chances[0]), max(chances[1])))
         assert event[1] == pytest.approx((min(chances[1]), max(chances[0])))
+
+
+def test_noise_that_is_neither_laplace_nor_gaussian_has_no_events() -> None:
+    moved = {(0, 0): ModelledLoss("a primitive", "bounded", "mine.py:3", 0.0, 9.0, 1.0, 9.0)}
+    claim = Claim(0.1)
+    assert modelled._exceeded(moved, hoped_for(moved, claim), (Run(), Run()), claim) is None
 
 
 @pytest.mark.parametrize("low", [-0.1, -30.0, -math.inf])

@@ -228,3 +228,37 @@ def test_without_a_known_primitive_nothing_is_said() -> None:
 def test_a_run_that_cannot_be_repeated_says_nothing() -> None:
     calls = iter(range(100))
     assert replay(lambda x: [laplace(x), next(calls)], Claim(0.1)) is None
+
+
+def test_a_tail_that_alone_is_shown_convicts_at_a_pure_claim() -> None:
+    assert convicts(lambda x: max(3.0, laplace(x)), Claim(2.0 / BOUND))
+    assert not convicts(lambda x: max(3.0, laplace(x)), Claim(2.0))
+
+
+def test_a_part_that_rises_for_one_input_only_is_not_read() -> None:
+    def function(x: float) -> float:
+        noisy = laplace(x)
+        return 1e3 if x == 1 and -3.1 < noisy < -2.9 else noisy
+
+    assert not convicts(function, Claim(1.5))
+    assert not convicts(function, Claim(1.5), (1.0, 0.0))
+
+
+def away_at_the_best_threshold(x: float) -> float:
+    noisy = gaussian(x)
+    return noisy - x if 4 < noisy < 4.95 else noisy
+
+
+def test_gaussian_releases_count_together_where_both_inputs_show_them_alike() -> None:
+    claim = Claim(1.0, 0.5 * Gdp(math.sqrt(0.5)).delta(1.0))
+    assert convicts(lambda x: [gaussian(x), gaussian(x)], claim)
+    assert not convicts(lambda x: [away_at_the_best_threshold(x), away_at_the_best_threshold(x)], claim)
+
+
+def test_gaussian_releases_count_together_where_their_scales_are_the_same() -> None:
+    def function(x: float, scale: float) -> list[float]:
+        return [x + random.gauss(0, scale), x + random.gauss(0, scale)]
+
+    claim = Claim(1.0, 0.9 * Gdp(math.sqrt(0.5)).delta(1.0))
+    assert convicts(lambda x: function(x, 2.0), claim)
+    assert not convicts(lambda x: function(x, 2.0 + 1e-6 * x), claim)

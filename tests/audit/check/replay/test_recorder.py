@@ -44,6 +44,11 @@ def test_the_location_of_a_release_is_that_of_the_noise_with_what_it_is_added_to
     assert [run.calls[0].releases[0].scale for run in (first, second)] == [1.0, 1.0]
 
 
+def test_a_scale_has_no_sign() -> None:
+    for function in (lambda x: x + random.gauss(0, -3.0), lambda x: random.gauss(x, -3.0)):
+        assert [run.calls[0].located()[0].scale for run in replayed(function)] == [3.0, 3.0]
+
+
 def test_noise_that_is_added_to_nothing_comes_with_its_location() -> None:
     first, second = replayed(lambda x: np.random.normal([x, 2.0], [1.0, 3.0]).tolist())
     assert [(one.place, one.location, one.scale) for one in second.calls[0].located()] == [(0, 1.0, 1.0), (1, 2.0, 3.0)]
