@@ -2,21 +2,19 @@
 
 One half of the training runs proposes events, and the other half chooses among them. The verdict needs fresh runs, so
 the choice uses none of α, for any number of proposals. The proposals are: frequent outcomes; sets of outcomes that
-occur only in one world, or more often in it; bounds on every feature of the parts of the outcome (the features include
-its bits, where floats leak), or on two features of the whole; and bounds on the score of a logistic regression over
-these features. Of many parts only those are used whose distributions in the two worlds lie furthest apart. After
-Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target
-probability.
+occur only in one world, or more often in it; the same of a text that is a part of the outcome; bounds on every feature
+of the parts of the outcome and of the numbers read from them (the features include their bits, where floats leak), on
+two features of the whole, or on the sum or difference of neighbouring numbers; and bounds on the score of a logistic
+regression over these features. Of many parts only those are used whose distributions in the two worlds lie furthest
+apart. After Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it
+at a target probability.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,13 +23,14 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
-from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, relations, rows
+from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, relations
 from subnormal.attacks.core.outcome_readings import FORM
 from subnormal.audit.evidence.corners import corners
+from subnormal.audit.evidence.outcome_sets import Tallies, Worlds, of_outcomes, of_texts, tallies
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
-from subnormal.mechanisms.core.outcome_identity import identity, patterns
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import Claim
 
 LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
@@ -41,13 +40,9 @@ MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares o
 SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
-FREQUENT = 16  # outcomes proposed
-SELDOM = 1 / 8  # of the runs: where fewer have an outcome that occurred before, only such outcomes are proposed
-SET_MAX = 1 << 18  # outcomes of a proposed set
 REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
 REGRESSION_LEAST = 1024  # fewer runs have no regression
 
-Worlds = tuple[Outcomes, Outcomes]
 Proposal = Learned | Both | OneOf | Category
 
 
@@ -137,21 +132,19 @@ class _Half:
         return list(dict.fromkeys((*relations(self.outcomes[0]), *relations(self.outcomes[1]))))
 
     @cached_property
-    def tallies(self) -> tuple[Counter[Hashable], Counter[Hashable], dict[Hashable, Any]]:
-        """How often each outcome occurs in each world, by its identity, and the outcome of each identity."""
-        named: dict[Hashable, Any] = {}
-        wanted = _repeated(self.outcomes)
-        return _tally(self.outcomes[0], named, wanted), _tally(self.outcomes[1], named, wanted), named
+    def tallies(self) -> Tallies:
+        """How often each outcome occurs in each world."""
+        return tallies(self.outcomes)
 
     @cached_property
     def atoms(self) -> list[OneOf]:
         """Events of single outcomes and of sets of them."""
-        return list(_of_atoms(*self.tallies))
+        return list(of_outcomes(*self.tallies))
 
     @cached_property
     def categories(self) -> list[Category]:
         """Events of the texts, and of sets of texts, that a part of the outcome is."""
-        return [Category(path, one) for path in self.places if path for one in _of_texts(self.parts_at(path))]
+        return [Category(path, one) for path in self.places if path for one in of_texts(self.parts_at(path))]
 
     def parts_at(self, path: Path) -> tuple[PartValues, PartValues]:
         """Return a part of the outcomes of each world."""
@@ -205,7 +198,8 @@ def proposals(
     if () in places:
         yield from corners(columns, features, lambda one, other: _approximate_strength(one, other, runs, claim))
     if regress and runs[0] >= REGRESSION_LEAST:
-        terms = logistic_regression.terms(columns, [path for path in places if path[-1:] != (FORM,)])
+        numbers = [path for path in places if path[-1:] != (FORM,) and (*path, FORM) not in places]  # in place of texts
+        terms = logistic_regression.terms(columns, numbers)
         if terms:
             score = Learned(terms, -np.inf, np.inf).score
             yield from bounds(terms, (score(columns[0]), score(columns[1])), claim)
@@ -316,63 +310,3 @@ def _approximate_strength(
     beyond = binomial.standard_errors_beyond(first, second, runs, claim)
     approximation: NDArray[np.float64] = np.where(bound > claim.epsilon, size + bound, beyond)  # fewer errors than runs
     return approximation
-
-
-def _of_atoms(first: Counter[Hashable], second: Counter[Hashable], named: dict[Hashable, Any]) -> Iterator[OneOf]:
-    """Yield the strongest single outcomes, and the sets of outcomes more frequent in a world, or seen only in it."""
-    apart = sorted(named, key=lambda one: (-abs(first[one] - second[one]), repr(named[one])))
-    for one in apart[:FREQUENT]:
-        if first[one] + second[one] > 1:
-            yield OneOf((named[one],), by_type=True)
-    for here, there in ((first, second), (second, first)):
-        alone = [named[one] for one in here if one not in there]
-        likelier = [named[one] for one, count in here.items() if count > there[one]]
-        for chosen in (alone, likelier) if len(alone) < len(likelier) else (alone,):
-            if 1 < len(chosen) <= SET_MAX:
-                yield OneOf(tuple(chosen), by_type=True)
-
-
-def _of_texts(parts: tuple[PartValues, PartValues]) -> Iterator[OneOf]:
-    """Yield events of the texts and members of an `Enum` among the parts of the two worlds."""
-    worlds = ([one for one in some.items if isinstance(one, _TEXTS)] if _has_texts(some) else [] for some in parts)
-    texts = tuple(worlds)
-    named: dict[Hashable, Any] = {}
-    wanted = _repeated((texts[0], texts[1]))
-    yield from _of_atoms(_tally(texts[0], named, wanted), _tally(texts[1], named, wanted), named)
-
-
-_TEXTS = (str, bytes, Enum)  # and other values that are neither numbers nor tuples
-
-
-def _has_texts(parts: PartValues) -> bool:
-    return not parts.numeric and any(issubclass(kind, _TEXTS) for kind in set(map(type, parts.items)))
-
-
-def _repeated(outcomes: Worlds) -> set[Any] | None:
-    """Return the outcomes that occur more than once, where few do: no other will occur again. None stands for all."""
-    if any(isinstance(world, np.ndarray | range) for world in outcomes):
-        return None
-    try:
-        counts = Counter(chain(*outcomes))
-    except TypeError:  # dataclasses that are not frozen
-        return None
-    repeated = {one for one, count in counts.items() if count > 1}
-    return None if counts.total() - len(counts) > SELDOM * counts.total() else repeated
-
-
-def _tally(outcomes: Outcomes, named: dict[Hashable, Any], wanted: set[Any] | None) -> Counter[Hashable]:
-    """Return the counts of outcomes by their identity, and add each identity's outcome to `named`.
-
-    wanted: the outcomes that are counted; None: all.
-    """
-    if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
-        _, first, counts = np.unique(patterns(outcomes), return_index=True, return_counts=True)
-        distinct = outcomes[first].tolist()
-        keys = list(map(identity, distinct))
-        tally = Counter(dict(zip(keys, counts.tolist(), strict=True)))
-    else:
-        distinct = rows(outcomes) if wanted is None else [one for one in outcomes if one in wanted]
-        keys = list(map(identity, distinct))
-        tally = Counter(keys)
-    named.update(zip(keys, distinct, strict=True))
-    return tally

@@ -104,6 +104,10 @@ CASES: dict[str, Any] = {
     "tuple": lambda rng, n, value: [(float(one), "x", value) for one in rng.random(n)],
     "mapping": lambda rng, n, value: [(("a", float(one)), ("b", 3.0 * value - one)) for one in rng.random(n)],
     "a key that is missing": lambda rng, n, value: [(("a", float(one)),)[:value] for one in rng.random(n)],
+    "numbers in texts": lambda rng, n, value: [
+        (f"x {rng.random()}", f"y {one + 0.1 * rng.normal() + 0.2 * value}", f"z {0.2 * value - 2 * one}")
+        for one in rng.normal(size=n)
+    ],
     "two coordinates": lambda rng, n, value: np.round(
         np.multiply(rng.normal(size=(n, 1)), [1, -2]) + 0.1 * rng.normal(size=(n, 2)) + 0.2 * value, 3
     ),
