@@ -115,12 +115,13 @@ def add_or_remove(element: SearchStrategy[Any] | None = None) -> Adjacency:
 def within(distance: float, norm: Norm = "linf") -> Adjacency:
     """Return the relation of numbers, of vectors of one length, or of dictionaries of numbers, at most so far apart.
 
-    Distances are compared exactly. A key that a dictionary does not have counts as 0.
+    Distances are compared exactly. A key that a dictionary does not have counts as 0, False as 0 and True as 1. An
+    infinity or NaN is 0 apart from itself, and infinitely far from every other entry.
 
     Args:
         distance: positive; the sensitivity of a query, for instance.
-        norm: of the difference of vectors: its largest entry ("linf"), the sum of its entries ("l1"), or the root
-            of the sum of their squares ("l2").
+        norm: of the difference of vectors, or of arrays of one shape: its largest entry ("linf"), the sum of its
+            entries ("l1"), or the root of the sum of their squares ("l2").
 
     Returns:
         The relation, for `check(adjacent=...)`.
@@ -132,6 +133,7 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
     if norm not in ("l1", "l2", "linf"):
         raise ValueError(f"norm must be 'l1', 'l2' or 'linf', got {norm!r}")
 
+    distance = distance.item() if isinstance(distance, np.generic) else distance
     most = Fraction(distance) ** (2 if norm == "l2" else 1)
 
     def change(draw: Draw, data: SearchStrategy[Any]) -> Callable[[Any], Any]:

@@ -107,6 +107,10 @@ def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:
     """Return the claim as a function of two inputs. Raises TypeError where it is none."""
     if isinstance(claim, AnyClaim):
         return lambda data_in, data_out: claim
+    if isinstance(claim, type):
+        raise TypeError(
+            f"claim must be a claim, as Claim(1), or a function of two inputs, got the class {claim.__name__}"
+        )
     if callable(claim):
         return lambda data_in, data_out: _made_claim(claim(data_in, data_out))
     raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {quoted(repr(claim))}")

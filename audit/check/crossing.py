@@ -103,7 +103,7 @@ def of_numbers(distance: float) -> WayOf:
         single = isinstance(one, int | float)
         starts, ends = ([one], [other]) if single else (list(one), list(other))
         moving = (starts, ends)
-        if not all(isinstance(number, int | float) and math.isfinite(number) for part in moving for number in part):
+        if not all(_is_finite(number) for part in moving for number in part):
             return None
         whole = all(isinstance(number, int) for part in moving for number in part)
         rounding = 0.0 if whole else 2 * math.ulp(max(abs(number) for part in moving for number in part))
@@ -126,6 +126,10 @@ def of_numbers(distance: float) -> WayOf:
         return sum(counts), at
 
     return way
+
+
+def _is_finite(number: Any) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
 
 
 def _are_alike(one: Any, other: Any) -> bool:

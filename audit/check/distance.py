@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -104,15 +105,26 @@ def moved(draw: Draw, data: Any, distance: float, norm: Norm, keys: Any) -> Any:
     """
     data = _with_keys(data, keys)
     entries = _entries(data)
-    values = [
-        _toward(one, step, most=distance)
-        for one, step in zip(entries, _steps(draw, entries, distance, norm), strict=True)
-    ]
-    if isinstance(data, np.ndarray):
-        return np.array(values, dtype=data.dtype)
+    steps = _steps(draw, entries, distance, norm)
+    return _filled(data, (_toward(one, step, most=distance) for one, step in zip(entries, steps, strict=True)))
+
+
+def _filled(data: Any, entries: Iterator[Any]) -> Any:
+    """Return an input of the form of another one, with these entries; numpy's whole numbers stay within their type."""
     if isinstance(data, dict):
-        return {key: value for key, value in zip(data, values, strict=True) if value}
-    return type(data)(values) if isinstance(data, list | tuple) else values[0]
+        made = {key: _filled(value, entries) for key, value in data.items()}
+        return {key: value for key, value in made.items() if value}
+    if isinstance(data, list | tuple):
+        return type(data)([_filled(part, entries) for part in data])
+    if not isinstance(data, np.ndarray | np.generic):
+        return next(entries)
+    values = list(islice(entries, data.size))
+    if data.dtype.kind in "iu":
+        ends = np.iinfo(data.dtype)
+        values = [min(max(value, int(ends.min)), int(ends.max)) for value in values]
+    with np.errstate(over="ignore"):  # an infinity is no neighbour
+        made_array = np.array(values, dtype=data.dtype).reshape(data.shape)
+    return made_array if isinstance(data, np.ndarray) else made_array[()]
 
 
 def _steps(draw: Draw, entries: list[Any], distance: float, norm: Norm) -> list[Any]:
@@ -121,7 +133,7 @@ def _steps(draw: Draw, entries: list[Any], distance: float, norm: Norm) -> list[
 
     if not entries:
         return []
-    whole, size = all(isinstance(one, int) and not isinstance(one, bool) for one in entries), len(entries)
+    whole, size = all(isinstance(one, int) for one in entries), len(entries)
     share = distance * {"linf": 1.0, "l1": 1 / size, "l2": 1 / math.sqrt(size)}[norm]
     moves = st.sampled_from(("one", "alike", "opposite", "own"))
     match draw(moves) if size > 1 and not (whole and share < 1) else "one":
@@ -147,8 +159,15 @@ def _step(draw: Draw, most: float, whole: bool) -> Any:
 
 
 def _toward(one: Any, step: Any, most: float) -> Any:
-    """Return one + step, no further away than `most` where the sum is rounded."""
+    """Return one + step, no further away than `most` where the sum is rounded. A truth value is 0 or 1.
+
+    An infinity or NaN stays: no other entry is at a finite distance.
+    """
+    if isinstance(one, bool):
+        return one + step >= 1
+    if isinstance(one, float) and not math.isfinite(one):
+        return one
     other = one + step
-    while isinstance(other, float) and abs(Fraction(other) - Fraction(one)) > Fraction(most):
+    while isinstance(other, float) and not _step_between(exact(one), exact(other)) <= Fraction(most):
         other = math.nextafter(other, one)
     return other

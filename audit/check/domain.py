@@ -1,8 +1,8 @@
 """Whether an input belongs to the domain that a Hypothesis strategy describes.
 
 Hypothesis draws from a strategy and does not say what belongs to it. The common strategies (integers, floats, booleans,
-lists, tuples, samples, and filters and unions of them) hold their bounds in attributes, which are read here. Of any
-other strategy nothing is known.
+lists, tuples, arrays, samples, and filters and unions of them) hold their bounds in attributes, which are read here. Of
+any other strategy nothing is known.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ def is_known(strategy: Any) -> bool:
             return inner.pack in KEEPING and is_known(inner.mapped_strategy)
         case "SampledFromStrategy":
             return not getattr(inner, "_transformations", ())
+        case "ArrayStrategy":
+            return is_known(inner.element_strategy)
         case kind:
             return kind in _KINDS or (inner is not strategy and hasattr(inner, "wrapped_strategy") and is_known(inner))
 
@@ -69,6 +71,8 @@ def elements(strategy: Any) -> Any:
             return elements(inner.filtered_strategy)
         case "MappedStrategy" if inner.pack in (tuple, list, np.array, np.asarray):
             return elements(inner.mapped_strategy)
+        case "ArrayStrategy" if len(inner.shape) == 1:
+            return inner.element_strategy
     return elements(inner) if inner is not strategy and hasattr(inner, "wrapped_strategy") else None
 
 
@@ -161,6 +165,18 @@ def _union(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     return True if True in answers else None if None in answers else False
 
 
+def _array(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
+    """Entries are drawn from the strategy of the elements, or all from that of what fills the rest of an array."""
+    if not isinstance(value, np.ndarray) or value.dtype != strategy.dtype or value.shape != tuple(strategy.shape):
+        return False
+    entries = value.ravel().tolist()
+    if strategy.unique and len(set(entries)) < len(entries):
+        return False
+    parts = strategy.element_strategy, strategy.fill
+    answers = [[belongs(part, one) for part in parts] for one in entries]
+    return _all([True if True in both else both[0] for both in answers])
+
+
 _KINDS = {
     "IntegersStrategy": _integers,
     "FloatStrategy": _floats,
@@ -173,4 +189,5 @@ _KINDS = {
     "FilteredStrategy": _filtered,
     "MappedStrategy": _mapped,
     "OneOfStrategy": _union,
+    "ArrayStrategy": _array,
 }

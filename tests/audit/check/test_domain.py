@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
@@ -9,8 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from subnormal import Claim, Zcdp, check
 from subnormal.audit.check.adjacency import change_one, pairs, within
+from subnormal.audit.check.crossing import of_numbers
 from subnormal.audit.check.domain import belongs
 from subnormal.audit.check.search import search, written
 
@@ -76,3 +81,94 @@ def test_long_inputs_that_differ_in_the_middle_are_told_apart() -> None:
     texts = written((one, other))
     assert texts[0] != texts[1]
     assert written((one.copy(), one)) == [texts[0], texts[0]]
+
+
+def drawn(data: Any, relation: Any) -> list[tuple[Any, Any]]:
+    pairs: list[tuple[Any, Any]] = []
+    search(relation.pairs(data), lambda pair: pairs.append(pair) or 0.0, seed=1, seconds=20, examples=60)  # type: ignore[func-returns-value]
+    return pairs
+
+
+def entries_of(data: Any) -> list[Any]:
+    return (
+        [data] if isinstance(data, bool | int | float | np.generic) else np.asarray(data, dtype=object).ravel().tolist()
+    )
+
+
+NUMBERS: list[Any] = [
+    st.floats(),
+    st.floats(allow_nan=False),
+    st.lists(st.floats(), max_size=4),
+    st.lists(st.lists(st.integers(), min_size=2, max_size=2), max_size=2),
+    st.booleans(),
+    st.lists(st.booleans(), max_size=4),
+    st.sampled_from([np.int64(1), np.int64(2), np.int64(4)]),
+    arrays(np.float64, 3),
+    arrays(np.uint8, 3),
+    arrays(np.int8, (2, 2), elements=st.sampled_from([-128, -127, 126, 127])),
+    arrays(np.int64, st.integers(1, 3)),
+    arrays(np.uint64, 2, elements=st.integers(2**64 - 2, 2**64 - 1)),
+    arrays(bool, 3),
+]
+
+
+@pytest.mark.parametrize("norm", ["linf", "l1", "l2"])
+@pytest.mark.parametrize("data", NUMBERS, ids=lambda data: " ".join(str(data).split())[:40])
+def test_neighbours_of_numbers_of_every_kind_are_drawn(data: Any, norm: Any) -> None:
+    """By definition: equal infinities and NaN do not count, and one of another kind is no neighbour."""
+    pairs = drawn(data, within(1, norm))
+    assert pairs
+    for one, other in pairs:
+        assert type(one) is type(other)
+        assert getattr(one, "dtype", None) == getattr(other, "dtype", None)
+        assert np.shape(one) == np.shape(other)
+        steps = []
+        for a, b in zip(entries_of(one), entries_of(other), strict=True):
+            assert type(a) is type(b)
+            assert math.isfinite(a) or repr(a) == repr(b)
+            steps.append(abs(Fraction(a) - Fraction(b)) if math.isfinite(a) else Fraction(0))
+        assert {"linf": max(steps), "l1": sum(steps), "l2": sum(step**2 for step in steps)}[norm] <= 1
+
+
+def test_whole_numbers_stay_within_their_type() -> None:
+    """Entries at both ends of the type have one neighbour each."""
+    ends = arrays(np.int8, 1, elements=st.sampled_from([-128, -127, 126, 127]))
+    found = {(int(one[0]), int(other[0])) for one, other in drawn(ends, within(1))}
+    assert found == {(-128, -127), (-127, -128), (126, 127), (127, 126)}
+
+
+def test_truth_values_are_a_step_of_one_apart() -> None:
+    assert set(drawn(st.booleans(), within(1))) == {(False, True), (True, False)}
+    with pytest.raises(ValueError, match="no pair of neighbouring inputs"):
+        drawn(st.booleans(), within(0.5))
+    assert of_numbers(1.0)([True], [False]) is None  # on the way would be 1 and 0
+
+
+@pytest.mark.parametrize("distance", [np.int64(1), np.float32(1)])
+def test_a_distance_may_be_a_number_of_every_kind(distance: Any) -> None:
+    assert drawn(st.floats(), within(distance))
+
+
+def test_records_of_an_array_are_changed() -> None:
+    for one, other in drawn(arrays(np.float64, 3), change_one()):
+        assert sum(repr(a) != repr(b) for a, b in zip(one.tolist(), other.tolist(), strict=True)) == 1
+
+
+def test_an_array_belongs_to_its_shape_and_type_and_elements() -> None:
+    data, filled = arrays(np.int8, 2, elements=st.integers(0, 9), unique=True), arrays(np.int8, 2, fill=st.just(-1))
+    for value, answer in (
+        (np.array([0, 9], dtype=np.int8), True),
+        (np.array([0, 9]), False),
+        (np.array([0], dtype=np.int8), False),
+        (np.array([0, 10], dtype=np.int8), False),
+        (np.array([9, 9], dtype=np.int8), False),
+        ([0, 9], False),
+    ):
+        assert belongs(data, value) is answer
+    assert belongs(filled, np.array([-1, -1], dtype=np.int8))
+
+
+@pytest.mark.parametrize("claim", [Claim, Zcdp, int])
+def test_a_class_is_no_claim(claim: Any) -> None:
+    with pytest.raises(TypeError, match=f"claim must be a claim, .* got the class {claim.__name__}"):
+        check(lambda data: 0, pairs=[(0, 1)], claim=claim)
