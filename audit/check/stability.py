@@ -70,7 +70,7 @@ def stability(
     Raises:
         TypeError: an argument is of the wrong type, or "l1", "l2" or "linf" has to measure what is no number.
         ValueError: a number is out of range, no pair can be drawn, or the function is seen not to be deterministic:
-            pairs that exceed the bound, and the one that is returned, are run again. Other pairs are run once.
+            the pair that is returned is run again, and no other one.
     """
     require_positive("seconds", seconds)
     if (adjacent is None) == (pairs is None):
@@ -79,7 +79,6 @@ def stability(
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
     audited, started = audited_function(function), time.monotonic()
-    changed = ValueError(f"function must be deterministic: {audited.name} returned other outputs for the same input")
 
     def seen(pair: Pair) -> StabilityEvidence:
         released = [audited.released(world) for world in pair]
@@ -93,15 +92,9 @@ def stability(
         name = distance if isinstance(distance, str) else getattr(distance, "__name__", "distance")
         return StabilityEvidence(verdict, (one, other), far, limit, name)
 
-    def again(pair: Pair, first: StabilityEvidence, times: int) -> None:
-        outputs = list(map(identity, first.outputs))
-        if any(list(map(identity, seen(pair).outputs)) != outputs for _ in range(times)):
-            raise changed
-
     def score(pair: Pair) -> float:
         found = seen(pair)
         if found.verdict is Verdict.VIOLATED:
-            again(pair, found, 1)
             return math.inf
         return float(found.distance / found.bound) if 0 < found.bound < math.inf else 0.0
 
@@ -109,9 +102,11 @@ def stability(
         found = search(strategy, score, seed=seed, seconds=seconds)
         pair = found.convicting or found.ranked[0][1]
         evidence = seen(pair)
-        again(pair, evidence, AGAIN)
-    if found.convicting is not None and evidence.verdict is not Verdict.VIOLATED:
-        raise changed
+        again = [seen(pair) for _ in range(AGAIN)]
+    outputs = [list(map(identity, one.outputs)) for one in (evidence, *again)]
+    acquitted = found.convicting is not None and evidence.verdict is not Verdict.VIOLATED
+    if acquitted or any(one != outputs[0] for one in outputs):
+        raise ValueError(f"function must be deterministic: {audited.name} returned other outputs for the same input")
     return Result(
         verdict=evidence.verdict,
         function=audited.name,

@@ -88,11 +88,18 @@ def test_an_output_that_exceeds_the_bound_now_and_then_is_no_verdict(odd: range)
         stability(moody, DIGITS, change_one(), "l1", 1, seconds=20)
 
 
-def test_a_function_that_changes_for_good_while_it_is_searched_is_no_verdict() -> None:
-    """The pair that convicts is run twice by the search, both times alike, and never again."""
+@pytest.mark.parametrize(("far", "bound"), [(0, 1_000), (1_000, 1)], ids=["within the bound", "beyond it"])
+def test_the_pair_that_is_returned_has_the_same_outputs_again(far: int, bound: int) -> None:
     calls = itertools.count()
     with pytest.raises(ValueError, match="function must be deterministic"):
-        stability(lambda x: x if next(calls) < 4 else 0, distance="l1", bound=1, pairs=[(0, 9)])
+        stability(lambda x: far * x + next(calls), distance="l1", bound=bound, pairs=[(0, 9)])
+
+
+def test_a_function_that_changes_for_good_while_it_is_searched_is_no_verdict() -> None:
+    """The pair convicts in the search, and never again."""
+    calls = itertools.count()
+    with pytest.raises(ValueError, match="function must be deterministic"):
+        stability(lambda x: x if next(calls) < 2 else 0, distance="l1", bound=1, pairs=[(0, 9)])
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
@@ -123,6 +130,8 @@ def test_outputs_that_are_no_numbers_have_no_norm(norm: Any, one: Any, other: An
         ([np.float32(0.5), Decimal("0.5")], [np.int8(2), Fraction(5, 2)], (3.5, 2.5, 2)),
         ([math.inf, math.nan, 1], [math.inf, math.nan, 3], (2, 2, 2)),
         ([math.inf, 1], [-math.inf, 1], 3 * (math.inf,)),
+        ([math.nan, 1], [math.inf, 1], 3 * (math.inf,)),
+        ([math.nan, 1], [1, 1], 3 * (math.inf,)),
         ([10**400], [0], (10**400, math.inf, 10**400)),
         (np.zeros((2, 3)), np.zeros((3, 2)), 3 * (math.inf,)),
         (5, [5], 3 * (math.inf,)),
@@ -134,6 +143,8 @@ def test_outputs_that_are_no_numbers_have_no_norm(norm: Any, one: Any, other: An
         "kinds",
         "same infinity",
         "others",
+        "NaN and infinity",
+        "NaN and number",
         "large",
         "shape",
         "scalar",
