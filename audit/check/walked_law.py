@@ -150,7 +150,7 @@ def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:
 
 
 def require_types(others: Sequence[Hashable], declared: Law[Any]) -> None:
-    """Raise TypeError where an outcome that the law does not have equals one of its own, but for the type.
+    """Raise TypeError where an outcome outside the law equals one of the law's, and only their types differ.
 
     True and 1 are two outcomes, and so are 1.0 and 1, or a member of an IntEnum and its number. Who declares the one of
     a function that returns the other has most likely written the same thing in two ways.

@@ -75,20 +75,20 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None
         return Replayed(ModelledEvidence(Verdict.VIOLATED, point, math.inf, 1.0, (), without_noise), math.inf, notes)
     if loss == 0:
         return Replayed(None, 0.0, notes)
-    exceeded = None
-    for point in _promising(moved, (first, second), claim):
-        certain = countable(recorder, pair, first, second)
-        if certain:
-            shown = readable(recorder, pair, (first, second), moved, point)
-            exceeded = _exceeded(moved, shown.among(certain), (first, second), point)
+    exceeded, runs = None, (first, second)
+    promising = _promising(moved, runs, claim)
+    certain = set() if promising is None else countable(recorder, pair, *runs)
+    if promising is not None and certain:
+        shown = readable(recorder, pair, runs, moved, promising)
+        exceeded = _exceeded(moved, shown.among(certain), runs, promising)
     return Replayed(exceeded, loss, notes)
 
 
-def _promising(moved: Losses, runs: tuple[Run, Run], claim: AnyClaim) -> list[Claim]:
-    """Return the point of the claim that is exceeded by most, if the outcome shows everything."""
+def _promising(moved: Losses, runs: tuple[Run, Run], claim: AnyClaim) -> Claim | None:
+    """Return the point that is exceeded by most, if the outcome shows everything; None where none is exceeded."""
     found = {point: _exceeded(moved, hoped_for(moved, point), runs, point) for point in points(claim)}
     exceeded = {point: one.delta - point.delta for point, one in found.items() if one is not None}
-    return sorted(exceeded, key=lambda point: -exceeded[point])[:1]
+    return max(exceeded, key=lambda point: exceeded[point], default=None)
 
 
 def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[str, ...]]:
