@@ -11,26 +11,20 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from subnormal.audit.check.function import function as audited
-from subnormal.audit.check.replay.modelled import Replayed, replayed
-from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.modelled import Replayed
 from subnormal.audit.check.replay.readable import READABLE_MAX
-from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
+from tests.support.replays import Pair, replays
 
 BOUND = 1.001  # relative: a claim so much larger than the loss is kept, and the loss itself is not above it
 
 
-def replay(function: Callable[[Any], Any], claim: AnyClaim, pair: tuple[Any, Any] = (0.0, 1.0)) -> Replayed | None:
-    random.seed(5)
-    np.random.seed(5)
-    recorder = Recorder(audited(function))
-    with intercepted(function, recorder.intercept):
-        return replayed(recorder, pair, claim)
+def replay(function: Callable[[Any], Any], claim: AnyClaim, pair: Pair = (0.0, 1.0)) -> Replayed | None:
+    return replays(function, claim, pair, [5])[0]
 
 
-def convicts(function: Callable[[Any], Any], claim: AnyClaim, pair: tuple[Any, Any] = (0.0, 1.0)) -> bool:
+def convicts(function: Callable[[Any], Any], claim: AnyClaim, pair: Pair = (0.0, 1.0)) -> bool:
     seen = replay(function, claim, pair)
     return seen is not None and seen.evidence is not None
 
