@@ -24,7 +24,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import Claim
 
 READABLE_MAX = 64  # releases that are looked for one by one
-RESOLUTION = 0.05  # scales: a release is read finely where twice so much always changes the outcome
+RESOLUTION = 0.05  # scales: a release is read finely where twice so much always holds a threshold
 TAIL = 6.0  # scales beyond both locations up to which a threshold in a tail is sought
 CENTRES, SIDES = 5, 2.0  # places at which the resolution is looked at, up to so many scales beyond both locations
 NEAR = 0.5  # scales on either side of the best threshold within which one is sought
@@ -44,8 +44,8 @@ class Readable:
     """Releases that the outcome shows.
 
     thresholds: of each, the intervals of the release in which a part of the outcome jumps, for both inputs.
-    fine: Gaussian ones that it shows to the resolution, and whose scale is the same in both worlds, where several
-    count together.
+    fine: Gaussian ones that have a threshold between each two close values, and the same scale in both worlds, where
+    several count together.
     """
 
     thresholds: Mapping[Number, tuple[Interval, ...]]
@@ -89,7 +89,7 @@ def readable(recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], m
         thresholds[one] = tuple(interval for interval in found if interval is not None)
         if not thresholds[one]:
             return Readable({}, ())
-        if one in together and every[one].scale == again[one].scale and any(map(shown.are_apart, parts)):
+        if one in together and every[one].scale == again[one].scale and any(map(shown.is_fine, parts)):
             fine.append(one)
     return Readable(thresholds, tuple(fine))
 
@@ -148,9 +148,9 @@ class _Seen:
         """Return whether a part differs at the two ends."""
         return identity_at(self.at(world, window[0]), path) != identity_at(self.at(world, window[1]), path)
 
-    def are_apart(self, path: Path) -> bool:
-        """Return whether a part differs at the two ends of each close pair, and is the same for both inputs."""
-        return all(self.jumps(path, ends) and self._is_shared(path, ends) for ends in self.close)
+    def is_fine(self, path: Path) -> bool:
+        """Return whether there is a threshold between the values of each close pair."""
+        return all(self.threshold([path], ends) is not None for ends in self.close)
 
     def threshold(self, paths: Iterable[Path], window: Interval) -> Interval | None:
         """Return an interval within the window in which a part jumps, from one value to another, in both worlds."""

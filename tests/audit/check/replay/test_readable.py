@@ -249,6 +249,21 @@ def test_gaussian_releases_count_together_where_both_inputs_show_them_alike() ->
     assert not convicts(lambda x: [away_at_the_best_threshold(x), away_at_the_best_threshold(x)], claim)
 
 
+def steps_of_the_noise(x: float) -> int:
+    """The outcome differs between the inputs for noise in [−3 − x, −3] only, whose probability is at most 0.0045·x."""
+    noisy = x + random.gauss(0, 1.0)
+    step = math.floor((noisy - x) / 0.09)
+    return max(step, -33) if noisy > -3 else min(step, -34)
+
+
+def test_gaussian_releases_count_together_where_both_inputs_have_close_thresholds() -> None:
+    """Steps of the release have them. Steps of its noise lie elsewhere for the other input, too near to be seen."""
+    pair, claim = (0.0, 0.001), Claim(0.0, 1e-4)
+    assert convicts(lambda x: [math.floor(gaussian(20 * x) / 0.18) for _ in range(2)], claim, pair)
+    seen = replays(lambda x: [steps_of_the_noise(x), steps_of_the_noise(x)], claim, pair, range(10))
+    assert not any(one is not None and one.evidence for one in seen)
+
+
 def test_gaussian_releases_count_together_where_their_scales_are_the_same() -> None:
     def function(x: float, scale: float) -> list[float]:
         return [x + random.gauss(0, scale), x + random.gauss(0, scale)]
