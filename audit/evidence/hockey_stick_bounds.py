@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -102,7 +102,7 @@ class _Ordered:
         return self.masses[positive] * under - self.others[positive] * over
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Direction:
     """Bounds for one world P against the other Q, over a common denominator, for groups of atoms of both laws.
 
@@ -129,9 +129,17 @@ class Direction:
     alone_high: int
     rest: Fraction
     other_rest: Fraction
-    open_mass: int  # the open mass: 1 minus the lower bounds of this law
-    other_open_mass: int
     ordered: Mapping[tuple[str, str], _Ordered] | None = None  # the pairs of bounds, for many factors
+
+    @cached_property
+    def open_mass(self) -> int:
+        """1 minus the lower bounds of this law, over the denominator."""
+        return self.denominator - int(np.dot(self.count, self.low)) - self.alone_low
+
+    @cached_property
+    def other_open_mass(self) -> int:
+        """1 minus the lower bounds of the other law, over the denominator."""
+        return self.denominator - int(np.dot(self.count, self.other_low))
 
     def narrow(self) -> Direction:
         """Return the same bounds over 2^CURVE_BITS, rounded outwards, if that is shorter, for long curves."""
@@ -148,7 +156,6 @@ class Direction:
         def each(way: Callable[[int], int], values: NDArray[Any]) -> NDArray[Any]:
             return np.array(list(map(way, values.tolist())), dtype=object)
 
-        atoms = int(self.count.sum()) + 1  # each lower bound is rounded down by less than one unit
         return replace(
             self,
             low=each(down, self.low),
@@ -157,8 +164,6 @@ class Direction:
             other_high=each(up, self.other_high),
             alone_low=down(self.alone_low),
             alone_high=up(self.alone_high),
-            open_mass=up(self.open_mass) + atoms,
-            other_open_mass=up(self.other_open_mass) + atoms,
             denominator=1 << CURVE_BITS,
         )
 
@@ -252,8 +257,6 @@ def directions(law_in: Law[Any], law_out: Law[Any]) -> tuple[Direction, Directio
             alone_high=alone_high,
             rest=rest,
             other_rest=rest_other,
-            open_mass=denominator - int(np.dot(count, own[0])),
-            other_open_mass=denominator - int(np.dot(count, other[0])),
         )
 
     return (
