@@ -273,13 +273,12 @@ def test_a_curve_from_narrowed_masses_is_that_of_the_masses(form: Callable[[Law[
 def test_a_difference_of_narrowed_masses_that_only_rounding_makes_is_not_certified() -> None:
     """All lower bounds sum up to 1, so that the laws are known: the total variation is 20/2^300, far below one unit."""
     bits, unit = 300, 1 << 300 - CURVE_BITS
-    masses = [unit << 200] * 20, [(unit << 200) - 1] * 20
 
     def law(weights: list[int]) -> Law[int]:
         weights = [*weights, (1 << bits) - sum(weights)]
         return Law(range(21), range(1, 22), weights, [one + 1 for one in weights], 1 << bits, Fraction(0))
 
-    (lower,), (upper,) = exact.curve(*map(law, masses), [0.0])
+    (lower,), (upper,) = exact.curve(law([unit << 200] * 20), law([(unit << 200) - 1] * 20), [0.0])
     assert lower <= math.ldexp(20.0, -bits) <= upper
 
 
