@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -22,7 +22,6 @@ from subnormal.audit.targets.program import program
 from subnormal.mechanisms.core.mechanism import Refused
 
 FOLDER = Path(__file__).parent / "packages"
-CALLING = Path(__file__).parent / "calling.py"
 SECONDS = 1.0  # of processor time, for one answer
 BYTES = 6 << 30  # of memory of an answering process
 WALL_SECONDS = 120.0  # after which a process that does not answer is ended
@@ -97,10 +96,10 @@ def source(release: str) -> Source:
 class Answering:
     """A process that answers questions; it is started again after it failed."""
 
-    def __init__(self, python: Path, path: str, answering: Path, named: str) -> None:
-        """path: where modules are looked for. answering: the file that is served. named: what it answers for."""
+    def __init__(self, python: Path, path: str, *named: str) -> None:
+        """path: where modules are looked for. named: what it answers for."""
         threads = ("OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
-        served = (serve.__file__, str(answering), str(SECONDS), str(BYTES), named)
+        served = (serve.__file__, str(FOLDER / "answering.py"), str(SECONDS), str(BYTES), *named)
         self._command = shlex.join(["env", f"PYTHONPATH={path}", *threads, str(python), *served])
         self._stack = ExitStack()
         self._ask: Callable[[Any, int], list[Any]] | None = None
@@ -123,20 +122,32 @@ class Answering:
 
 
 @contextmanager
-def of_package(one: Package, python: Path) -> Iterator[Mapping[tuple[str, str], Answer]]:
-    """Yield the answers of a package, by the name of its accountant and that of the kind.
-
-    Raises TargetError where its file cannot be loaded there.
-    """
-    path = os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else ""
-    process = Answering(python, path, FOLDER / "answering.py", str(one.file))
+def _answers(python: Path, path: str, *named: str) -> Iterator[Mapping[tuple[str, str], Answer]]:
+    process = Answering(python, path, *named)
     try:
         names = process.ask(None)
-        if isinstance(names, Refused):
-            raise TargetError(f"{one.name}: {names.error}")
+        if isinstance(names, Refused | str):
+            raise TargetError(names.error if isinstance(names, Refused) else names)
         yield {(who, kind): partial(_asked, process, who, kind) for who, kind in names}
     finally:
         process.close()
+
+
+def of_package(one: Package, python: Path) -> AbstractContextManager[Mapping[tuple[str, str], Answer]]:
+    """Return the answers of a package, by the name of its accountant and that of the kind.
+
+    Raises TargetError where its file cannot be loaded there.
+    """
+    return _answers(python, os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else "", str(one.file))
+
+
+def of_function(name: str, kind: str) -> AbstractContextManager[Mapping[tuple[str, str], Answer]]:
+    """Return the answers of package.module:function, which takes a kind's parameters by their names.
+
+    It is called in a process of its own, because it may exit, crash, or never return. An answer raises RefusedError
+    where the function does so, raises anything, or returns no number. Raises TargetError where it cannot be imported.
+    """
+    return _answers(Path(sys.executable), os.pathsep.join(sys.path), name, kind)
 
 
 def _asked(process: Answering, accountant: str, kind: str, **parameters: Any) -> float:
@@ -147,23 +158,6 @@ def _asked(process: Answering, accountant: str, kind: str, **parameters: Any) ->
     if isinstance(outcome, Refused):
         raise RefusedError(outcome.error)
     return _number(outcome)
-
-
-@contextmanager
-def of_function(name: str, kind: str) -> Iterator[Mapping[tuple[str, str], Answer]]:
-    """Yield the answers of package.module:function, which takes a kind's parameters by their names.
-
-    It is called in a process of its own, because it may exit, crash, or never return. An answer raises RefusedError
-    where the function does so, raises anything, or returns no number. Raises TargetError where it cannot be imported.
-    """
-    process = Answering(Path(sys.executable), os.pathsep.join(sys.path), CALLING, name)
-    try:
-        problem = process.ask(None)
-        if problem is not None:
-            raise TargetError(str(problem))
-        yield {(name, kind): partial(_asked, process, name, kind)}
-    finally:
-        process.close()
 
 
 def _number(value: Any) -> float:
