@@ -19,6 +19,7 @@ from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family
 from tests.support import synthetic, textbook
 from tests.support.browser import launched
+from tests.support.work_clock import work_clock
 
 
 @pytest.fixture
@@ -30,12 +31,13 @@ def families_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other processes of a busy machine take does not count: a check then has the seconds that it is given.
+    """A clock that counts work: what a check decides then depends neither on the machine nor on its load.
 
     For functions that neither sleep nor ask another process.
     """
-    for clock in ("monotonic", "perf_counter"):
-        monkeypatch.setattr(time, clock, time.process_time)
+    clock = work_clock()
+    for name in ("monotonic", "perf_counter"):
+        monkeypatch.setattr(time, name, clock)
 
 
 @pytest.fixture(scope="module")
