@@ -14,8 +14,7 @@ from tests.support.checked_functions import BROKEN, SOUND, Case
 pytestmark = pytest.mark.usefixtures("own_clock")
 
 ALPHA = 1e-6  # the chance that one of the sound functions below is accused by its runs
-SECONDS = 60.0  # noise that no replay reads convicts after the search, which takes half of it
-SEEDS = (1, 2)  # a second search where the first finds worlds that speak too softly, once in 34 at the most
+SECONDS = 30.0  # of the clock that counts work: each function was found with each of the seeds 1 to 5
 NAN = float("nan")
 
 WORLDS: dict[str, tuple[str, list[Any]]] = {  # the stage that decides, and the smallest worlds
@@ -58,8 +57,7 @@ def test_broken_functions_are_found_in_small_worlds(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_broken_functions_are_found(name: str) -> None:
-    found = (checked(BROKEN[name], seconds=SECONDS, seed=seed) for seed in SEEDS)
-    assert any(one.verdict is Verdict.VIOLATED for one in found)
+    assert checked(BROKEN[name], seconds=SECONDS).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("name", SOUND)
