@@ -1,4 +1,4 @@
-"""A clock that counts the work of a check, so that what a check decides depends neither on a machine nor on its load."""
+"""A clock that counts the work of a check, so that what is decided depends neither on a machine nor on its load."""
 
 import sys
 from collections.abc import Callable
