@@ -23,7 +23,7 @@ from subnormal.audit.check.replay.readable import (
     readable,
     releases,
 )
-from subnormal.audit.check.replay.recorder import Call, Recorder, Release, Run
+from subnormal.audit.check.replay.recorder import Call, Recorder, Release, Run, depends
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import short
@@ -64,7 +64,7 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None
     second = recorder.run(pair[1], first)
     located = any(call.primitive.where is not None for call in first.calls)
     if second.difference is not None:
-        return Replayed(None, 0.0, (f"the noise depends on the data: {second.difference}",), located)
+        return Replayed(None, 0.0, (second.difference,), located)
     if not located:
         return Replayed(None, 0.0, (), located)
     moved, notes = _losses(first, second)
@@ -92,16 +92,17 @@ def _promising(moved: Losses, runs: tuple[Run, Run], claim: AnyClaim) -> Claim |
 
 
 def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[str, ...]]:
-    """Return the losses of the releases whose locations differ, and notes on scales that do."""
+    """Return the losses of the releases whose locations differ, and notes on scales, or on uses of noise, that do."""
     losses: dict[Number, ModelledLoss] = {}
     notes: dict[str, None] = {}
     for place, (call, other_call) in enumerate(zip(first.calls, second.calls, strict=True)):
+        if call.places() != other_call.places():
+            notes.setdefault(depends("the use of noise", (call.primitive, other_call.primitive), (call, other_call)))
+            continue
         for number, (one, other) in enumerate(zip(call.located(), other_call.located(), strict=True)):
             if one.scale != other.scale:
-                notes.setdefault(
-                    f"the scale of {call.primitive} depends on the data: {short(one.scale)} at {call.site}, "
-                    f"{short(other.scale)} at {other_call.site}"
-                )
+                scales = short(one.scale), short(other.scale)
+                notes.setdefault(depends(f"the scale of {call.primitive}", scales, (call, other_call)))
             scale, moved = max(one.scale, other.scale), _distance(one.location, other.location)
             if moved > 0:
                 loss = moved / scale if scale > 0 else math.inf

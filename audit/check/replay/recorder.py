@@ -11,9 +11,11 @@ Nothing of the function is annotated. What a replay shows rests on an assumption
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from types import FrameType
 from typing import Any
 
@@ -62,17 +64,18 @@ class Call:
         each = zip(self.locations, self.scales, numbers, strict=True)
         return [Release(place, float(at), abs(float(scale)), float(one)) for place, (at, scale, one) in enumerate(each)]
 
+    def places(self) -> list[int]:
+        """Return which of the numbers have been released, in their order."""
+        return [release.place for release in self.releases]
+
     def is_added_as_drawn(self) -> bool:
         """Return whether the noise that was added to something has been written to by nothing but its factors."""
         return not (self.releases and isinstance(self.noise, NoiseArray)) or self.noise.is_as_drawn(self.result)
 
     def release(self, place: int, location: float, factor: float, released: float) -> float:
         """Note a release, and return what is released: in a replay what was in the first run, or as it is shifted."""
-        if self.origin is not None:
-            number, known = len(self.releases), self.origin.releases
-            if number >= len(known) or known[number].place != place:
-                self.run.difference = f"{self.site}: the noise of {self.primitive} is added to other values"
-                return released
+        number, known = len(self.releases), self.origin.releases if self.origin is not None else []
+        if number < len(known) and known[number].place == place:
             released = known[number].released + self.run.shifts.get((self.number, number), 0.0)
         scale = abs(float(self.scales[place]) * factor)
         self.releases.append(Release(place, float(self.locations[place]) * factor + location, scale, released))
@@ -84,7 +87,7 @@ class Run:
     """One run of the function. first: the run that it replays; None while recording.
 
     shifts: what is added to releases, by the number of the call and of its release. raw: the scales by which noise
-    itself is shifted, where what is released is not. difference: where the calls are others.
+    itself is shifted, where what is released is not. difference: what of the noise is not as in the first.
     """
 
     first: Run | None = None
@@ -124,26 +127,20 @@ class Recorder:
         arguments: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Any:
-        site, origin = _site(), None
-        if run.first is not None:
-            if len(run.calls) >= len(run.first.calls):
-                run.difference = run.difference or f"{site}: one more call of {primitive}"
+        result, origin = draw(), None
+        if run.first is not None and len(run.calls) < len(run.first.calls):
+            origin = run.first.calls[len(run.calls)]
+            if origin.primitive is primitive and _shape(origin.result) == _shape(result):
+                result = origin.result
             else:
-                origin = run.first.calls[len(run.calls)]
-                if origin.primitive is not primitive:
-                    run.difference = run.difference or f"{site}: {primitive} instead of {origin.primitive}"
-                    origin = None
-        result = draw() if origin is None else origin.result
-        location, scale = (0.0, 0.0) if primitive.where is None else primitive.where(*arguments, **options)
-        try:
+                origin = None
+        locations = scales = np.zeros(0)
+        if primitive.where is not None:
             locations, scales = (
-                np.broadcast_to(np.asarray(one, dtype=np.float64), np.shape(result)).ravel()
-                for one in (location, scale)
+                np.broadcast_to(np.asarray(one, dtype=np.float64), _shape(result)).ravel()
+                for one in primitive.where(*arguments, **options)
             )
-        except (TypeError, ValueError):
-            run.difference = run.difference or f"{site}: {primitive} returns an array of another shape"
-            locations = scales = np.zeros(np.size(result))
-        call = Call(len(run.calls), primitive, site, locations, scales, result, run, origin)
+        call = Call(len(run.calls), primitive, _site(), locations, scales, result, run, origin)
         run.calls.append(call)
         drawn = result if origin is None or primitive.where is None else self._shifted(run, call, origin)
         if isinstance(drawn, np.ndarray | list):  # the function may write into what it is given
@@ -170,11 +167,46 @@ class Recorder:
             run.outcome = self._function.outcome(data)
         finally:
             self._run = None
-        if first is not None and run.difference is None and len(run.calls) != len(first.calls):
-            run.difference = (
-                f"{first.calls[len(run.calls)].site}: {first.calls[len(run.calls)].primitive} is not called"
-            )
+        run.difference = None if first is None else _difference(first, run)
         return run
+
+
+def depends(what: str, shown: tuple[object, object], calls: tuple[Call | None, Call | None]) -> str:
+    """Return the note that something depends on the data, with what each input shows of it, and the call."""
+    each = (f"{one} at {call.site}" if call else "none" for one, call in zip(shown, calls, strict=True))
+    return f"{what} depends on the data: {', '.join(each)}"
+
+
+def _difference(first: Run, run: Run) -> str | None:
+    """Return how the noise of a replay differs from that of the run that it replays; None where it is the same."""
+    for one, other in zip_longest(first.calls, run.calls):
+        if one is None or other is None or other.origin is None:
+            return _other_draws(first, run, one, other)
+        if other.places() != one.places()[: len(other.releases)]:  # a release that is left out has no other value
+            return depends("the use of noise", (one.primitive, other.primitive), (one, other))
+    return None
+
+
+def _other_draws(first: Run, run: Run, one: Call | None, other: Call | None) -> str:
+    """Return what differs between the draws of two runs. one, other: their first calls that differ, if there are."""
+    kinds = one and one.primitive, other and other.primitive
+    last, other_last = ({call.primitive: call for call in both.calls} for both in (first, run))
+    if all(kinds) and kinds[0] not in other_last and kinds[1] not in last:
+        return depends("the kind of noise", kinds, (one, other))
+    for primitive in last | other_last:
+        number, other_number = (
+            sum(math.prod(_shape(call.result)) for call in both.calls if call.primitive is primitive)
+            for both in (first, run)
+        )
+        if number != other_number:
+            what = f"the number of draws from {primitive}"
+            return depends(what, (number, other_number), (last.get(primitive), other_last.get(primitive)))
+    return depends("the order of draws", kinds, (one, other))
+
+
+def _shape(result: Any) -> tuple[int, ...]:
+    """Return the shape of what a primitive returns: an array, a list, or anything else, which is one value."""
+    return result.shape if isinstance(result, np.ndarray) else (len(result),) if isinstance(result, list) else ()
 
 
 def _site() -> str:

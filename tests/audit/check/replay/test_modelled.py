@@ -117,6 +117,17 @@ def test_noise_whose_scale_depends_on_the_data_is_a_note_and_each_world_has_its_
     assert losses == pytest.approx([1 / 2, 1 / 2])  # over the larger scale
 
 
+@pytest.mark.parametrize("pair", [PAIR, PAIR[::-1]])
+def test_noise_that_is_used_more_often_for_one_input_is_a_note(pair: Pair) -> None:
+    def function(x: list[float]) -> list[float]:
+        noise = laplace()
+        return [noise + 1, noise + 2] if x[2] else [noise + 1]
+
+    result = shown(function, pair=pair)
+    assert result.notes[0].startswith("the use of noise depends on the data: numpy.random.laplace at ")
+    assert result.evidence is None
+
+
 def test_an_infinite_loss_without_evidence_is_a_finite_score() -> None:
     """Data that are added to nothing times noise, and hidden by other noise."""
 

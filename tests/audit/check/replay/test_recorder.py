@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,29 +57,47 @@ def test_noise_that_is_added_to_nothing_comes_with_its_location() -> None:
     assert replayed(lambda x: random.random())[0].calls[0].located() == []
 
 
+LAPLACE, GAUSS = "numpy.random.laplace", "random.gauss"
+
+
 @pytest.mark.parametrize(
-    ("function", "difference"),
+    ("function", "what", "shown"),
     [
-        (lambda x: [random.random() for _ in range(2 + int(x))], "one more call of random.random"),
-        (lambda x: [random.random() for _ in range(2 - int(x))], "random.random is not called"),
-        (lambda x: random.gauss() if x else random.random(), "random.gauss instead of random.random"),
+        (lambda x: [random.random() for _ in range(2 + int(x))], "the number of draws from random.random", "23"),
+        (lambda x: [random.random() for _ in range(2 - int(x))], "the number of draws from random.random", "21"),
+        (lambda x: np.random.laplace(np.zeros(2 + int(x)), 1.0), f"the number of draws from {LAPLACE}", "23"),
+        (lambda x: np.random.laplace(size=2 + int(x)), f"the number of draws from {LAPLACE}", "23"),
+        (lambda x: random.choices("ab", k=2 + int(x)), "the number of draws from random.choices", "23"),
         (
-            lambda x: np.random.laplace(np.zeros(2 + int(x)), 1.0),
-            "numpy.random.laplace returns an array of another shape",
+            lambda x: [random.random() for _ in range(int(x))] + [random.gauss()],
+            "the number of draws from random.random",
+            ["none", 1],
         ),
+        (lambda x: random.gauss() if x else np.random.laplace(), "the kind of noise", [LAPLACE, GAUSS]),
         (
-            lambda x: (lambda n: n[int(x)] + 1)(np.random.laplace(size=2)),
-            "numpy.random.laplace is added to other values",
+            lambda x: [random.gauss(), np.random.laplace()] if x else [np.random.laplace(), random.gauss()],
+            "the order of draws",
+            [LAPLACE, GAUSS],
         ),
-        (lambda x: (lambda n: n + 1 + (n + 2 if x else 0))(random.gauss()), "random.gauss is added to other values"),
+        (lambda x: (lambda n: n[int(x)] + 1)(np.random.laplace(size=2)), "the use of noise", [LAPLACE, LAPLACE]),
+        (lambda x: (lambda n: n + 1 + (n + 2 if x else 0))(random.gauss()), "the use of noise", [GAUSS, GAUSS]),
     ],
 )
-def test_calls_that_are_others_are_a_difference_with_its_place(function: Callable[[Any], Any], difference: str) -> None:
+def test_noise_that_is_not_as_before_is_a_difference_with_both_places(
+    function: Callable[[Any], Any], what: str, shown: Sequence[object]
+) -> None:
     first, second = replayed(function)
     assert first.difference is None
-    assert second.difference.startswith("test_recorder.py:")
-    assert second.difference.endswith(difference)
+    each = [str(one) if one == "none" else rf"{one} at test_recorder\.py:\d+" for one in shown]
+    assert re.fullmatch(f"{what} depends on the data: {', '.join(each)}", second.difference)
     assert replayed(function, (0.0, 0.0))[1].difference is None
+
+
+def test_a_choice_among_lists_of_different_lengths_is_replayed() -> None:
+    records = [[1], [1, 2]]
+    first, second = replayed(lambda x: (random.sample(records, 2), random.choice([(1, [2, 3])])))
+    assert first.outcome == second.outcome
+    assert sorted(first.outcome[0]) == [(1,), (1, 2)]
 
 
 def test_a_shift_moves_one_release_and_a_raw_shift_the_noise_itself() -> None:
