@@ -162,14 +162,19 @@ def require_types(others: Sequence[Hashable], declared: Law[Any]) -> None:
     for outcome in others:
         atom = atoms.get(outcome, outcome)
         if _types(atom) != _types(outcome):
+            returned, named_as = (f"{one!r} of type {_type_names(one)}" for one in (outcome, atom))
             raise TypeError(
-                f"the function returns {outcome!r} where the law has {atom!r}, which is of another type: "
-                "write the outcomes of the law as the function returns them"
+                f"the function returns {returned} where the law has {named_as}: these are two outcomes, so let the law "
+                "name what the function returns, or the function return what the law names"
             )
 
 
 def _types(outcome: Any) -> Any:
     return tuple(map(_types, outcome)) if type(outcome) is tuple else type(outcome)
+
+
+def _type_names(outcome: Any) -> str:
+    return f"({', '.join(map(_type_names, outcome))})" if type(outcome) is tuple else type(outcome).__qualname__
 
 
 def _by_outcome(law: Law[Any]) -> dict[Hashable, tuple[Any, Fraction, Fraction]]:

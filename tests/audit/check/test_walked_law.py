@@ -261,15 +261,26 @@ def test_atoms_that_are_one_outcome_are_an_error(keys: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "law_of"),
-    [(Color, int), (int, Color), (bool, int), (float, int), (lambda bit: (bit, True), lambda bit: (bit, 1))],
-    ids=["member", "member's key", "bool", "float", "nested"],
+    ("of", "law_of", "words"),
+    [
+        (Color, int, "<Color.[A-Z]+: [01]> of type Color where the law has [01] of type int"),
+        (int, Color, "[01] of type int where the law has <Color.[A-Z]+: [01]> of type Color"),
+        (bool, int, "(True|False) of type bool where the law has [01] of type int"),
+        (float, int, "[01].0 of type float where the law has [01] of type int"),
+        (int, float, "[01] of type int where the law has [01].0 of type float"),
+        (
+            lambda bit: (bit, True),
+            lambda bit: (bit, 1),
+            r"\([01], True\) of type \(int, bool\) where the law has \([01], 1\) of type \(int, int\)",
+        ),
+    ],
+    ids=["member", "member's key", "bool", "float", "integer", "nested"],
 )
-def test_an_outcome_that_equals_a_key_of_another_type_is_an_error(of: Any, law_of: Any) -> None:
+def test_an_outcome_that_equals_a_key_of_another_type_is_an_error(of: Any, law_of: Any, words: str) -> None:
     """Not an accusation: Color.RED == 0, and so the mapping has a probability for Color.RED."""
     declared = {law_of(0): 0.5, law_of(1): 0.5}
     for function in (lambda data, bits: of(bits.take(1)), lambda data: of(random.getrandbits(1))):
-        with pytest.raises(TypeError, match="of another type"):
+        with pytest.raises(TypeError, match=f"the function returns {words}: these are two outcomes, so let the law"):
             check(function, st.just(None), law=lambda data: declared)
 
 
