@@ -15,13 +15,10 @@ and `adjacent` in their place, neighbours are searched, as `check` does.
 
 from __future__ import annotations
 
-import math
 import operator
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,27 +27,22 @@ from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
 from subnormal.audit.check.check import check
-from subnormal.audit.check.function import Function, OverTimeError, isolated
 from subnormal.audit.check.function import function as audited_function
+from subnormal.audit.check.function import isolated
 from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import Runs, Suspicion, runs_needed
+from subnormal.audit.check.runs import runs_needed
 from subnormal.audit.check.search import is_one_input
+from subnormal.audit.check.trial import SEED, Trial, Watched, distance_and_zero, tried_at_zero
 from subnormal.audit.check.words import claim_words, lines, shown
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.outcomes import as_outcome
-from subnormal.audit.text import given, short
+from subnormal.audit.text import given
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
-from subnormal.mechanisms.numerics.mpfr import float_up
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
-
-TRAINING = 1 / 4  # runs to learn an event on, for each run that judges
-TRAINING_LEAST, TRAINING_MOST = 200, 1 << 16
-SEED = 1  # of the global generators while a release is tried, so that a test has the same result each time
 
 _NOT_GIVEN: Any = object()  # None is an input too
 Pair = tuple[Any, Any]
@@ -81,96 +73,6 @@ class Predicate:
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object: its name is all that can be written down."""
         return {"kind": "predicate", "name": getattr(self.holds, "__qualname__", repr(self.holds)), "portable": False}
-
-
-class _Release:
-    """A release, with what is known of its outcomes: whether there was any but exceptions, and but finite floats."""
-
-    def __init__(self, release: Callable[[Any], Any]) -> None:
-        self._release = release
-        self.answered, self.only_floats = False, True
-        self.error: BaseException | None = None
-
-    def __call__(self, data: Any) -> Any:
-        try:
-            released = self._release(data)
-        except BaseException as error:
-            self.error, self.only_floats = error, False
-            raise
-        self.answered = True
-        if self.only_floats:
-            with suppress(TypeError):  # `Function` raises it
-                self.only_floats = _is_of_floats(as_outcome(released))
-        return released
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """What is tried on one pair of inputs. alpha: this pair's own share. event: None, to be learned.
-
-    deadline: on the monotonic clock.
-    """
-
-    function: Function
-    pair: Pair
-    claim: AnyClaim
-    alpha: float
-    runs: int
-    event: Event | None
-    deadline: float
-
-    def result(self, release: _Release, *, at_zero: str | None = None) -> Result | None:
-        """Return what `runs` runs of each world show.
-
-        at_zero: a note, where the pair stands for another one: then runs are spent only on an event that promises to
-        be decided by them, and the result is None without one.
-
-        Raises ValueError where the time is over before these runs are made, and those that were show no violation.
-        """
-        started, function = time.monotonic(), replace(self.function, function=release, runs=0, seconds=0.0)
-        tried = Runs(function, lambda data_in, data_out: self.claim, SEED, self.deadline)
-        planned = training = min(TRAINING_MOST, max(TRAINING_LEAST, int(TRAINING * self.runs)))
-        if self.event is not None and isinstance(self.claim, Claim):
-            planned, training, suspicion = 0, 0, Suspicion(self.claim, self.event, 0.0)
-        else:
-            try:
-                with function.within(tried.left() / 2):
-                    suspicion = tried.suspicion(self.pair, planned, screening=False, event=self.event, fewer=True)
-            except OverTimeError:
-                raise self._over_time(0, planned, function, started) from None
-            training = function.runs // 2
-        promised = suspicion.growth * self.runs >= -math.log(self.alpha)
-        if at_zero is not None and not (promised and release.only_floats):
-            return None
-        evidence = tried.judge(self.pair, suspicion, self.alpha, training, most=self.runs)
-        if evidence.verdict is not Verdict.VIOLATED and evidence.runs < self.runs:
-            raise self._over_time(evidence.runs, planned, function, started)
-        return Result(
-            verdict=evidence.verdict,
-            function=function.name,
-            claim=self.claim,
-            point=suspicion.point,
-            stage="runs",
-            worlds=self.pair,
-            event=evidence.event,
-            evidence={"sequential": evidence},
-            error=None,
-            notes=() if at_zero is None else (at_zero,),
-            examples=1,
-            runs=function.runs,
-            seconds=time.monotonic() - started,
-            seed=SEED,
-            place=function.place,
-        )
-
-    def _over_time(self, made: int, training: int, function: Function, started: float) -> ValueError:
-        """Return the error where so many runs that judge were made. training: runs that were to learn an event."""
-        a_run = (time.monotonic() - started) / max(1, function.runs)
-        needed = math.ceil(2 * a_run * 2 * (self.runs + training))  # twice as many: the next time is no shorter
-        return ValueError(
-            f"the seconds are over after {made:,} of {self.runs:,} runs on each input that judge the claim, which show "
-            f"no violation: one run takes {short(a_run, 2)} s, so give {function.name} seconds={needed}, or fewer runs"
-        )
 
 
 def assert_private(
@@ -256,14 +158,14 @@ def assert_private(
             raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
         return
     _require_two(data_in, data_out)
-    at_zero = _at_zero(data_in, data_out) if event is None else None
+    at_zero = distance_and_zero(data_in, data_out) if event is None else None
     share = alpha if at_zero is None else alpha / 2
     _require_enough(runs, share, stated)
     looked_for = event if event is None or hasattr(event, "to_json") else Predicate(event)
     function, pair = audited_function(release), (data_in, data_out)
-    trial = _Trial(function, pair, stated, share, runs, cast("Event | None", looked_for), deadline)
+    trial = Trial(function, pair, stated, share, runs, cast("Event | None", looked_for), deadline)
     with isolated(SEED):
-        watched = _Release(release)
+        watched = Watched(release)
         _raise(trial.result(watched))
         if not watched.answered:
             last = f"{type(watched.error).__name__}: {watched.error}"
@@ -271,7 +173,7 @@ def assert_private(
                 f"{function.name} raised in every run on both inputs, so nothing was tried; the last: {last}"
             )
         if at_zero is not None and watched.only_floats:
-            _raise(_tried_at_zero(replace(trial, pair=at_zero), release, pair))
+            _raise(tried_at_zero(replace(trial, pair=at_zero), release, pair))
 
 
 def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyClaim:
@@ -307,36 +209,3 @@ def _raise(result: Result | None) -> None:
         raise ValueError(f"nothing was tried: {result.error}")
     if result.verdict is Verdict.VIOLATED:
         raise NotPrivateError(result)
-
-
-def _tried_at_zero(trial: _Trial, release: Callable[[Any], Any], asked: Pair) -> Result | None:
-    """Return the result of the distance and zero; None where outcomes there are no finite floats."""
-    watched = _Release(release)
-    note = f"these inputs are as far apart as the {asked[0]!r} and {asked[1]!r} asked for"
-    try:
-        result = trial.result(watched, at_zero=note)
-    except TypeError:  # an outcome that cannot be compared
-        return None
-    return result if watched.only_floats else None
-
-
-def _at_zero(data_in: Any, data_out: Any) -> Pair | None:
-    """Return the distance of two numbers and zero, in their order; None where one of them is zero already, they are
-    the same, or they are no plain numbers. A distance of floats is rounded down, so that the claim covers it."""
-    given = [one.item() if isinstance(one, np.generic) else one for one in (data_in, data_out)]
-    if any(type(one) is not int and not (isinstance(one, float) and isfinite(one)) for one in given):
-        return None
-    one, other = map(Fraction, given)
-    if one == other or 0 in (one, other):
-        return None
-    whole = all(type(one) is int for one in given)
-    distance, zero = (int(abs(one - other)), 0) if whole else (-float_up(-abs(one - other)), 0.0)
-    return (distance, zero) if one > other else (zero, distance)
-
-
-def _is_of_floats(outcome: Any) -> bool:
-    """Return whether an outcome is a finite float, or a tuple of such, with integers and names beside them."""
-    if not isinstance(outcome, tuple):
-        return isinstance(outcome, float) and isfinite(outcome)
-    parts = [part for part in outcome if type(part) not in (int, str)]
-    return len(parts) > 0 and all(map(_is_of_floats, parts))

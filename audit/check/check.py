@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
-from subnormal.audit.check.declared_law import conform
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
+from subnormal.audit.check.law.declared import conform
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.order import result

@@ -12,7 +12,7 @@ import pytest
 
 from subnormal import Claim, assert_private
 from subnormal.attacks.core.events import OffGrid
-from subnormal.audit.check import assertion
+from subnormal.audit.check import trial
 from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.runs import runs_needed
 from subnormal.audit.model import SequentialEvidence
@@ -173,7 +173,7 @@ def test_two_pairs_share_alpha_and_are_asked_for_as_many_runs_as_that_takes() ->
     ],
 )
 def test_the_distance_is_never_larger_than_the_one_asked_for(data_in: Any, data_out: Any, expected: Any) -> None:
-    found = assertion._at_zero(data_in, data_out)
+    found = trial.distance_and_zero(data_in, data_out)
     assert repr(found) == repr(expected)
     if found is not None:
         assert abs(Fraction(found[0]) - Fraction(found[1])) <= abs(Fraction(data_in) - Fraction(data_out))

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from subnormal import Verdict, check
-from subnormal.audit.check import declared_law
-from subnormal.audit.check.declared_law import _judged, events, reachable
 from subnormal.audit.check.document import to_json
+from subnormal.audit.check.law.declared import ATOMS, _judged, events, reachable
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import LawEvidence, Result
 from subnormal.audit.evidence.sequential import FIRST, SLACK
@@ -91,7 +90,7 @@ def test_one_outcome_that_the_law_does_not_have_is_enough() -> None:
 
 def test_runs_of_a_batch_that_raises_are_no_fewer_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal of chance 1/256 makes a batch of 64 raise. If only that one were drawn again, a fifth would be seen."""
-    monkeypatch.setattr(declared_law, "BATCH", 64)
+    monkeypatch.setattr("subnormal.audit.check.law.declared.BATCH", 64)
     draw = random.Random(1)
 
     def coins(data: int, runs: int) -> list[int]:
@@ -230,7 +229,7 @@ def test_floats_of_a_mapping_are_known_to_nine_digits() -> None:
 
 
 def test_the_likeliest_outcomes_are_events() -> None:
-    weights = [3, 1] + declared_law.ATOMS * [2]
+    weights = [3, 1] + ATOMS * [2]
     made = {event.words for event in events(exact_law(range(50), range(1, 51), weights, sum(weights)))}
     assert "the outcome is 0" in made
     assert "the outcome is 1" not in made

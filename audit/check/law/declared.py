@@ -1,4 +1,4 @@
-"""Does a sampler follow the law that it declares? All strings of bits judge it (`walked_law`), or else runs do.
+"""Does a sampler follow the law that it declares? All strings of bits judge it (`walked`), or else runs do.
 
 Runs judge events that are fixed before them: see `conformance`.
 """
@@ -18,9 +18,9 @@ import numpy as np
 
 from subnormal.audit.check.function import Function, OverTimeError, all_refused
 from subnormal.audit.check.function import function as audited_function
+from subnormal.audit.check.law.walked import Sampler, require_types, sampler, takes_bits, walked
 from subnormal.audit.check.result import CheckEvidence, LawEvidence, Result
 from subnormal.audit.check.search import search
-from subnormal.audit.check.walked_law import Sampler, require_types, sampler, takes_bits, walked
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict

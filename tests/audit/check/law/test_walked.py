@@ -15,11 +15,10 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Verdict, check
-from subnormal.audit.check import walked_law
 from subnormal.audit.check.document import to_json
+from subnormal.audit.check.law.walked import difference
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import Result, WalkEvidence
-from subnormal.audit.check.walked_law import difference
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -130,7 +129,7 @@ def test_every_input_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.verdict, evidence_of(result).data, evidence_of(result).undecided) == (Verdict.VIOLATED, "1", 0)
     result = of_either(coin, wide, lambda data: HALF, lambda data: HALF)
     assert (evidence_of(result).verdict, result.stage) == (Verdict.UNRESOLVED, "runs")
-    monkeypatch.setattr(walked_law, "CALLS", 30)
+    monkeypatch.setattr("subnormal.audit.check.law.walked.CALLS", 30)
     result = of_either(coin, geometric, lambda data: HALF, halves)
     assert (evidence_of(result).verdict, evidence_of(result).data, result.stage) == (Verdict.UNRESOLVED, "1", "runs")
 
@@ -147,7 +146,7 @@ def test_where_strings_are_too_many_runs_judge() -> None:
 
 
 def test_what_is_not_decided_refutes_nothing_and_runs_follow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walked_law, "CALLS", 30)
+    monkeypatch.setattr("subnormal.audit.check.law.walked.CALLS", 30)
     result = check(geometric, DATA, law=halves, runs=256)
     assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
     assert evidence_of(result).verdict is Verdict.UNRESOLVED
