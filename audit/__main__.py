@@ -46,7 +46,7 @@ class Commands(click.Group):
         return returned
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(version("subnormal"), prog_name="subnormal")
 def main() -> None:
     """Attack and audit differential-privacy mechanisms, down to the last bit.

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, file_mistakes, finite, line_progress, named_folder
+from subnormal.audit.commands.common import (
+    Failure,
+    FiniteRange,
+    file_mistakes,
+    format_option,
+    line_progress,
+    named_folder,
+)
 from subnormal.audit.commands.watched import EndedError, watched
 from subnormal.audit.report import atomic_write
 from subnormal.audit.text import quoted
@@ -42,45 +49,32 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 )
 @click.option("--in", "data_in", metavar="JSON", callback=_json, help="One input, instead of --data and --adjacent.")
 @click.option("--out", "data_out", metavar="JSON", callback=_json, help="Its neighbour.")
-@click.option("--epsilon", type=click.FloatRange(0, 100_000), callback=finite, help="The claimed ε, in nats.")
-@click.option("--delta", type=click.FloatRange(0, 1), callback=finite, help="The claimed δ.  [default: 0]")
-@click.option("--rho", type=click.FloatRange(0), callback=finite, help="The claim is ρ-zCDP.")
-@click.option("--mu", type=click.FloatRange(0), callback=finite, help="The claim is μ-Gaussian DP.")
+@click.option("--epsilon", type=FiniteRange(0, 100_000), help="The claimed ε, in nats.")
+@click.option("--delta", type=FiniteRange(0, 1), help="The claimed δ.  [default: 0]")
+@click.option("--rho", type=FiniteRange(0), help="The claim is ρ-zCDP.")
+@click.option("--mu", type=FiniteRange(0), help="The claim is μ-Gaussian DP.")
 @click.option("--renyi", metavar="ALPHA:EPSILON", help="The claim is a Rényi divergence of this order at most.")
 @click.option("--batch", is_flag=True, help="The function takes (data, runs) and returns as many outcomes.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, 86_400, min_open=True),
-    callback=finite,
+    type=FiniteRange(0, 86_400, min_open=True),
     default=60.0,
-    show_default=True,
     help="Time for the whole check. A call that lasts 20 seconds longer is ended, with exit code 3.",
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(1e-12, 1, max_open=True),
-    callback=finite,
+    type=FiniteRange(1e-12, 1, max_open=True),
     default=1e-6,
-    show_default=True,
     help="The chance that a function that keeps its claim is accused, at the most.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the search.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the search.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, 86_400, min_open=True),
-    callback=finite,
+    type=FiniteRange(0, 86_400, min_open=True),
     default=60.0,
-    show_default=True,
     help="Seconds for one answer of a program.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="Format of standard output, which has nothing else.",
-)
+@format_option("text", "json", "html", help_text="Format of standard output, which has nothing else.")
 @click.option(
     "--report",
     "folder",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subnormal.audit.claims import TOLERANCE
-from subnormal.audit.commands.common import Failure, finite, line_progress, print_line, print_table
+from subnormal.audit.commands.common import Failure, FiniteRange, format_option, line_progress, print_line, print_table
 from subnormal.audit.engine.process_pool import each_of, local
 from subnormal.audit.text import counted, short
 
@@ -33,40 +33,25 @@ EXAMPLES = 100
     "of its own.",
 )
 @click.option("--kind", "names", multiple=True, metavar="KIND", help="Only this kind of claim; may be repeated.")
-@click.option(
-    "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Parameters of each kind."
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0, min_open=True),
-    callback=finite,
-    default=600.0,
-    show_default=True,
-    help="Time for all kinds together.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the parameters.")
+@click.option("--examples", type=click.IntRange(1), default=EXAMPLES, help="Parameters of each kind.")
+@click.option("--seconds", type=FiniteRange(0, min_open=True), default=600.0, help="Time for all kinds together.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the parameters.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 1),
-    callback=finite,
+    type=FiniteRange(0, 1),
     default=TOLERANCE,
-    show_default=True,
     help="Share of the truth that a false answer may miss to be ROUNDED.",
 )
 @click.option(
     "--least-delta",
-    type=click.FloatRange(0, 1, max_open=True),
-    callback=finite,
+    type=FiniteRange(0, 1, max_open=True),
     default=0.0,
-    show_default=True,
     help="No smaller delta is asked for.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Processes of a package.  [default: one for each core]"
 )
-@click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Of the output."
-)
+@format_option("table", "json", help_text="Of the output.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
 def claims(
     function: str | None,

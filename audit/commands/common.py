@@ -45,17 +45,25 @@ def out_option(help_text: str, default: str = "reports") -> Callable[[Any], Any]
         "--out",
         type=click.Path(file_okay=False, path_type=Path),
         default=Path(default),
-        show_default=True,
         callback=named_folder,
         help=help_text,
     )
 
 
-def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """Refuse NaN and infinities, which every comparison of a range lets pass in one direction."""
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a finite number")
-    return value
+class FiniteRange(click.FloatRange):
+    """A finite number in a range. A comparison lets NaN pass, and infinity in one direction."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the number. Raises BadParameter for NaN and infinities, and as click does."""
+        number = super().convert(value, parameter, context)
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a finite number", parameter, context)
+        return number
+
+
+def format_option(*forms: str, help_text: str) -> Callable[[Any], Any]:
+    """Return the option --format of a command, as `form`; the first of the forms is the default."""
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=help_text)
 
 
 def known(find: Callable[[str], object], name: str, option: str) -> None:

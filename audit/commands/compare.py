@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subnormal.audit.commands.common import print_table
+from subnormal.audit.commands.common import format_option, print_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,14 +23,7 @@ REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("old", type=REPORT)
 @click.argument("new", type=REPORT)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown"]),
-    default="text",
-    show_default=True,
-    help="Format of standard output; markdown is for a comment or a job's summary.",
-)
+@format_option("text", "markdown", help_text="Format of standard output; markdown is for a comment or a job's summary.")
 def compare(old: Path, new: Path, form: str) -> None:
     """List the changes from one report.json to another. Exit 0 without changes, 1 with changes.
 

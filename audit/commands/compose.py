@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import file_mistakes, finite, known, out_option, print_table, progress
+from subnormal.audit.commands.common import FiniteRange, file_mistakes, known, out_option, print_table, progress
 from subnormal.audit.commands.composed import composed
 from subnormal.audit.text import at_least, at_most, given
 
@@ -22,27 +22,22 @@ if TYPE_CHECKING:
 RUNS = 1_024
 LINES = 9  # in the table of δ(ε)
 PAGE = "compose.html"
-POSITIVE = click.FloatRange(0, min_open=True)
+POSITIVE = FiniteRange(0, min_open=True)
 
 
 @click.command()
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
 @click.option("--mechanism", metavar="NAME", help="Compose this member's exact laws in the worlds of one --attack.")
-@click.option(
-    "--gaussian", type=POSITIVE, callback=finite, metavar="σ", help="Compose Gaussian noise of this deviation."
-)
+@click.option("--gaussian", type=POSITIVE, metavar="σ", help="Compose Gaussian noise of this deviation.")
 @click.option(
     "--sampling",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    callback=finite,
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     metavar="q",
     help="With --gaussian: a step of DP-SGD, in which a record takes part with this probability.",
 )
-@click.option("--laplace", type=POSITIVE, callback=finite, metavar="SCALE", help="Compose Laplace noise.")
-@click.option(
-    "--truncation", type=click.FloatRange(1), callback=finite, metavar="T", help="With --laplace: noise within ±T."
-)
-@click.option("--response", type=POSITIVE, callback=finite, metavar="ε", help="Compose randomized response.")
+@click.option("--laplace", type=POSITIVE, metavar="SCALE", help="Compose Laplace noise.")
+@click.option("--truncation", type=FiniteRange(1), metavar="T", help="With --laplace: noise within ±T.")
+@click.option("--response", type=POSITIVE, metavar="ε", help="Compose randomized response.")
 @click.option(
     "--file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -50,24 +45,20 @@ POSITIVE = click.FloatRange(0, min_open=True)
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    callback=finite,
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     metavar="α",
     help="With --file, of counts: the probability that a bound is wrong.  [default: 0.05]",
 )
-@click.option("--runs", type=click.IntRange(1, 1 << 30), default=RUNS, show_default=True, help="Runs r.")
+@click.option("--runs", type=click.IntRange(1, 1 << 30), default=RUNS, help="Runs r.")
 @click.option(
     "--delta",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=1e-6,
-    show_default=True,
-    callback=finite,
     help="The δ at which ε is computed.",
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(0, 100_000),
-    callback=finite,
+    type=FiniteRange(0, 100_000),
     metavar="ε",
     help="Also the number of runs that is proved to exceed (ε, δ), at most r of them.",
 )
@@ -76,7 +67,6 @@ POSITIVE = click.FloatRange(0, min_open=True)
     "count",
     type=click.IntRange(8, 1 << 24),
     default=10_000,
-    show_default=True,
     help="More buckets give tighter bounds; bounds are sound with any number.",
 )
 @out_option(f"Folder for {PAGE}, the charts; an earlier one is replaced.")

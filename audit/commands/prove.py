@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, file_mistakes, known, progress
+from subnormal.audit.commands.common import Failure, file_mistakes, format_option, known, progress
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 
 if TYPE_CHECKING:
@@ -62,14 +62,7 @@ def _lines(domain: str) -> Iterator[str]:
 @click.option(
     "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.  [default: one for each core]"
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of standard output.",
-)
+@format_option("text", "json", help_text="Format of standard output.")
 @click.option(
     "--certificate",
     type=click.Path(dir_okay=False, path_type=Path),

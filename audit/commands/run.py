@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
@@ -14,8 +13,10 @@ import click
 from subnormal.audit.commands.checkpoints import open_checkpoint
 from subnormal.audit.commands.common import (
     Failure,
+    FiniteRange,
     audit_progress,
     file_mistakes,
+    format_option,
     known,
     out_option,
     print_lines,
@@ -48,12 +49,6 @@ class Runs(click.IntRange):
         return super().convert(value, parameter, context)
 
 
-def _a_number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is not a number")
-    return value
-
-
 class _Run(click.Command):
     """The command, which tells those who know its former option `--target` what has replaced it."""
 
@@ -74,18 +69,14 @@ class _Run(click.Command):
     "--runs",
     type=Runs(1, 10**12),
     default=100_000,
-    show_default=True,
     help="Runs in each world for each row, also as 1e9, including those for learning an event or fixing bins; "
     "a slow mechanism declares fewer.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed draws the same runs."
-)
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="The same seed draws the same runs.")
 @click.option(
     "--alpha",
-    type=click.FloatRange(1e-12, 1, max_open=True),
+    type=FiniteRange(1e-12, 1, max_open=True),
     show_default=f"{given(ALPHA)}, with --fail-on-violation {given(ALPHA_FAILING)}",
-    callback=_a_number,
     help="Probability that any sampled verdict is a false alarm. The rows share it.",
 )
 @click.option(
@@ -108,14 +99,7 @@ class _Run(click.Command):
     help="Continue from checkpoint.json in that folder, where the same audit was interrupted or killed; "
     "without one, start.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "html", "junit"]),
-    default="text",
-    show_default=True,
-    help="Format of standard output, which has nothing else.",
-)
+@format_option("text", "json", "html", "junit", help_text="Format of standard output, which has nothing else.")
 @click.option(
     "--until-decided",
     is_flag=True,

@@ -100,7 +100,7 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         (["run", "--alpha", "1"], "1.0 is not in the range 1e-12<=x<1"),
         (["run", "--out", "/dev/null/nowhere"], "Error: --out: Not a directory: /dev/null/nowhere"),
         (["run", "--attack", "zero-rounding-refusal", "--mechanism", "exponential-naive-float16"], "--all tries"),
-        (["run", "--alpha", "nan"], "nan is not a number"),
+        (["run", "--alpha", "nan"], "nan is not a finite number"),
         (["run", "--out", ""], "the name of the folder is empty"),
         (["run", "--out", __file__], "is a file"),
         (["frobnicate"], "No such command 'frobnicate'"),
