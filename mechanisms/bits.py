@@ -289,3 +289,9 @@ def scripted_bits(script: str, word_bits: int = 64) -> BitSource:
         raise OutOfBitsError(f"the script has only {len(script)} bits")
 
     return BitSource(run_out, word_bits, (int(script or "0", 2), len(script)))
+
+
+def require_draws(n: int) -> None:
+    """Raise ValueError unless the number of draws is 0 or more."""
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.additive.family import Data, exact_values, require_number, side_by_side
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import NoLawError, Outcomes, Trace
 from subnormal.mechanisms.numerics.grid import Rounding, from_steps, reach, to_steps
@@ -35,8 +35,7 @@ def clamped(noise: Noise, bits: BitSource, n: int, grid: int, center: int, low: 
 
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     released = np.empty(n, dtype=np.int64 if grid >= 0 else np.float64)
     for start in range(0, n, DRAWS_AT_ONCE):  # a part at a time, so that it stays in the cache
         steps = noise.draw(bits, min(DRAWS_AT_ONCE, n - start))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.dp_sgd.accounting import accountant_claim
@@ -51,8 +51,7 @@ def sample(data: Gradients, parameters: DpSgdParameters, bits: BitSource, n: int
 
     Raises ValueError for a negative n, and for data that are no gradients.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     terms = clipped(as_gradients(data), parameters.clip, normal.float_type)
     chosen = poisson(parameters, len(terms), bits, n if parameters.rate < 1 else 1)  # 1: all runs have the same batches
     batch = np.where(np.moveaxis(chosen, 2, 0)[..., np.newaxis], terms[:, np.newaxis, np.newaxis, :], np.float32(0))

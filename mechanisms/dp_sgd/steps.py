@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import NoLawError, Outcomes
 from subnormal.mechanisms.core.outcome_identity import identity
@@ -71,8 +71,7 @@ class Step:
 
         Raises ValueError for a negative n, and for data that are no gradients.
         """
-        if n < 0:
-            raise ValueError(f"n must not be negative, got {n}")
+        require_draws(n)
         columns = self._columns(data, parameters)
         batch = batches.poisson if self.batching == "poisson" else batches.shuffled
         whole = self.batching == "poisson" and parameters.rate == 1  # then all runs have the same batches

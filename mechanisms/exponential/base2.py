@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.validation import Utilities, as_utilities
 from subnormal.mechanisms.exponential import randomized_rounding
@@ -120,8 +120,7 @@ def sample(
     Raises ValueError for a negative n, an unknown sampler, and more utilities than the limits allow.
     Source: Ilvento 2020, Algorithms 1 to 4.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     if sampler not in get_args(Sampler):
         raise ValueError(f"sampler must be one of {', '.join(get_args(Sampler))}, got {sampler!r}")
     vector = clamped(utilities, limits)

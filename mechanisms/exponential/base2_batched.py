@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.validation import as_utilities
 from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.exponential.family import Limits
@@ -39,8 +39,7 @@ def sample(
     Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 4.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     vector, shift, word = as_utilities(utilities), _halvings(eta), _word(eta, limits)
     if vector.dtype.kind == "i" or word > TOTAL_BITS_MAX or len(vector) > limits.max_outcomes:
         return base2.sample(vector, eta, bits, n, limits=limits, rounding_precision=rounding_precision)

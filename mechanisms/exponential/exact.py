@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
@@ -74,8 +74,7 @@ def sample(
     Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
     scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
     weighing = Weighing.of(vector, scale, len(vector) > SMALL)

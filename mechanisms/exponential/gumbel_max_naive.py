@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters, runs_of_words
 from subnormal.mechanisms.numerics.mpfr import power_bounds
-from subnormal.mechanisms.privacy import require_positive
+from subnormal.mechanisms.samplers.float_uniforms import halved_rate
 from subnormal.mechanisms.samplers.float_uniforms import uniform_bits as default_uniform_bits
 
 Floats = NDArray[np.floating[Any]]
@@ -53,12 +53,9 @@ def weights(
     utilities: ArrayLike, epsilon: float, *, sensitivity: float = 1.0, float_type: DTypeLike = np.float64
 ) -> Floats:
     """Return −ε·u/(2Δ) in the float type, shape (outcomes,): what the noise is added to."""
-    vector = as_utilities(utilities)
-    require_positive("epsilon", epsilon)
-    require_positive("sensitivity", sensitivity)
-    kind: Any = np.dtype(float_type).type
+    vector, rate = as_utilities(utilities), halved_rate(epsilon, sensitivity, float_type)
     with np.errstate(over="ignore"):
-        scores: Floats = -kind(epsilon / (2 * sensitivity)) * vector.astype(kind)
+        scores: Floats = -rate * vector.astype(float_type)
     return scores
 
 
@@ -76,8 +73,7 @@ def sample(
 
     Leaks: everything that this project is about. Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     scores = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type)
     width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
     chosen, step = np.empty(n, dtype=np.int64), max(1, PART // len(scores))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Refused, of_member
@@ -21,8 +21,8 @@ from subnormal.mechanisms.core.pair_boxes import Ceiling, PairBox
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters
 from subnormal.mechanisms.exponential.float_ceiling import WeightTable, counts_between, of_counts
-from subnormal.mechanisms.privacy import Claim, require_positive
-from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, running_sums, uniform_bits
+from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, halved_rate, running_sums, uniform_bits
 
 Variant = Literal["plain", "positive", "shifted"]
 
@@ -41,15 +41,11 @@ def weights(
     variant: Variant = "plain",
 ) -> NDArray[np.floating[Any]]:
     """Return e^(−ε·u/(2Δ)) in the float type, shape (outcomes,). `shifted` subtracts the best utility first."""
-    vector = as_utilities(utilities)
-    require_positive("epsilon", epsilon)
-    require_positive("sensitivity", sensitivity)
-    kind: Any = np.dtype(float_type).type
+    vector, rate = as_utilities(utilities), halved_rate(epsilon, sensitivity, float_type)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if variant == "shifted":
             vector = vector - vector.min()
-        rate = kind(epsilon / (2 * sensitivity))
-        result: NDArray[np.floating[Any]] = np.exp(-rate * vector.astype(kind))
+        result: NDArray[np.floating[Any]] = np.exp(-rate * vector.astype(float_type))
     return result
 
 
@@ -67,14 +63,13 @@ def sample(
 
     Raises ValueError for a negative n. Source: Ilvento 2020, Figure 1. Leaks: everything that this project is about.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     weight = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type, variant=variant)
     if variant == "positive" and not (weight > 0).all():
         return [NOT_POSITIVE] * n
     width = uniform_bits(float_type)
     uniforms = np.ldexp(bits.words(n, width).astype(np.float64), -width)
-    sums = running_sums(weight).astype(np.float64)  # widening is exact, so the comparisons are those of the type
+    sums = running_sums(weight)
     chosen = np.searchsorted(sums, uniforms, side="right")
     if n and chosen.max() == len(sums):
         return [FELL_OFF if index == len(sums) else index for index in chosen.tolist()]
@@ -97,7 +92,7 @@ def law(
     if variant == "positive" and not (weight > 0).all():
         return exact_law([NOT_POSITIVE], [1], [1], 1)
     width = uniform_bits(float_type)
-    below = np.ceil(np.ldexp(running_sums(weight).astype(np.float64), width)).astype(np.int64)
+    below = np.ceil(np.ldexp(running_sums(weight), width)).astype(np.int64)
     atoms: Sequence[int | Refused] = range(len(below))
     fallen = (1 << width) - int(below[-1])
     if fallen:

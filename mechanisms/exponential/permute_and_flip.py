@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
@@ -41,8 +41,7 @@ def sample(utilities: ArrayLike, eta: Eta, bits: BitSource, n: int) -> NDArray[n
     Integer utilities; 2Δη|2-DP. Leaks: bits consumed, by rejections that tell a little about how many coins were heads.
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     vector = as_integers(utilities)
     coins = _Coins.of(vector, eta, bits.word_bits)
     chosen, step = np.empty(n, dtype=np.int64), max(1, PART // len(vector))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
 from subnormal.mechanisms.additive.float_sums import released
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.privacy import require_positive
@@ -30,8 +30,7 @@ def sample(value: ArrayLike, sigma: float, bits: BitSource, n: int, *, normal: F
     Coordinates take the normals of a word in order; those of the last word that are left over are discarded.
     Raises ValueError for a negative n, and for a σ that is not positive and finite.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     require_positive("sigma", sigma)
     vector = np.asarray(value)
     each = -(-vector.size // normal.normals)  # words a draw

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim
 from subnormal.mechanisms.additive.float_sums import released
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.privacy import require_positive
 
@@ -96,8 +96,7 @@ def sample(
 
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     require_positive("sigma", sigma)
     vector = np.asarray(value, dtype=float_type)
     each = (vector.size + 1) // 2  # pairs a draw

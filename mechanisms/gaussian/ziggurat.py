@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
 from subnormal.mechanisms.additive.float_sums import released
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.numerics.bisection import least_holding
@@ -145,8 +145,7 @@ def sample(value: ArrayLike, sigma: float, bits: BitSource, n: int, *, tables: Z
 
     Raises ValueError for a negative n, and for a σ that is not positive and finite. Leaks: rejections.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     require_positive("sigma", sigma)
     vector = np.asarray(value)
     return noisy(vector, sigma, tables.draw(bits, n * vector.size).reshape(n, *vector.shape), "float32")

@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim, require_number
 from subnormal.mechanisms.additive.float_sums import released
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
@@ -55,8 +55,7 @@ def noise(scale: Fraction, bits: BitSource, n: int, float_type: DTypeLike = np.f
     Ties have probability 0. What would round to 2^(largest exponent + 1) or more is ±∞, as IEEE 754 has it. Raises
     ValueError for a negative n and for a scale that is not positive.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     if scale <= 0:
         raise ValueError(f"scale must be positive, got {scale}")
     digits, last = float_format(float_type)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim, require_number
 from subnormal.mechanisms.additive.float_sums import released
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.outcome_identity import places
@@ -106,8 +106,7 @@ def sample(
 
     Raises ValueError for a scale that is 0 or infinite in the type. Leaks: everything that this project is about.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     width = _checked(scale, float_type, uniform_bits)
     vector = np.asarray(value, dtype=float_type)
     index = bits.words(n * vector.size, width + 1).astype(np.int64)

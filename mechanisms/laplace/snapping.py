@@ -30,7 +30,7 @@ from subnormal.mechanisms.additive.family import (
     require_number,
     side_by_side,
 )
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Refused
 from subnormal.mechanisms.laplace.snapping_bounds import BINARY64, Floats, Snapping, loss_bound, scale_for
@@ -47,8 +47,7 @@ def sample(value: Fraction, mechanism: Snapping, bits: BitSource, n: int) -> Flo
     binary64 logarithms decide nearly every outcome; those within the error of a boundary get theirs from MPFR. Raises
     ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     p, centre = mechanism.precision, mechanism.clamped(value)
     fields = bits.words(n, p).astype(np.int64)  # S, and the p − 1 bits of the significand behind its leading one
     signs = np.where(fields >> (p - 1), -1.0, 1.0)

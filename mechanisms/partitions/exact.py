@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
@@ -51,8 +51,7 @@ def sample(
     Raises ValueError for a negative n.
     Source: Blocki, Datta, Bonneau 2016, Section IV, for the dynamic program; the sampling is inverse transform.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     problem = as_problem(data, lower, upper)
     table = sums(eta, *problem)
     chosen = np.empty((len(problem[0]), n), dtype=np.int64)

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.partitions.family import Frequencies, PartitionParameters, as_problem, atoms_between
-from subnormal.mechanisms.privacy import require_positive
-from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, running_sums, uniform_bits
+from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, halved_rate, running_sums, uniform_bits
 
 Weights = list[NDArray[np.floating[Any]]]  # of each row, for y_i = L_i, …, U_i
 
@@ -33,16 +32,13 @@ def weights(
     float_type: DTypeLike = np.float64,
 ) -> Weights:
     """Return e^(−ε·|Q − x_i|/(2Δ)) times the sum of what may follow y_i = Q, in the float type, of every row."""
-    require_positive("epsilon", epsilon)
-    require_positive("sensitivity", sensitivity)
-    frequencies, low, high = as_problem(data, lower, upper)
-    kind: Any = np.dtype(float_type).type
+    rate, (frequencies, low, high) = halved_rate(epsilon, sensitivity, float_type), as_problem(data, lower, upper)
     found: Weights = []
-    sums, first = np.ones(1, dtype=kind), 0
+    sums, first = np.ones(1, dtype=float_type), 0
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for count, least, most in zip(*(one[::-1].tolist() for one in (frequencies, low, high)), strict=True):
             values = np.arange(least, most + 1)
-            slope = np.exp(-kind(epsilon / (2 * sensitivity)) * np.abs(values - count).astype(kind))
+            slope = np.exp(-rate * np.abs(values - count).astype(float_type))
             found.append(slope * sums.take(values - first, mode="clip"))
             sums, first = np.cumsum(found[-1]), least
     return found[::-1]
@@ -51,7 +47,7 @@ def weights(
 def counts(weight: NDArray[np.floating[Any]], width: int) -> NDArray[np.int64]:
     """Return how many of the 2^width uniforms lead to each cell of a row, and last how many lie beyond them all."""
     with np.errstate(under="ignore"):
-        below = np.ceil(np.ldexp(running_sums(weight).astype(np.float64), width)).astype(np.int64)
+        below = np.ceil(np.ldexp(running_sums(weight), width)).astype(np.int64)
     return np.diff(below, prepend=0, append=1 << width)
 
 
@@ -70,8 +66,7 @@ def sample(
 
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     _, low, high = as_problem(data, lower, upper)
     options: dict[str, Any] = {"lower": lower, "upper": upper, "sensitivity": sensitivity, "float_type": float_type}
     rows = weights(data, epsilon, **options)
@@ -84,7 +79,7 @@ def sample(
         for end in np.unique(last).tolist():
             here = last == end
             with np.errstate(under="ignore"):
-                sums = running_sums(weight[: end + 1]).astype(np.float64)
+                sums = running_sums(weight[: end + 1])
             cell = np.searchsorted(sums, uniforms[here], side="right")
             fallen[here] |= cell > end
             chosen[here, row] = low[row] + np.minimum(cell, end)

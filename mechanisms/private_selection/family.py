@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import Domain, box, by_moves, moves_within, options_text
 from subnormal.mechanisms.core.law import Law, exact_law, integers
 from subnormal.mechanisms.core.mechanism import Family, NoLawError
@@ -100,8 +100,7 @@ def sample(
     noisy(candidate, m) draws m noisy scores. stop is a dyadic. The number of steps does not depend on the data.
     Raises ValueError for a negative n, and for a stop that is no multiple of 2^−64.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     width = stop.denominator.bit_length() - 1
     if stop.denominator != 1 << width or stop.denominator > STOP_UNITS:
         raise ValueError(f"stop must be a multiple of 2^-64, got {stop}")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
@@ -82,8 +82,7 @@ def sample(
     consumed tell whether the report is true, besides everything that this project is about. Raises ValueError for a
     negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     require_category(category, categories)
     width, below = uniform_bits(float_type), threshold(epsilon, categories, float_type)
     reports = np.full(n, category, dtype=np.int64)

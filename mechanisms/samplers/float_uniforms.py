@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.privacy import require_positive
 
 FELL_OFF = Refused("IndexError: the uniform lies beyond the last running sum")
 
@@ -17,9 +18,21 @@ def uniform_bits(float_type: DTypeLike) -> int:
     return np.finfo(np.dtype(float_type).type).nmant + 1
 
 
-def running_sums(weight: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Return (w_1+…+w_i)/T in the weights' own type. A total of 0 or ∞ makes sums that no uniform is below: 0."""
+def halved_rate(epsilon: float, sensitivity: float, float_type: DTypeLike) -> Any:
+    """Return ε/(2Δ), rounded to the float type. Raises ValueError unless both are positive and finite."""
+    require_positive("epsilon", epsilon)
+    require_positive("sensitivity", sensitivity)
+    kind: Any = np.dtype(float_type).type
+    with np.errstate(over="ignore"):
+        return kind(epsilon / (2 * sensitivity))
+
+
+def running_sums(weight: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return (w_1+…+w_i)/T, computed in the weights' own type and widened, which is exact: comparisons are the type's.
+
+    A total of 0 or ∞ makes sums that no uniform is below: 0.
+    """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         sums = np.cumsum(weight)
         sums /= sums[-1]
-    return np.where(np.isnan(sums), sums.dtype.type(0), sums)
+    return np.where(np.isnan(sums), 0.0, sums.astype(np.float64))

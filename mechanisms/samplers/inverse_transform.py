@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 
 GUIDE_BITS = 16  # of U: what the guide table is looked up by
 DRAWS_AT_ONCE = 1 << 15  # draws decided at a time, so that they stay in the cache
@@ -89,8 +89,7 @@ class Table:
         A single draw takes the same search whatever it is. Of many, those near a boundary are looked up apart. Raises
         ValueError for a negative n.
         """
-        if n < 0:
-            raise ValueError(f"n must not be negative, got {n}")
+        require_draws(n)
         if n == 1:  # without the guide, whose gaps would tell
             return np.array([settle(self.bounds, bits, bits.take(bits.word_bits))], dtype=np.int64)
         drawn = np.empty(n, dtype=np.int64)

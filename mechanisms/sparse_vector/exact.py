@@ -31,7 +31,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.core.validation import epsilon_claim
@@ -107,8 +107,7 @@ def codes(queries: Sequence[int], setting: Setting, bits: BitSource, n: int) -> 
 
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     lazy = lazy_threshold(setting.answer_rate, setting.clamp + setting.offsets[-1])
     code_of_level = np.array([BELOW, *setting.offsets])
     noise = discrete_laplace.laplace(setting.threshold_rate).draw(bits, n)

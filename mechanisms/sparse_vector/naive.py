@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.additive.family import as_fractions
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.validation import epsilon_claim
@@ -42,8 +42,7 @@ def sample(data: Queries, parameters: SparseVectorParameters, bits: BitSource, n
 
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     threshold_scale, answer_scale = scales(parameters)
     noisy = float(parameters.threshold) + laplace_naive.sample(0.0, threshold_scale, bits, n)
 

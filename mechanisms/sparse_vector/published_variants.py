@@ -27,7 +27,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.core.validation import epsilon_claim
@@ -120,8 +120,7 @@ def sample(
 
     Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     of_threshold, of_answers = variant.noises(parameters)
 
     def answer(noisy: NDArray[np.int64], query: int) -> NDArray[np.int64]:

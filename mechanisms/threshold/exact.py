@@ -17,7 +17,7 @@ from functools import lru_cache
 from math import ceil, floor, lcm
 from typing import Any
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import PERMUTATION
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
@@ -45,8 +45,7 @@ def sample(data: Data, parameters: ThresholdParameters, bits: BitSource, n: int)
     >>> sample({"London": 71, "Ely": 1}, parameters, seeded_bits(1), 2)
     [(('London', 67),), (('London', 72),)]
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     keys = sorted(data)
     values = vector([data[key] for key in keys], parameters)
     sign = 1 if parameters.threshold > 0 else -1  # noise is symmetric: minus the values keep what is at least −T

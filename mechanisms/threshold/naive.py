@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
@@ -71,8 +71,7 @@ def sample(
     """Return n releases, each the sorted items of what passes. Integers are released rounded, saturated at their type's
     limits. Raises ValueError for a negative n.
     """
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    require_draws(n)
     keys = sorted(data)
     values = np.array([data[key] for key in keys], dtype=float_type)
     outcomes: list[Released] = []
