@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from subnormal.audit.check.replay.readable import READABLE_MAX, Number, releases
+from subnormal.audit.check.replay.readable import READABLE_MAX, Number, moving, releases
 from subnormal.audit.check.replay.recorder import Call, Recorder, Run
 from subnormal.mechanisms.core.outcome_identity import identity
 
@@ -49,13 +49,13 @@ def countable(recorder: Recorder, pair: Pair, first: Run, second: Run) -> set[Nu
             if any(run.difference for run in runs) or identity(runs[0].outcome) != identity(runs[1].outcome):
                 return set()
             for run, (_, base) in zip(runs, bases, strict=True):
-                certain -= _moved(run, base)
+                certain -= moving(run, base)
     return certain
 
 
 def is_repeated(run: Run, base: Run) -> bool:
     """Return whether a replay of the same input is the same in all that is known of it."""
-    return run.difference is None and identity(run.outcome) == identity(base.outcome) and not _moved(run, base)
+    return run.difference is None and identity(run.outcome) == identity(base.outcome) and not moving(run, base)
 
 
 def _is_released_once(call: Call) -> bool:
@@ -63,13 +63,3 @@ def _is_released_once(call: Call) -> bool:
     if call.primitive.where is None or not call.is_added_as_drawn():
         return False
     return not call.releases or sorted(release.place for release in call.releases) == list(range(len(call.locations)))
-
-
-def _moved(run: Run, base: Run) -> set[Number]:
-    """Return the releases of a run whose noise lies elsewhere, or has another scale, than before."""
-    now, before = releases(run), releases(base)
-    return {
-        number
-        for number, one in before.items()
-        if number not in now or (one.location, one.scale) != (now[number].location, now[number].scale)
-    }

@@ -5,7 +5,8 @@ that never falls, or never rises, as the release grows. Where it jumps, at one t
 an event on the outcome is an event on the release. What lies on either side has to be the same for both inputs, because
 a function may compare its release with data once more: then the threshold is another one in each world, and none is
 found here. An absolute value or a remainder hides the sign, and a clamp the tails. Where the outcome hides some noise,
-no release counts: what it decides in rare cases cannot be seen on a few runs.
+no release counts: what it decides in rare cases cannot be seen on a few runs. As in `countable`, no release counts
+where there is other noise at a value that is looked at, and none that lies elsewhere then.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def readable(recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], m
     for one, release in every.items():
         windows = _windows(moved[one], point) if one in moved else _tails(release.location, release.location, release)
         close = _close(release, again[one], windows) if one in together else []
-        seen[one] = _Seen.of(recorder, pair, runs[0], one, windows, close)
+        seen[one] = _Seen.of(recorder, pair, runs, one, windows, close)
     thresholds: dict[Number, tuple[Interval, ...]] = {}
     fine: list[Number] = []
     for one, shown in seen.items():
@@ -91,7 +92,10 @@ def readable(recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], m
             return Readable({}, ())
         if one in together and every[one].scale == again[one].scale and any(map(shown.is_fine, parts)):
             fine.append(one)
-    return Readable(thresholds, tuple(fine))
+    if any(shown.differs for shown in seen.values()):
+        return Readable({}, ())
+    elsewhere = set[Number]().union(*(shown.moving for shown in seen.values()))
+    return Readable(thresholds, tuple(fine)).among(every.keys() - elsewhere)
 
 
 @dataclass(slots=True)
@@ -99,32 +103,35 @@ class _Seen:
     """What is seen of one release: the outcomes of both inputs, as leaves, at some of its values.
 
     touched: the parts of an outcome that change with it. monotone: those of them that never fall, or never rise.
-    windows: pairs of values between which a threshold is sought. close: pairs of close values.
+    windows: pairs of values between which a threshold is sought. close: pairs of close values. differs: whether the
+    noise was another at one of the values. moving: the releases that lay elsewhere at one of them.
     """
 
     recorder: Recorder
     pair: tuple[Any, Any]
-    first: Run
+    runs: tuple[Run, Run]
     one: Number
     windows: list[Interval]
     close: list[Interval]
     leaves: dict[tuple[int, float], Leaves]
     touched: set[Path]
     monotone: set[Path]
+    moving: set[Number]
+    differs: bool = False
 
     @classmethod
     def of(
         cls,
         recorder: Recorder,
         pair: tuple[Any, Any],
-        first: Run,
+        runs: tuple[Run, Run],
         one: Number,
         windows: list[Interval],
         close: list[Interval],
     ) -> _Seen:
         """Look at the ends of the windows and of the close pairs."""
-        seen = cls(recorder, pair, first, one, windows, close, {}, set(), set())
-        released = releases(first)[one].released
+        seen = cls(recorder, pair, runs, one, windows, close, {}, set(), set(), set())
+        released = releases(runs[0])[one].released
         values = sorted({released, *(end for ends in (*windows, *close) for end in ends)})
         parts = {path for world in (0, 1) for path in seen.at(world, released)}
         for path in parts:
@@ -139,8 +146,11 @@ class _Seen:
         """Return the parts of a world's outcome where the release has this value."""
         known = self.leaves.get((world, value))
         if known is None:
-            shift = value - releases(self.first)[self.one].released
-            run = self.recorder.run(self.pair[world], self.first, shifts={self.one: shift})
+            first = self.runs[0]
+            shift = value - releases(first)[self.one].released
+            run = self.recorder.run(self.pair[world], first, shifts={self.one: shift})
+            self.differs |= run.difference is not None
+            self.moving |= moving(run, self.runs[world])
             known = self.leaves[world, value] = leaves(run.outcome)
         return known
 
@@ -154,7 +164,7 @@ class _Seen:
 
     def threshold(self, paths: Iterable[Path], window: Interval) -> Interval | None:
         """Return an interval within the window in which a part jumps, from one value to another, in both worlds."""
-        scale = releases(self.first)[self.one].scale
+        scale = releases(self.runs[0])[self.one].scale
         for path in paths:
             if not self.jumps(path, window):
                 continue
@@ -178,6 +188,16 @@ class _Seen:
 def releases(run: Run) -> dict[Number, Release]:
     """Return the releases of a run by their numbers."""
     return {(place, number): one for place, call in enumerate(run.calls) for number, one in enumerate(call.located())}
+
+
+def moving(run: Run, base: Run) -> set[Number]:
+    """Return the releases of a run whose noise lies elsewhere, or has another scale, than before."""
+    now, before = releases(run), releases(base)
+    return {
+        number
+        for number, one in before.items()
+        if number not in now or (one.location, one.scale) != (now[number].location, now[number].scale)
+    }
 
 
 def _counted_together(moved: Losses, point: Claim) -> tuple[Number, ...]:

@@ -249,6 +249,26 @@ def test_gaussian_releases_count_together_where_both_inputs_show_them_alike() ->
     assert not convicts(lambda x: [away_at_the_best_threshold(x), away_at_the_best_threshold(x)], claim)
 
 
+def other_noise_in_a_window(x: float) -> bool:
+    """The loss is 0.50: ln (0.184 + 0.1·0.816) / (0.068 + 0.1·0.932), and not 1, that of a threshold at −1."""
+    noisy = x + np.random.laplace()
+    return random.random() < 0.9 if -1 < noisy < 20 else noisy >= 20
+
+
+def elsewhere_in_a_window(x: float) -> list[float]:
+    """δ(1) is 0.116, the probability of 0.184 below −1 times 1 − e^−1, and not the 0.39 of the second release alone."""
+    first = x + np.random.laplace()
+    return [first, (0.0 if -1 < first < 20 else x) + np.random.laplace(0, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("function", "claim"), [(other_noise_in_a_window, Claim(0.7)), (elsewhere_in_a_window, Claim(1.0, 0.3))]
+)
+def test_noise_is_the_same_wherever_a_release_is_looked_at(function: Callable[[Any], Any], claim: AnyClaim) -> None:
+    """With another value of the release there is other noise, or it lies elsewhere."""
+    assert not any(one is not None and one.evidence for one in replays(function, claim, (0.0, 1.0), range(10)))
+
+
 def steps_of_the_noise(x: float) -> int:
     """The outcome differs between the inputs for noise in [−3 − x, −3] only, whose probability is at most 0.0045·x."""
     noisy = x + random.gauss(0, 1.0)
