@@ -130,14 +130,14 @@ class Recorder:
         result, origin = draw(), None
         if run.first is not None and len(run.calls) < len(run.first.calls):
             origin = run.first.calls[len(run.calls)]
-            if origin.primitive is primitive and _shape(origin.result) == _shape(result):
+            if origin.primitive is primitive and _shape(primitive, origin.result) == _shape(primitive, result):
                 result = origin.result
             else:
                 origin = None
         locations = scales = np.zeros(0)
         if primitive.where is not None:
             locations, scales = (
-                np.broadcast_to(np.asarray(one, dtype=np.float64), _shape(result)).ravel()
+                np.broadcast_to(np.asarray(one, dtype=np.float64), _shape(primitive, result)).ravel()
                 for one in primitive.where(*arguments, **options)
             )
         call = Call(len(run.calls), primitive, _site(), locations, scales, result, run, origin)
@@ -195,7 +195,7 @@ def _other_draws(first: Run, run: Run, one: Call | None, other: Call | None) -> 
         return depends("the kind of noise", kinds, (one, other))
     for primitive in last | other_last:
         number, other_number = (
-            sum(math.prod(_shape(call.result)) for call in both.calls if call.primitive is primitive)
+            sum(math.prod(_shape(primitive, call.result)) for call in both.calls if call.primitive is primitive)
             for both in (first, run)
         )
         if number != other_number:
@@ -204,9 +204,13 @@ def _other_draws(first: Run, run: Run, one: Call | None, other: Call | None) -> 
     return depends("the order of draws", kinds, (one, other))
 
 
-def _shape(result: Any) -> tuple[int, ...]:
-    """Return the shape of what a primitive returns: an array, a list, or anything else, which is one value."""
-    return result.shape if isinstance(result, np.ndarray) else (len(result),) if isinstance(result, list) else ()
+def _shape(primitive: Primitive, result: Any) -> tuple[int, ...]:
+    """Return the shape of what a primitive returns: an array, a list, bytes, or anything else, which is one value."""
+    if primitive.name == "choice" and not primitive.holder.startswith("numpy"):  # one element, which may be a list
+        return ()
+    if isinstance(result, np.ndarray):
+        return np.shape(result)
+    return (len(result),) if type(result) in (list, bytes) else ()
 
 
 def _site() -> str:
