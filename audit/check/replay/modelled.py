@@ -104,8 +104,8 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
                 scales = short(one.scale), short(other.scale)
                 notes.setdefault(depends(f"the scale of {call.primitive}", scales, (call, other_call)))
             scale, moved = max(one.scale, other.scale), _distance(one.location, other.location)
-            if moved > 0:
-                loss = moved / scale if scale > 0 else math.inf
+            loss = moved / scale if scale > 0 else math.inf if moved > 0 else 0.0
+            if loss > 0:  # it is 0 below an infinite scale, and where it underflows
                 kind = call.primitive.kind
                 losses[place, number] = ModelledLoss(
                     str(call.primitive), kind, call.site, one.location, other.location, scale, loss

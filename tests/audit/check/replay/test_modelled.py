@@ -106,6 +106,20 @@ def test_what_rounding_makes_of_a_location_is_no_loss() -> None:
     assert shown(function, pair=pair).loss == 0
 
 
+@pytest.mark.parametrize(("moved", "scale"), [(1.0, math.inf), (5e-324, 1e308), (1e-300, 1e10)])
+@pytest.mark.parametrize("draw", [random.gauss, np.random.laplace])
+def test_noise_that_hides_all_of_what_moves_has_no_loss(
+    moved: float, scale: float, draw: Callable[[float, float], float]
+) -> None:
+    def both(records: list[float]) -> tuple[float, float]:
+        return draw(records[0] * moved, scale), draw(records[0], 1.0)
+
+    for claim, broken in ((Claim(0.5), math.isfinite(scale)), (Claim(1.5, 0.1), False)):
+        seen = shown(both, claim, ([0.0], [1.0]))
+        assert seen.loss == pytest.approx(1.0)
+        assert (seen.evidence is not None) is broken
+
+
 def test_noise_whose_scale_depends_on_the_data_is_a_note_and_each_world_has_its_own() -> None:
     def function(x: list[float]) -> float:
         return sum(x) + laplace(1.0 + x[2])
