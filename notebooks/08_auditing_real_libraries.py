@@ -477,7 +477,7 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 #     return np.ldexp(np.rint(np.ldexp(release(data, runs), 40)), -40)
 #
 #
-# print(subnormal.check(rounded, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA))
+# print(subnormal.check(rounded, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=2, alpha=ALPHA))
 # print(f"numpy's Laplace noise ends at {52 * np.log(2):.4f} scales")
 # ```
 #

@@ -284,5 +284,5 @@ def test_opendp_on_integers_of_32_bits_is_not_accused() -> None:
     assert installed(library("opendp-laplace").package)
     domain = st.integers(-(1 << 31), (1 << 31) - 1)
     claim = Claim(1.0)
-    found = check(opendp_integers, domain, within(1), claim, batch=True, seconds=12, runs=20_000, alpha=ALPHA)
+    found = check(opendp_integers, domain, within(1), claim, batch=True, seconds=4, runs=20_000, alpha=ALPHA)
     assert found.verdict is Verdict.NOT_REFUTED
