@@ -45,14 +45,14 @@ def sample(
         return base2.sample(vector, eta, bits, n, limits=limits, rounding_precision=rounding_precision)
     clamped = np.clip(vector, limits.utility_min, limits.utility_max)
     down = np.int64(1) << (shift * (limits.utility_max - np.floor(clamped).astype(np.int64)))
-    up = down >> np.int64(shift)  # an integer is never rounded up
+    loss = down - (down >> np.int64(shift))  # of a weight that is rounded up; an integer never is
     threshold = randomized_rounding.thresholds(clamped, rounding_precision)
     batch = max(1, BATCH // len(vector))
     chosen = np.empty(n, dtype=np.int64)
     for start in range(0, n, batch):
         size = min(batch, n - start)
         drawn = _fields(bits, size * len(vector), rounding_precision).reshape(size, len(vector))
-        sums = np.cumsum(np.where(drawn < threshold.astype(drawn.dtype), up, down), axis=1)
+        sums = np.cumsum(down - loss * (drawn < threshold.astype(drawn.dtype)), axis=1)
         points = uniform_below(sums[:, -1], word, bits)
         chosen[start : start + size] = np.count_nonzero(sums <= points[:, np.newaxis], axis=1)
     return chosen

@@ -142,7 +142,7 @@ LAPLACE = _member("opendp-laplace", "laplace", _laplace, laplace_claim, runs=up_
 GEOMETRIC = _member("opendp-geometric", "laplace", _geometric, laplace_claim, runs=up_to(20_000), takes=takes_integers)
 GAUSSIAN = _member("opendp-gaussian", "gaussian", _gaussian, gaussian_claim, runs=up_to(5_000), takes=takes_numbers)
 NOISY_MAX = _member(
-    "opendp-noisy-max", "exponential", _noisy_max, epsilon_claim, runs=up_to(DRAWS, 10), takes=takes_utilities
+    "opendp-noisy-max", "exponential", _noisy_max, epsilon_claim, runs=up_to(DRAWS, 28), takes=takes_utilities
 )
 THRESHOLD = _member(
     "opendp-threshold", "threshold", _threshold, _threshold_claim, runs=up_to(20_000, 1), takes=_takes_mapping
