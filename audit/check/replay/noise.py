@@ -7,7 +7,7 @@ divided by a number, or negated, stays noise, of another scale. Any other use ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,8 +30,13 @@ def _plain(one: Any) -> Any:
 class Call(Protocol):
     """One call of a primitive."""
 
-    def release(self, place: int, location: float, factor: float, released: float) -> float:
-        """Note a release of the noise at a place of the call's result, and return what is released."""
+    is_overwritten: bool
+
+    def release(self, place: int, location: float, factor: float, noise: float, released: float) -> float:
+        """Note a release of the noise at a place of the call's result, and return what is released.
+
+        noise: as it is added. It should be the number at that place times the factor.
+        """
 
 
 class NoiseNumber(float):
@@ -49,7 +54,8 @@ class NoiseNumber(float):
         return noise
 
     def _released(self, location: Any, released: Any, sign: float = 1.0) -> Any:
-        return type(released)(self.call.release(self.place, float(location), sign * self.factor, float(released)))
+        number = self.call.release(self.place, float(location), sign * self.factor, sign * float(self), float(released))
+        return type(released)(number)
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
@@ -135,17 +141,18 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
             options["out"] = tuple(one.view(np.ndarray) if isinstance(one, NoiseArray) else one for one in outputs)
         located = None if options.keys() - {"out"} else self._location(ufunc, method, inputs)  # `where` leaves some out
         before = None if located is None else np.array(located, dtype=np.float64)
+        noise = self.view(np.ndarray).copy()  # as it is before the result is written over it
         result = getattr(ufunc, method)(*plain, **options)
         if np.shape(result) != self.shape or not hasattr(self, "call"):
             return result
         if before is not None:
             sign = -1.0 if ufunc is np.subtract and inputs[1] is self else 1.0
-            released = self._released(before, np.asarray(result), sign)
+            released = self._released(before, noise, np.asarray(result), sign)
             if outputs:
                 options["out"][0][...] = released
                 return outputs[0]
             return released
-        scaled = self._factor(ufunc, method, inputs)
+        scaled = None if options.keys() - {"out"} else self._factor(ufunc, method, inputs)
         if scaled is None:
             return result
         if outputs and outputs[0] is self:
@@ -153,10 +160,18 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
             return self
         return NoiseArray.of(result, self.call, self.places, self.factors * scaled)
 
-    def is_as_drawn(self, drawn: NDArray[Any]) -> bool:
-        """Return whether the numbers are the drawn ones times their factors: nothing else has been written here."""
-        expected = drawn.ravel()[self.places] * self.factors
-        return bool(np.allclose(self.view(np.ndarray), expected, rtol=1e-9, atol=0.0, equal_nan=True))
+    def sort(self, *arguments: Any, **options: Any) -> None:
+        """Sort in place: each number has the value of another then, even where the order happens to stay."""
+        self._rearranged(np.ndarray.sort, arguments, options)
+
+    def partition(self, *arguments: Any, **options: Any) -> None:
+        """Sort in part, in place, as `sort`."""
+        self._rearranged(np.ndarray.partition, arguments, options)
+
+    def _rearranged(self, rearrange: Callable[..., None], arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        rearrange(self.view(np.ndarray), *arguments, **options)
+        if hasattr(self, "call"):
+            self.call.is_overwritten = True
 
     def _location(self, ufunc: Any, method: str, inputs: tuple[Any, ...]) -> Any:
         if method != "__call__" or ufunc not in (np.add, np.subtract) or not _is_one_noise(inputs):
@@ -176,11 +191,12 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
             return 1 / np.asarray(inputs[1], dtype=np.float64)
         return None
 
-    def _released(self, location: NDArray[np.float64], result: NDArray[Any], sign: float) -> NDArray[np.float64]:
-        entries = zip(self.places.flat, location.flat, (sign * self.factors).flat, result.flat, strict=True)
-        released = [
-            self.call.release(int(place), float(at), float(factor), float(one)) for place, at, factor, one in entries
-        ]
+    def _released(
+        self, location: NDArray[np.float64], noise: NDArray[np.float64], result: NDArray[Any], sign: float
+    ) -> NDArray[np.float64]:
+        each = self.places, location, sign * self.factors, sign * noise, result
+        entries = zip(*(one.flat for one in each), strict=True)
+        released = [self.call.release(int(place), *map(float, numbers)) for place, *numbers in entries]
         return np.array(released, dtype=np.float64).reshape(self.shape)
 
     def __getitem__(self, key: Any) -> Any:

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.replay.noise import NoiseArray, remembered
+from subnormal.audit.check.replay.noise import remembered
 from subnormal.audit.check.replay.primitives import Primitive
+
+SAME = 1e-9  # relative: what the rounding of factors makes of noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Call:
     """One call of a primitive in one run.
 
     number: its place among the calls of the run. locations, scales: of each number of its result, flat. origin: the
-    call of the first run that it replays. noise: what the function was given.
+    call of the first run that it replays. given: the numbers that the function was given, flat. is_overwritten:
+    whether anything else than these numbers times their factors was released, because the function wrote over them.
     """
 
     number: int
@@ -54,7 +57,8 @@ class Call:
     run: Run
     origin: Call | None
     releases: list[Release] = field(default_factory=list)
-    noise: Any = None
+    given: Sequence[float] = ()
+    is_overwritten: bool = False
 
     def located(self) -> Sequence[Release]:
         """Return the releases; where the result was added to nothing, its numbers as they came, if they say where."""
@@ -69,11 +73,13 @@ class Call:
         return [release.place for release in self.releases]
 
     def is_added_as_drawn(self) -> bool:
-        """Return whether the noise that was added to something has been written to by nothing but its factors."""
-        return not (self.releases and isinstance(self.noise, NoiseArray)) or self.noise.is_as_drawn(self.result)
+        """Return whether all that has been released is what was drawn, times known factors."""
+        return not self.is_overwritten
 
-    def release(self, place: int, location: float, factor: float, released: float) -> float:
+    def release(self, place: int, location: float, factor: float, noise: float, released: float) -> float:
         """Note a release, and return what is released: in a replay what was in the first run, or as it is shifted."""
+        if not math.isclose(noise, self.given[place] * factor, rel_tol=SAME):
+            self.is_overwritten = True
         number, known = len(self.releases), self.origin.releases if self.origin is not None else []
         if number < len(known) and known[number].place == place:
             released = known[number].released + self.run.shifts.get((self.number, number), 0.0)
@@ -145,8 +151,10 @@ class Recorder:
         drawn = result if origin is None or primitive.where is None else self._shifted(run, call, origin)
         if isinstance(drawn, np.ndarray | list):  # the function may write into what it is given
             drawn = drawn.copy()
-        call.noise = drawn if primitive.where is None else remembered(drawn, call)
-        return call.noise
+        if primitive.where is None:
+            return drawn
+        call.given = np.asarray(drawn, dtype=np.float64).ravel().tolist()
+        return remembered(drawn, call)
 
     @staticmethod
     def _shifted(run: Run, call: Call, origin: Call) -> Any:
@@ -182,7 +190,8 @@ def _difference(first: Run, run: Run) -> str | None:
     for one, other in zip_longest(first.calls, run.calls):
         if one is None or other is None or other.origin is None:
             return _other_draws(first, run, one, other)
-        if other.places() != one.places()[: len(other.releases)]:  # a release that is left out has no other value
+        # a release that is left out has no other value; one that is overwritten is no longer the noise that it was
+        if other.places() != one.places()[: len(other.releases)] or other.is_overwritten != one.is_overwritten:
             return depends("the use of noise", (one.primitive, other.primitive), (one, other))
     return None
 

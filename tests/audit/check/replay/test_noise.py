@@ -18,8 +18,9 @@ class Recorded:
     """A call that notes releases as (place, location, factor, released), and releases a number that no sum gives."""
 
     releases: list[tuple[int, float, float, float]] = field(default_factory=list)
+    is_overwritten: bool = False
 
-    def release(self, place: int, location: float, factor: float, released: float) -> float:
+    def release(self, place: int, location: float, factor: float, noise: float, released: float) -> float:
         self.releases.append((place, location, factor, released))
         return 1000.0 + place
 
