@@ -53,7 +53,7 @@ class NotPrivateError(AssertionError):
 
     def __init__(self, result: Result) -> None:
         test = as_test(result)
-        paste = [] if test is None else [f"A test for it:\n\n{test}"]
+        paste = [] if test is None else ["", "A test for it:", "", test]
         head = f"the release is not private as claimed, {claim_words(result.claim)}:"
         super().__init__("\n".join([head, *lines(result), *paste]))
         self.result = result

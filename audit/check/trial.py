@@ -21,7 +21,8 @@ from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Runs, Suspicion
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.outcomes import as_outcome
+from subnormal.audit.targets.outcome_notes import event_notes
+from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.text import short
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.numerics.mpfr import float_up
@@ -96,6 +97,9 @@ class Trial:
         evidence = tried.judge(self.pair, suspicion, self.alpha, training, most=self.runs)
         if evidence.verdict is not Verdict.VIOLATED and evidence.runs < self.runs:
             raise self._over_time(evidence.runs, planned, function, started)
+        zero = [] if at_zero is None else [at_zero]
+        errors = [] if release.error is None else [refused(release.error)]
+        seen = event_notes(evidence.event, errors) if evidence.verdict is Verdict.VIOLATED else []
         return Result(
             verdict=evidence.verdict,
             function=function.name,
@@ -106,7 +110,7 @@ class Trial:
             event=evidence.event,
             evidence={"sequential": evidence},
             error=None,
-            notes=() if at_zero is None else (at_zero,),
+            notes=(*zero, *seen),
             examples=1,
             runs=function.runs,
             seconds=time.monotonic() - started,

@@ -12,10 +12,16 @@ from subnormal.mechanisms.core.outcome_identity import identity
 
 DIGITS = 15
 ENOUGH = 16  # outcomes, or distinct floats, that say something: see `outcome_notes`
+LAST_BITS = (
+    "the event reads the last bits of floats: the rounding of the noise tells the inputs apart, whatever its scale; "
+    "to look for other flaws, check the function with its outcome rounded to a few digits"
+)
 
 
-def outcome_notes(outcomes: Sequence[Any]) -> list[str]:
-    """Return what a reader of NOT REFUTED has to know of the outcomes of both inputs, as sentences.
+def outcome_notes(outcomes: Sequence[Any], *, others_differ: bool = False) -> list[str]:
+    """Return what a reader of NOT REFUTED has to know of the outcomes of a few runs of both inputs, as sentences.
+
+    others_differ: further runs had outcomes that are not all equal.
 
     A float fits 15 digits when its nearest decimal of 15 digits reads back as that float. Between powers of ten at most
     10^15/2^52 = 22 % of floats do, so 16 that differ all fit with a chance below 10^−10 where their last bits are
@@ -25,13 +31,19 @@ def outcome_notes(outcomes: Sequence[Any]) -> list[str]:
     rounded = {one for one in floats if Decimal(f"{one:.{DIGITS}g}") != Decimal(one)}
     if len(rounded) >= ENOUGH and all(float(f"{one:.{DIGITS}g}") == one for one in floats):
         found.append(
-            f"all outcomes are decimals of at most {DIGITS} digits: if a %g or the like rounds them on their way, "
-            "the last bits that would show a loss are gone; print hexadecimal floats (%a), or 17 digits"
+            f"{_looked_at(outcomes, 'outcomes')} are decimals of at most {DIGITS} digits: if a %g or the like "
+            "rounds them on their way, the last bits that would show a loss are gone; print hexadecimal floats "
+            "(%a), or 17 digits"
         )
-    if len(outcomes) >= ENOUGH and len(set(map(identity, outcomes))) == 1 and not isinstance(outcomes[0], Refused):
-        one = quoted(repr(outcomes[0]))
-        found.append(f"every run of both inputs returned {one}: does the function read its data, and add noise?")
+    are_one = len(outcomes) >= ENOUGH and len(set(map(identity, outcomes))) == 1
+    if are_one and not others_differ and not isinstance(outcomes[0], Refused):
+        runs, one = _looked_at(outcomes, "runs"), quoted(repr(outcomes[0]))
+        found.append(f"{runs}, of both inputs, returned {one}: does the function read its data, and add noise?")
     return found
+
+
+def _looked_at(outcomes: Sequence[Any], what: str) -> str:
+    return f"all {len(outcomes):,} {what} that were looked at"
 
 
 def _floats(outcomes: Iterable[Any]) -> Iterator[float]:
@@ -43,10 +55,22 @@ def _floats(outcomes: Iterable[Any]) -> Iterator[float]:
             yield outcome
 
 
-def reads_bits(event: Mapping[str, Any]) -> bool:
+def event_notes(event: Mapping[str, Any], outcomes: Iterable[Any]) -> list[str]:
+    """Return what a reader of VIOLATED has to know of the event, as JSON. outcomes: some of the same inputs.
+
+    An event of refusals does not say which errors they are: one of each type is named.
+    """
+    if event["kind"] != "refuses":
+        return [LAST_BITS] if _reads_bits(event) else []
+    errors = [one.error for one in outcomes if isinstance(one, Refused)]
+    by_type = {error.partition(":")[0]: error for error in reversed(errors)}
+    return [f"the error is {' or '.join(map(quoted, sorted(by_type.values())))}"] if by_type else []
+
+
+def _reads_bits(event: Mapping[str, Any]) -> bool:
     """Return whether an event, as JSON, looks at nothing but the last bits of numbers.
 
-    >>> reads_bits({"kind": "off-grid", "grid": -53}), reads_bits({"kind": "between", "low": 0, "high": 1})
+    >>> _reads_bits({"kind": "off-grid", "grid": -53}), _reads_bits({"kind": "between", "low": 0, "high": 1})
     (True, False)
     """
     features = [term["feature"] for term in event.get("terms", ())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import suppress
 
 from subnormal.audit.check.function import OverTimeError
@@ -10,12 +11,8 @@ from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.state import SHARE, Check
 from subnormal.audit.check.words import judging_words, pair_words
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.outcome_notes import outcome_notes, reads_bits
+from subnormal.audit.targets.outcome_notes import event_notes, outcome_notes
 
-LAST_BITS = (
-    "the event reads the last bits of floats: the rounding of the noise tells the inputs apart, whatever its scale; "
-    "to look for other flaws, check the function with its outcome rounded to a few digits"
-)
 NOTED = 64  # runs of each input for notes about their outcomes
 
 
@@ -31,15 +28,17 @@ def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: floa
         check.tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, spent)}: {pair_words(pair)}")
 
     noted = 0 if check.runs.is_too_slow(2 * NOTED) else NOTED
-    notes: list[str] = []
+    outcomes: list[Hashable] = []
     with suppress(OverTimeError), check.function.within(SHARE * check.runs.left()):
-        notes = outcome_notes([one for data in pair for one in check.function.outcomes(data, noted)])
+        outcomes = [one for data in pair for one in check.function.outcomes(data, noted)]
     evidence = check.judged(pair, suspicion, spent, training, told=told, share=share)
     if evidence.runs == 0:  # learning took all the time
         return check.too_slow(pair, "runs")
+    differ = 0 < evidence.event_in + evidence.event_out < 2 * evidence.runs
     if evidence.verdict is Verdict.VIOLATED:
-        notes = [LAST_BITS] if reads_bits(evidence.event) else []
-    check.notes += notes
+        check.notes += event_notes(evidence.event, outcomes)
+    else:
+        check.notes += outcome_notes(outcomes, others_differ=differ)
     return check.made(
         "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
     )

@@ -45,6 +45,23 @@ def test_a_sound_release_passes() -> None:
     assert_private(counting(1.0), [1, 1], [1], epsilon=1.0, runs=RUNS, event=Between(-math.inf, 1.0))
 
 
+@pytest.mark.parametrize(
+    ("release", "note"),
+    [
+        (
+            lambda value: value + random.expovariate(1.0) - random.expovariate(1.0),
+            "note        the event reads the last",
+        ),
+        (lambda value: 1 / value, "note        the error is 'ZeroDivisionError: "),
+    ],
+)
+def test_a_message_has_the_notes_of_its_event(release: Callable[[float], float], note: str) -> None:
+    with pytest.raises(NotPrivateError) as caught:
+        assert_private(release, 1.0, 0.0, epsilon=1.0, runs=RUNS)
+    assert note in str(caught.value)
+    assert "\n\nA test for it:\n\n" in str(caught.value)
+
+
 def test_half_the_noise_is_an_assertion_error_that_carries_its_result() -> None:
     with pytest.raises(AssertionError, match=r"not private as claimed, epsilon = 1:") as caught:
         assert_private(counting(0.5), [1, 1], [1], epsilon=1.0, runs=RUNS)

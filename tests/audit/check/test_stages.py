@@ -128,3 +128,26 @@ def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, found: Any) -> No
     with isolated(1):
         crossing = _crossing(begun(function, adjacency.pairs(data, within(2))), data, within(1).way)
     assert (None if crossing is None else set(crossing)) == found
+
+
+def test_no_note_of_a_few_runs_speaks_against_those_that_judge() -> None:
+    """A few of them are alike: 128 of such runs are so with a chance of 97 %."""
+
+    def seldom(_: int) -> int | None:
+        return 1 if random.random() < 1 / 5_000 else None
+
+    result = check(seldom, pairs=PAIR, claim=CLAIM, seconds=20, runs=20_000)
+    assert result.verdict is Verdict.NOT_REFUTED
+    evidence = result.evidence["sequential"]
+    assert isinstance(evidence, SequentialEvidence)
+    assert 0 < evidence.event_in + evidence.event_out < 2 * evidence.runs
+    assert result.notes == ()
+
+
+def test_the_error_of_a_violation_is_named() -> None:
+    def noisy_mean(records: list[float]) -> float:
+        return sum(records) / len(records) + random.gauss(0.0, 9.0)
+
+    result = check(noisy_mean, pairs=[([1.0], [])], claim=CLAIM, seconds=20)
+    assert result.event == {"kind": "refuses", "portable": True}
+    assert "the error is 'ZeroDivisionError: division by zero'" in result.notes

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.outcome_notes import outcome_notes
+from subnormal.audit.targets.outcome_notes import event_notes, outcome_notes
 from subnormal.audit.targets.program import decoded
 from subnormal.mechanisms.core.mechanism import Refused
 from tests.support.paths import ROOT
@@ -101,6 +101,22 @@ def test_one_outcome_in_all_runs_is_told_of() -> None:
     assert not warned([0.0] * 99 + [1.0])
     assert not warned([0.0, -0.0] * 50)
     assert not warned([Refused("no")] * 100)  # it has an error, or leaks
+
+
+def test_a_note_says_how_many_outcomes_it_speaks_of() -> None:
+    assert "all 100 runs that were looked at" in outcome_notes([None] * 100)[0]
+    assert "all 20 outcomes that were looked at" in outcome_notes([1 / 10 + count for count in range(20)])[0]
+    assert outcome_notes([None] * 100, others_differ=True) == []
+
+
+def test_one_error_of_each_type_is_named() -> None:
+    errors = ["KeyError: 'b'", "KeyError: 'a'", "OverflowError: too large", "x" * 500]
+    (note,) = event_notes({"kind": "refuses"}, [1.0, *map(Refused, errors)])
+    assert "KeyError: 'b'" in note
+    assert "KeyError: 'a'" not in note
+    assert "OverflowError" in note
+    assert len(note) < 300
+    assert event_notes({"kind": "refuses"}, [1.0]) == event_notes({"kind": "between"}, [Refused("no")]) == []
 
 
 def test_few_digits_that_are_natural_bring_no_note() -> None:
