@@ -10,11 +10,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from subnormal.audit.check.domain import belongs, is_known
 from subnormal.audit.check.repetition import with_repetition
 
+MADE_OF = {  # what strategies are made of, by their kind
+    "MappedStrategy": ("mapped_strategy", "pack"),
+    "FilteredStrategy": ("filtered_strategy", "flat_conditions"),
+    "FlatMapStrategy": ("base", "expand"),
+    "CompositeStrategy": ("definition", "args", "kwargs"),
+    "OneOfStrategy": ("original_strategies",),
+    "TupleStrategy": ("element_strategies",),
+    "ListStrategy": ("element_strategy", "min_size", "max_size"),
+}
 PARTS = 16  # parts of what is composed, one of which differs, at the most
 
 Draw: TypeAlias = Callable[..., Any]
@@ -72,11 +82,11 @@ def _of_part(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
 
 def _composed(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
     """Return what is composed of some parts, and what is composed of the same ones except one of them, and except those
-    of which another kind is asked then."""
+    that the strategy, asked again, may not draw."""
     from hypothesis import assume
     from hypothesis import strategies as st
 
-    chosen, parts = draw(st.integers(0, 1) | st.integers(0, PARTS - 1)), list[tuple[str, Any]]()
+    chosen, parts = draw(st.integers(0, 1) | st.integers(0, PARTS - 1)), list[tuple[Any, Any]]()
 
     def first(part: Any, **_: Any) -> Any:
         if len(parts) == chosen:
@@ -84,13 +94,35 @@ def _composed(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
         else:
             one = draw(with_repetition(part))
             other = copy.deepcopy(one)
-        parts.append((repr(part), other))
+        parts.append((part, other))
         return one
 
     def again(part: Any, **_: Any) -> Any:
-        kind, value = parts.pop(0) if parts else ("", None)
-        return value if kind == repr(part) else draw(with_repetition(part))
+        before, value = parts.pop(0) if parts else (None, None)
+        may_draw = _is_same(before, part) or belongs(part, value) is True  # else it depends on the part that differs
+        return value if may_draw else draw(with_repetition(part))
 
     one = strategy.definition(first, *strategy.args, **strategy.kwargs)
     assume(chosen < len(parts))
     return one, strategy.definition(again, *strategy.args, **strategy.kwargs)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two strategies, or things that they are made of, are known to be the same. Two functions are,
+    where they have one text and no variables of their own: else they may depend on what was drawn before."""
+    one, other = (getattr(made, "wrapped_strategy", made) for made in (one, other))
+    if one is other:
+        return True
+    kind = type(one).__name__
+    if type(one) is not type(other):
+        return False
+    if kind in MADE_OF:
+        return all(_is_same(getattr(one, name), getattr(other, name)) for name in MADE_OF[kind])
+    if isinstance(one, FunctionType):
+        own = [made.__closure__ or made.__defaults__ or made.__kwdefaults__ for made in (one, other)]
+        return one.__code__ == other.__code__ and one.__globals__ is other.__globals__ and not any(own)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and _is_same(list(one.values()), list(other.values()))
+    return isinstance(one, int | float | str | bytes) and repr(one) == repr(other)

@@ -6,20 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from subnormal.audit.check.repetition import ATOMS
+from subnormal.audit.check.search import text_of
 from subnormal.audit.text import quoted
 
 
 def differ_in_one(one: Any, other: Any) -> bool:
     """Return whether two datasets have one size, and differ in one record."""
     records = _texts(one), _texts(other)
-    return len(records[0]) == len(records[1]) and sum(a != b for a, b in zip(*records, strict=True)) == 1
+    if len(records[0]) != len(records[1]) or not _have_one_form(one, other):
+        return False
+    return sum(a != b for a, b in zip(*records, strict=True)) == 1
 
 
 def differ_by_one(one: Any, other: Any) -> bool:
     """Return whether one of two datasets has one record more than the other."""
     few, many = sorted((_texts(one), _texts(other)), key=len)
     place = next((place for place, (a, b) in enumerate(zip(few, many, strict=False)) if a != b), len(few))
-    return [*many[:place], *many[place + 1 :]] == few and len(many) == len(few) + 1
+    return [*many[:place], *many[place + 1 :]] == few and len(many) == len(few) + 1 and _have_one_form(one, other)
 
 
 def parts_apart(one: Any, other: Any) -> int:
@@ -38,15 +42,32 @@ def parts_apart(one: Any, other: Any) -> int:
         return abs(len(one) - len(other))
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return int(np.count_nonzero(one != other))
-    return sum(repr(first) != repr(second) for first, second in zip(one, other, strict=True))
+    return sum(_text(first) != _text(second) for first, second in zip(one, other, strict=True))
 
 
 def _texts(dataset: Any) -> list[str]:
     """Return the records as texts, by which they are told apart. Raises TypeError, see `records_of`."""
     records_of(dataset)
     if hasattr(dataset, "iloc"):
-        return [repr(record) for record in zip(*(dataset[name].tolist() for name in dataset), strict=True)]
-    return [repr(record) for record in (dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)]
+        return [_text(record) for record in zip(*(dataset[name].tolist() for name in dataset), strict=True)]
+    return [_text(record) for record in (dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)]
+
+
+def _text(record: Any) -> str:
+    """Return a text of all that a record holds: the repr of an array leaves parts of it out."""
+    if isinstance(record, (*ATOMS, np.generic)):
+        return repr(record)
+    if type(record) in (list, tuple):
+        return f"{type(record).__name__}({', '.join(map(_text, record))})"
+    return text_of(record)
+
+
+def _have_one_form(one: Any, other: Any) -> bool:
+    """Return whether the columns of two frames, and the shapes of the rows of two arrays, are the same. A frame of no
+    records may have no columns."""
+    names = [list(getattr(dataset, "columns", ())) for dataset in (one, other)]
+    shapes = [dataset.shape[1:] if isinstance(dataset, np.ndarray) else () for dataset in (one, other)]
+    return (names[0] == names[1] or not all(names)) and shapes[0] == shapes[1]
 
 
 def records_of(dataset: Any) -> int:

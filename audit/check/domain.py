@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from subnormal.audit.check.search import is_one_input
+
 KEEPING = (dict, tuple, list, np.array, np.asarray)  # functions that keep all that a list holds
 
 
@@ -48,10 +50,10 @@ def is_known(strategy: Any) -> bool:
             return all(map(is_known, inner.original_strategies))
         case "MappedStrategy":
             return inner.pack in KEEPING and is_known(inner.mapped_strategy)
-        case "SampledFromStrategy":
+        case "SampledFromStrategy" | "JustStrategy":
             return not getattr(inner, "_transformations", ())
         case "ArrayStrategy":
-            return is_known(inner.element_strategy)
+            return _is_narrow(inner.element_strategy) or is_known(inner.element_strategy)
         case kind:
             return kind in _KINDS or (inner is not strategy and hasattr(inner, "wrapped_strategy") and is_known(inner))
 
@@ -104,7 +106,23 @@ def _floats(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool:
         return False
     if math.isnan(value):
         return bool(strategy.allow_nan)
-    return bool(strategy.min_value <= value <= strategy.max_value)
+    is_too_small = 0 < abs(float(value)) < strategy.smallest_nonzero_magnitude
+    return bool(strategy.min_value <= value <= strategy.max_value) and not is_too_small
+
+
+def _is_narrow(strategy: Any) -> bool:
+    """Return whether these are floats of 16 or 32 bits: Hypothesis draws wider ones, and rounds them."""
+    inner = getattr(strategy, "wrapped_strategy", strategy)
+    return getattr(getattr(inner, "pack", None), "__qualname__", "") == "floats.<locals>.downcast"
+
+
+def _narrow(strategy: Any, value: Any) -> bool:
+    from hypothesis.errors import UnsatisfiedAssumption
+
+    try:
+        return belongs(strategy.mapped_strategy, value) is True and repr(strategy.pack(value)) == repr(float(value))
+    except UnsatisfiedAssumption:  # beyond the largest of them
+        return False
 
 
 def _list(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
@@ -143,6 +161,8 @@ def _mapped(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     """Of dictionaries, tuples, lists and arrays of what a list holds all is known; of another image nothing."""
     if strategy.pack is dict:
         return belongs(strategy.mapped_strategy, list(value.items())) if isinstance(value, dict) else False
+    if _is_narrow(strategy):
+        return _narrow(strategy, value)
     if strategy.pack not in KEEPING:
         return None
     if not isinstance(value, np.ndarray if strategy.pack in (np.array, np.asarray) else strategy.pack):
@@ -157,7 +177,11 @@ def _mapped(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
 def _sample(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     if getattr(strategy, "_transformations", ()):
         return None
-    return any(type(one) is type(value) and one == value for one in strategy.elements)
+    return any(type(one) is type(value) and _is_equal(one, value) for one in strategy.elements)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return bool(one == other) if not hasattr(one, "__array__") else is_one_input((one, other))
 
 
 def _union(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
@@ -186,6 +210,7 @@ _KINDS = {
     "UniqueSampledListStrategy": _list,
     "TupleStrategy": _tuple,
     "SampledFromStrategy": _sample,
+    "JustStrategy": _sample,
     "FilteredStrategy": _filtered,
     "MappedStrategy": _mapped,
     "OneOfStrategy": _union,

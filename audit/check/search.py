@@ -168,11 +168,16 @@ def repeatable(seed: int, examples: int) -> Callable[[Callable[[], None]], Calla
 
 
 def written(pair: Pair) -> list[str]:
-    """Return the two inputs as texts, by which pairs are told apart.
+    """Return the two inputs as texts, by which pairs are told apart."""
+    return [text_of(data) for data in pair]
 
-    An input with no short expression is known by all that it holds: the repr of a long array or frame leaves parts out.
+
+def text_of(data: Any) -> str:
+    """Return a text by which data are told apart.
+
+    Those with no short expression are known by all that they hold: the repr of a long array or frame leaves parts out.
     """
-    return [literal(data) or _digest(data) for data in pair]
+    return literal(data) or _digest(data)
 
 
 def is_one_input(pair: Pair) -> bool:

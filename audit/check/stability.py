@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
 from subnormal.audit.check.distance import Norm, apart, exact, rounded
+from subnormal.audit.check.function import copied, isolated
 from subnormal.audit.check.function import function as audited_function
-from subnormal.audit.check.function import isolated
 from subnormal.audit.check.result import Result, StabilityEvidence
 from subnormal.audit.check.search import Pair, search
 from subnormal.audit.model import Verdict
@@ -80,12 +80,16 @@ def stability(
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
     audited, started = audited_function(function), time.monotonic()
 
+    def called(data: Any) -> tuple[Hashable, Any]:
+        """Return an output as an outcome, and a copy of it: the next call may write into the same object."""
+        released = audited.released(data)
+        audited.runs += 1
+        return as_outcome(released), copied(released)
+
     def seen(pair: Pair) -> StabilityEvidence:
-        released = [audited.released(world) for world in pair]
-        audited.runs += len(released)
-        one, other = map(as_outcome, released)
+        (one, first), (other, second) = (called(world) for world in pair)
         limit = _limit(bound, pair)
-        far = Fraction(0) if identity(one) == identity(other) else _distance((one, other), released, distance)
+        far = Fraction(0) if identity(one) == identity(other) else _distance((one, other), (first, second), distance)
         exceeded = far > (limit**2 if distance == "l2" else limit)
         verdict = Verdict.VIOLATED if exceeded else Verdict.NOT_REFUTED
         far = math.sqrt(rounded(far)) if distance == "l2" else far

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import hypothesis.extra.numpy as hnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ from subnormal.audit.check.datasets import differ_by_one, differ_in_one
 from subnormal.audit.check.domain import belongs
 
 DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=6)
+LONG, IN_THE_MIDDLE = np.arange(1100.0), np.where(np.arange(1100) == 500, 2, 1)  # whose repr leaves the middle out
 MORE, OTHER, NEAR = add_or_remove(), change_one(), within(1)
 SEQUENCES = (MORE, OTHER, NEAR)
 
@@ -33,6 +36,26 @@ def bounded(draw: Any) -> list[int]:
     """The bound, and then records that are no smaller."""
     low = draw(st.integers(0, 3))
     return [low, *(draw(st.integers(low, 9)) for _ in range(draw(st.integers(1, 4))))]
+
+
+@st.composite
+def interval(draw: Any) -> list[int]:
+    """A bound, and one that lies no lower."""
+    low = draw(st.integers(0, 5))
+    return [low, draw(st.integers(0, 3).map(lambda width: low + width))]
+
+
+@st.composite
+def kept_interval(draw: Any) -> list[int]:
+    low = draw(st.integers(0, 5))
+    return [low, draw(st.integers(0, 8).filter(lambda high: high >= low))]
+
+
+@st.composite
+def with_one_of_them(draw: Any) -> list[int]:
+    """Digits, and before them one of these."""
+    digits = draw(DIGITS.map(lambda data: data[:3]))
+    return [draw(st.lists(st.sampled_from(digits).map(lambda digit: digit), min_size=1, max_size=1))[0], *digits]
 
 
 def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 30) -> list[Any]:
@@ -53,6 +76,22 @@ CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]
     (DIGITS.map(sorted).filter(lambda data: data[0] > 0), lambda data: data == sorted(data) and data[0] > 0, SEQUENCES),
     (sized(), lambda data: len(data) == 1 + data[0], (OTHER,)),
     (bounded(), lambda data: min(data) == data[0], SEQUENCES),
+    (interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
+    (kept_interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
+    (with_one_of_them(), lambda data: data[0] in data[1:], SEQUENCES),
+    (st.tuples(st.just(3), st.integers(0, 9)), lambda data: data[0] == 3, (OTHER, NEAR)),
+    (
+        st.integers(0, 5).flatmap(lambda low: st.tuples(st.just(low), st.integers(low, low + 3))),
+        lambda data: data[0] <= data[1],
+        (NEAR,),
+    ),
+    (hnp.arrays(np.float32, 3, elements=st.floats(0, 1, width=32)), lambda data: min(data) >= 0, (OTHER, NEAR)),
+    (st.lists(st.floats(0, 9, width=16)), lambda data: all(np.float16(one) == one for one in data), (MORE, OTHER)),
+    (
+        st.floats(-1e-300, 1e-300, allow_subnormal=False),
+        lambda one: one == 0 or abs(one) >= sys.float_info.min,
+        (within(1e-308),),
+    ),
     (
         st.integers(1, 3).flatmap(lambda size: st.just([7] * size) | DIGITS.map(lambda data: [*data, 1])),
         bool,
@@ -87,7 +126,7 @@ def test_both_neighbours_are_drawn_by_the_strategy(
     assert len(found) > 10
     for pair in found:
         assert all(map(holds, pair))
-        if adjacent is not NEAR:
+        if adjacent in (MORE, OTHER):
             related = differ_by_one if adjacent is MORE else differ_in_one
             assert related(*pair) or str(pair[0]) == str(pair[1])
 
@@ -112,6 +151,13 @@ def test_a_predicate_finds_neighbours_of_what_is_mapped() -> None:
         ([math.nan], [math.nan], False, False),
         (np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 5]]), True, False),
         (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1]}), False, True),
+        (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"b": [1, 3]}), False, False),
+        (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"b": [1]}), False, False),
+        (pd.DataFrame(), pd.DataFrame({"b": [1]}), False, True),
+        ([LONG, LONG], [LONG, LONG * IN_THE_MIDDLE], True, False),
+        ([LONG, LONG], [LONG * IN_THE_MIDDLE, LONG * IN_THE_MIDDLE], False, False),
+        ([np.array([0.1]), np.array([0.2])], [np.array([0.1 + 1e-12]), np.array([0.3])], False, False),
+        ([(np.array([0.1]), 1)], [(np.array([0.1 + 1e-12]), 1)], True, False),
     ],
 )
 def test_datasets_that_differ_in_one_record(one: Any, other: Any, one_changed: bool, one_more: bool) -> None:

@@ -69,6 +69,17 @@ def test_outputs_without_a_difference_lie_infinitely_far_apart(other: Any) -> No
     assert (found.verdict, evidence.distance) == (Verdict.VIOLATED, math.inf)
 
 
+@pytest.mark.parametrize("buffer", [np.zeros(1), [0], {0: 0}], ids=["array", "list", "dict"])
+def test_an_output_that_every_call_writes_anew_is_read_before_the_next_call(buffer: Any) -> None:
+    def total(records: list[int]) -> Any:
+        buffer[0] = sum(records)
+        return buffer
+
+    found = stability(total, distance="l1", bound=1, pairs=[([0, 8], [0, 0])], seconds=5)
+    evidence: Any = found.evidence["exact"]
+    assert (found.verdict, evidence.distance) == (Verdict.VIOLATED, 8)
+
+
 def test_a_function_with_noise_is_refused() -> None:
     def noisy(records: list[int]) -> float:
         return len(records) + random.random()
