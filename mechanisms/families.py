@@ -32,7 +32,8 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
 )
 
 HOW_TO_INSTALL = (
-    "in a checkout, pip install '.[libraries]' installs other people's libraries, '.[training]' JAX, '.[torch]' PyTorch"
+    "in a checkout, pip install -e '.[libraries]' installs other people's libraries, "
+    "'.[training]' JAX, '.[torch]' PyTorch"
 )
 
 

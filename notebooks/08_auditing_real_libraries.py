@@ -64,7 +64,7 @@ from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 # **What is needed.** Whatever gives outcomes when asked: a library installed here, a Python function, a program in
 # any language.
 #
-#     pip install '.[libraries]'
+#     pip install -e '.[libraries]'
 #
 # brings OpenDP, diffprivlib and PyDP beside the audit. Without them this notebook says so and goes on.
 #
@@ -88,7 +88,7 @@ for package in dict.fromkeys(one.package for one in EVERYONE):
 display(Markdown("\n".join(lines)))
 missing = sorted({one.package for one in EVERYONE} - {one.package for one in HERE.values()})
 if missing:
-    print(f"Not installed: {', '.join(missing)}; going on without. pip install '.[libraries]' brings them.")
+    print(f"Not installed: {', '.join(missing)}; going on without. pip install -e '.[libraries]' brings them.")
 
 # %% [markdown]
 # ## 2. One attack, four members

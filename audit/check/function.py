@@ -139,7 +139,8 @@ def function(given: Any, *, batch: bool = False) -> Function:
     """
     name = getattr(given, "__qualname__", None) or type(given).__qualname__
     if not callable(given):
-        raise TypeError(f"function must be callable, got {quoted(repr(given))}")
+        hint = ": a program is started by subnormal.audit.targets.program.program" if isinstance(given, str) else ""
+        raise TypeError(f"function must be callable, got {quoted(repr(given))}{hint}")
     arguments = (None, 1) if batch else (None,)
     called = "function(data, runs)" if batch else "function(data)"
     try:

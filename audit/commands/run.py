@@ -90,7 +90,7 @@ class _Run(click.Command):
     "address",
     metavar="ADDRESS",
     help="Count on the workers of the Dask scheduler at this address, as in tcp://10.0.0.1:8786; "
-    "needs pip install '.[cluster]' in a checkout; see docs/cluster.md.",
+    "needs pip install -e '.[cluster]' in a checkout; see docs/cluster.md.",
 )
 @out_option("Folder for the report, and for checkpoint.json while the audit runs.")
 @click.option(

@@ -45,7 +45,7 @@ def cluster(address: str, warn: Callable[[str], None]) -> Iterator[Cluster]:
     try:
         import distributed
     except ModuleNotFoundError as error:
-        raise ClusterError(f"{address}: no module {error.name!r}; in a checkout, pip install '.[cluster]'") from None
+        raise ClusterError(f"{address}: no module {error.name!r}; in a checkout, pip install -e '.[cluster]'") from None
     opened: Future[Cluster] = Future()
     loop = asyncio.new_event_loop()
     serving = loop.create_task(_serve(distributed, address, warn, opened))

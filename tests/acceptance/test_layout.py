@@ -105,3 +105,17 @@ def test_modules_are_called_by_their_own_names() -> None:
 
 def _with_package(package: str, name: str) -> set[str]:
     return {f"{package}_{name}", f"test_{package}_{name.removeprefix('test_')}"}
+
+
+def test_examples_with_an_interpreter_can_be_started() -> None:
+    scripts = [path for path in (ROOT / "docs" / "examples").iterdir() if path.read_bytes().startswith(b"#!")]
+    assert [path.name for path in scripts if not os.access(path, os.X_OK)] == []
+    assert "laplace_target.sh" in {path.name for path in scripts}
+
+
+def test_a_documented_resumption_is_of_the_audit_before_it() -> None:
+    """A checkpoint is of one audit: the same attack, mechanism and runs, with whatever number of processes."""
+    commands = re.findall("^    subnormal run (.*)$", (ROOT / "docs" / "cluster.md").read_text(), re.MULTILINE)
+    interrupted, resumed = (re.sub(r"--jobs \d+|--resume|#.*", "", one).split() for one in commands[:2])
+    assert "--resume" in commands[1]
+    assert interrupted == resumed

@@ -52,7 +52,7 @@ def library(name: str) -> AnyMechanism:
     """Return the member; skip the test where its package is not installed."""
     found = LIBRARY[name]
     if installed(found.package) is None:
-        pytest.skip(f"{found.package} is not installed: pip install '.[libraries]'")
+        pytest.skip(f"{found.package} is not installed: pip install -e '.[libraries]'")
     return found
 
 

@@ -87,7 +87,7 @@ def test_members_of_packages_that_are_not_installed_are_left_out() -> None:
         assert bool(absent(of)) == (of.name in WITH_LIBRARIES)
         assert len(absent(of)) + len(members(of)) == len(of.members)
     with pytest.raises(
-        LookupError, match=r"'opendp-laplace' needs opendp; in a checkout, pip install '.\[libraries\]'"
+        LookupError, match=r"'opendp-laplace' needs opendp; in a checkout, pip install -e '.\[libraries\]'"
     ):
         member("opendp-laplace")
     with pytest.raises(LookupError, match="unknown mechanism 'opendp-laplase'"):
@@ -107,7 +107,7 @@ def test_without_libraries_nothing_of_them_is_run() -> None:
 def test_the_list_says_how_to_get_the_others() -> None:
     told = CliRunner().invoke(list_command).output
     assert "not installed: opendp-noisy-max, diffprivlib-exponential\n" in told
-    assert told.count("pip install '.[libraries]'") == len(WITH_LIBRARIES) > 0
+    assert told.count("pip install -e '.[libraries]'") == len(WITH_LIBRARIES) > 0
 
 
 @pytest.mark.usefixtures("_everything_installed")
@@ -157,11 +157,14 @@ def test_what_is_installed() -> None:
 
 
 def test_every_hint_to_install_works_in_a_checkout() -> None:
-    """The package is on no index: what is installed is this folder, with extras that it declares."""
+    """The package is on no index: what is installed is this folder, with extras that it declares. It stays editable,
+    because a copy would take the place of an editable install, and no longer follow the folder."""
     root = ROOT
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    files = [*root.glob("*.md"), *root.glob("docs/*.md")]
+    files = [*(file for file in root.glob("*.md") if file.name != "CHANGELOG.md"), *root.glob("docs/*.md")]
     files += [file for name in ("mechanisms", "attacks", "audit", "notebooks") for file in (root / name).rglob("*.py")]
-    hints = [hint for file in files for hint in re.findall(r"pip install ['\"]([^'\"]+)['\"]", file.read_text())]
+    hints = [
+        hint for file in files for hint in re.findall(r"pip install ((?:-e )?['\"][^'\"]+)['\"]", file.read_text())
+    ]
     assert len(hints) > 5
-    assert {hint for hint in hints if hint not in {f".[{extra}]" for extra in extras}} == set()
+    assert {hint for hint in hints if hint not in {f"-e '.[{extra}]" for extra in extras}} == set()

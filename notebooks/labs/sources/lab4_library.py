@@ -123,5 +123,5 @@ bounded = ([-16], [-17])  # -16 + 8 reaches 0 - 8, and -17 + 8 does not
 lab.part_5(lyu, bounded)
 
 # %% [markdown]
-# For more (not graded): `pip install '.[libraries]'` installs three libraries that people use, and [notebook
+# For more (not graded): `pip install -e '.[libraries]'` installs three libraries that people use, and [notebook
 # 08](../08_auditing_real_libraries.ipynb) audits them.

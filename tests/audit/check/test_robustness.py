@@ -69,7 +69,8 @@ def test_a_function_that_always_raises_or_exits_has_an_error_and_no_verdict(
         (lambda: 1, False, r"called as function\(data\), but its signature is \(\)"),
         (lambda records, epsilon: 1, False, r"called as function\(data\).*\(records, epsilon\).*'epsilon'"),
         (lambda records: [1], True, r"called as function\(data, runs\), but its signature is \(records\)"),
-        (3, False, "function must be callable, got '3'"),
+        (3, False, "function must be callable, got '3'$"),
+        ("cmd: awk 1", False, "function must be callable, got .*: a program is started by .*program"),
     ],
 )
 def test_a_wrong_signature_is_refused_before_the_first_call(function: Any, batch: bool, told: str) -> None:

@@ -229,7 +229,7 @@ def test_a_scheduler_that_ends_while_it_is_asked_is_gone() -> None:
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install '.\[cluster\]'"), cluster("", nobody_is_refused):
+    with pytest.raises(ClusterError, match=r"pip install -e '.\[cluster\]'"), cluster("", nobody_is_refused):
         pass
 
 

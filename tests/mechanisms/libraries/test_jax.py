@@ -17,7 +17,7 @@ DRAWN = 1 << 18  # for a key
 KEYS = 4
 SIGMA = 1.5
 
-needs_jax = pytest.mark.skipif(installed(PACKAGE) is None, reason="jax is not installed: pip install '.[training]'")
+needs_jax = pytest.mark.skipif(installed(PACKAGE) is None, reason="jax is not installed: pip install -e '.[training]'")
 
 
 def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:

@@ -26,7 +26,7 @@ SEED = 7
 SIGMA = 1.5
 PARAMETERS = GaussianParameters(sigma=SIGMA, delta=1e-6)
 
-NOT_ITS_OWN = "no torch that makes its bfloat16 normals in bfloat16 is installed: pip install '.[torch]'"
+NOT_ITS_OWN = "no torch that makes its bfloat16 normals in bfloat16 is installed: pip install -e '.[torch]'"
 in_its_own_type = pytest.mark.skipif(
     installed(libraries_torch.PACKAGE) is None or not libraries_torch.enumerable("bfloat16"), reason=NOT_ITS_OWN
 )
