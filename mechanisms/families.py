@@ -31,6 +31,7 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
     dp_sgd_family.FAMILY,
 )
 
+LISTED = 30  # names that fit into a message
 HOW_TO_INSTALL = (
     "in a checkout, pip install -e '.[libraries]' installs other people's libraries, "
     "'.[training]' JAX, '.[torch]' PyTorch"
@@ -137,7 +138,8 @@ def is_member(mechanism: Mechanism[Any, Any, Any]) -> bool:
 
 
 def unknown(kind: str, name: str, known: list[str]) -> str:
-    """Return the message for a name that is not among the known ones, with the nearest of them."""
-    nearest = get_close_matches(name, known, n=1, cutoff=0.3)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known: {', '.join(known)}"
+    """Return the message for a name that is not among the known ones, with the nearest of them if it is close."""
+    nearest = get_close_matches(name, known, n=1)
+    all_known = f"known: {', '.join(known)}" if len(known) <= LISTED else f"`subnormal list` shows all {len(known)}"
+    hint = f"did you mean {nearest[0]!r}?" if nearest else all_known
     return f"unknown {kind} {name!r}; {hint}"

@@ -85,6 +85,7 @@ def test_options_are_read_by_the_kind_of_their_default() -> None:
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
+        ("nope", LookupError, "unknown attack 'nope'; `subnormal list` shows all"),
         ("zero-roundin", LookupError, "unknown attack 'zero-roundin'; did you mean 'zero-rounding'"),
         ("zero-rounding@epsilo=1", LookupError, "unknown option of zero-rounding 'epsilo'; did you mean 'epsilon'"),
         ("zero-rounding@7", LookupError, "unknown option of zero-rounding '7'; known: epsilon, outcomes, float_type"),
