@@ -17,6 +17,8 @@ import sys
 from fractions import Fraction
 from typing import Any
 
+EPSILON_MAX = 100_000  # nats: more is no claim
+DIGITS_MAX = 4  # of a power of ten, which would fill the memory
 PRECISIONS = (256, 1024, 4096)  # bits of an upper bound on e^ε behind the point
 
 
@@ -34,6 +36,13 @@ def distribution(form: Any) -> tuple[dict[str, tuple[int, int]], int, Fraction]:
     if least > denominator or most + rest * denominator < denominator:
         raise NotProvedError("no distribution has these bounds")
     return bounds, denominator, rest
+
+
+def number(form: Any) -> Fraction:
+    """Return ε or δ. Raises NotProvedError for a power of ten that no claim has."""
+    if isinstance(form, str) and any(len(power) > DIGITS_MAX + 1 for power in form.lower().split("e")[1:]):
+        raise NotProvedError("no claim has this ε or δ")
+    return Fraction(form)
 
 
 def exp_up(exponent: Fraction, precision: int) -> Fraction:
@@ -68,8 +77,8 @@ def check(form: Any) -> str:
     stated = [Fraction(int(one, 16), int(form["denominator"], 16)) for one in form["numerators"]]
     if stated != [p, q]:
         raise NotProvedError("the stated probabilities are not those of the distributions")
-    epsilon, delta = (Fraction(form["claim"][name]) for name in ("epsilon", "delta"))
-    if epsilon < 0 or not 0 <= delta <= 1:
+    epsilon, delta = (number(form["claim"][name]) for name in ("epsilon", "delta"))
+    if not 0 <= epsilon <= EPSILON_MAX or not 0 <= delta <= 1:
         raise NotProvedError("no claim has this ε or δ")
     if not any(p > exp_up(epsilon, precision) * q + delta for precision in PRECISIONS):
         raise NotProvedError("P(S) does not exceed e^ε·Q(S) + δ")
@@ -87,7 +96,7 @@ def main(arguments: list[str]) -> int:
     except NotProvedError as error:
         print(f"not proved: {error}")
         return 1
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         print(f"no certificate: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     return 0

@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import ceil
 from typing import Annotated
 
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up, log_bounds, plain, rational
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up, log_bounds, own_number, plain, rational
 
 NOISE_RESOLUTION = 31  # bits of 2^−η beyond those of 1 − 2^−η
 EPSILON_MAX = 100_000  # nats: more is no claim, and e^ε would fill the memory
@@ -49,14 +49,19 @@ class Claim:
         epsilon: ε in nats, at least 0.
         delta: δ, between 0 and 1.
 
+    Numbers of other types, as numpy's, Fraction or Decimal, become Python's own.
+
     Raises:
-        ValueError: a number is out of range.
+        ValueError: a number is out of range, or no float is exactly equal to it.
+        TypeError: it is no number.
     """
 
     epsilon: Annotated[float, Range(0, EPSILON_MAX)]
     delta: Annotated[float, Range(0, 1)] = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, own_number(name, getattr(self, name)))
         require_nonnegative("epsilon", self.epsilon)
         if self.epsilon > EPSILON_MAX:
             raise ValueError(f"epsilon must be at most {EPSILON_MAX} nats, got {self.epsilon}")

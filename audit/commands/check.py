@@ -34,8 +34,8 @@ COMMAND = "cmd:"
 def _json(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
     try:
         return None if value is None else [json.loads(value)]  # null is an input too
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is no JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{quoted(value)} is no JSON: {error}") from None
 
 
 @click.command()

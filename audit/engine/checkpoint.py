@@ -80,7 +80,7 @@ class Checkpoint:
             return None
         except OSError as error:
             raise CheckpointError(f"{self.path}: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise CheckpointError(f"{self.path} is no checkpoint, or a damaged one") from None
         if schema != SCHEMA:
             raise CheckpointError(f"{self.path} has the schema {schema!r}, and this version reads {SCHEMA!r}")

@@ -6,8 +6,10 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
+from numbers import Integral, Rational
 from typing import Any, TypeAlias
 
 import gmpy2
@@ -183,6 +185,32 @@ def plain(name: str, value: Any) -> int | float | Fraction:
 def rational(name: str, value: Any) -> Fraction:
     """Return a finite number as the rational that it is. Raises ValueError, with the name, for anything else."""
     return Fraction(plain(name, value))
+
+
+def own_number(name: str, value: Any) -> int | float:
+    """Return a number as Python's own int or float, exactly; ∞ for one beyond the largest float.
+
+    Raises TypeError, with the name, for what is no real number, and ValueError where no float is equal to it.
+
+    >>> own_number("epsilon", Fraction(1, 2))
+    0.5
+    """
+    if type(value) is int or type(value) is float:
+        return value
+    if isinstance(value, Integral | np.bool_):
+        return int(value)
+    if not isinstance(value, float | np.floating | Rational | Decimal):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
+    try:
+        own = float(value)
+    except OverflowError:
+        own = math.inf
+    if not math.isfinite(own):
+        return own
+    ratio = value.as_integer_ratio() if isinstance(value, np.floating) else (value,)
+    if Fraction(*ratio) != own:
+        raise ValueError(f"{name} must be equal to a float, got {value}: the nearest one is {own}")
+    return own
 
 
 def float_up(value: Fraction) -> float:

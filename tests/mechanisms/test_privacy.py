@@ -2,8 +2,11 @@
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -136,6 +139,35 @@ def test_zcdp_at_its_ends() -> None:
     for call in (lambda: Zcdp(-1.0), lambda: Zcdp(1.0).epsilon(0.0), lambda: Zcdp(1.0).delta(-1.0)):
         with pytest.raises(ValueError, match="must be"):
             call()
+
+
+@pytest.mark.parametrize(
+    "epsilon", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5), Decimal("0.5"), Fraction(1, 2)]
+)
+def test_a_claim_holds_numbers_of_every_type_exactly_as_python_s_own(epsilon: Any) -> None:
+    claim = Claim(epsilon, epsilon)
+    assert (claim, type(claim.epsilon), type(claim.delta)) == (Claim(0.5, 0.5), float, float)
+    whole: Any = np.int64(1)
+    assert type(Claim(whole, whole).delta) is int
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "message"),
+    [
+        ((Decimal("0.1"),), ValueError, r"epsilon must be equal to a float, got 0\.1: the nearest one is 0\.1"),
+        ((1.0, Fraction(1, 3)), ValueError, "delta must be equal to a float, got 1/3: the nearest one is 0.333"),
+        (("1",), TypeError, "epsilon must be a number, got '1' of type str"),
+        ((1.0, None), TypeError, "delta must be a number, got None of type NoneType"),
+        ((np.float32(math.inf),), ValueError, "epsilon must be non-negative and finite, got inf"),
+        ((Decimal("NaN"),), ValueError, "epsilon must be non-negative and finite, got nan"),
+        ((Decimal("1e999"),), ValueError, "epsilon must be non-negative and finite, got inf"),
+    ],
+)
+def test_what_a_claim_cannot_hold_exactly_is_refused_by_name(
+    numbers: tuple[Any, ...], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        Claim(*numbers)
 
 
 def test_claims_add_and_round_up() -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from subnormal.audit.check.distance import exact
 from subnormal.audit.check.function import Function, OverTimeError, all_refused
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.law.walked import Sampler, require_types, sampler, takes_bits, walked
@@ -243,21 +244,29 @@ def _judged(data: Any, law: Laws) -> _Judged:
 def _of_mapping(atoms: Sequence[Any], chances: Mapping[Any, float | Fraction]) -> Law[Any]:
     """Return the law of a mapping, whose keys are these outcomes.
 
-    Raises ValueError where it holds no probabilities, or their sum is above 1.
+    Raises ValueError where it holds no probabilities, or their sum is above 1, and TypeError for what is no number.
     """
-    if not chances or not all(0 <= chance <= 1 for chance in chances.values()):
+    stated = [_chance(chance) for chance in chances.values()]
+    if not stated or not all(0 <= chance <= 1 for chance, _ in stated):
         raise ValueError("law(data) must map outcomes to probabilities between 0 and 1")
     scale = 1 << 200
-    error = Fraction(DIGITS)
-    low, high = [], []
-    for chance in chances.values():
-        around = Fraction(0) if isinstance(chance, Fraction) else Fraction(chance) * error
-        low.append(math.floor(max(Fraction(0), Fraction(chance) - around) * scale))
-        high.append(math.ceil((Fraction(chance) + around) * scale))
-    is_exact = all(isinstance(chance, Fraction) for chance in chances.values())
-    total = sum(Fraction(chance) for chance in chances.values())
+    low = [math.floor(max(Fraction(0), Fraction(chance) - around) * scale) for chance, around in stated]
+    high = [math.ceil((Fraction(chance) + around) * scale) for chance, around in stated]
+    total, is_exact = sum(Fraction(chance) for chance, _ in stated), not any(around for _, around in stated)
     rest = Fraction(0) if is_exact and total == 1 else max(Fraction(0), 1 - Fraction(sum(low), scale))
     return Law(atoms, range(1, len(atoms) + 1), low, high, scale, rest)
+
+
+def _chance(stated: Any) -> tuple[Fraction | float, Fraction]:
+    """Return a probability, and how far the true one may lie from it: a short float has fewer digits."""
+    try:
+        chance = exact(stated)
+    except TypeError as error:
+        raise TypeError(f"law(data) must map outcomes to probabilities: {error}") from None
+    if isinstance(stated, Fraction) or not isinstance(chance, Fraction):
+        return chance, Fraction(0)
+    digits = float(np.finfo(stated.dtype).eps) if isinstance(stated, np.floating) else 0.0
+    return chance, chance * Fraction(max(DIGITS, digits))
 
 
 def events(law: Law[Any]) -> list[Event]:

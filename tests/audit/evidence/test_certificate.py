@@ -60,12 +60,20 @@ def test_the_checker_imports_nothing_of_ours_and_is_short() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(written, 0), (lambda: written().replace('"epsilon": "1"', '"epsilon": "2"'), 1), (dict, 2)],
+    [
+        (written, 0),
+        (lambda: written().replace('"epsilon": "1"', '"epsilon": "2"'), 1),
+        (dict, 2),
+        (lambda: written().replace('"epsilon": "1"', '"epsilon": Infinity'), 2),
+        (lambda: written().replace('"epsilon": "1"', '"epsilon": NaN'), 2),
+        (lambda: "[" * 100_000, 2),
+    ],
 )
 def test_exit_codes(text: Callable[[], object], code: int, tmp_path: Path) -> None:
     (tmp_path / "certificate.json").write_text(str(text()))
     done = run([sys.executable, "-I", str(CHECKER), "certificate.json"], cwd=tmp_path)
     assert done.returncode == code, done.stderr
+    assert len(f"{done.stdout}{done.stderr}".splitlines()) == 1
 
 
 def _first(form: Any) -> Any:
@@ -76,7 +84,12 @@ FORGED: dict[str, tuple[Callable[[Any], object], str]] = {
     "a larger ε": (lambda form: form["claim"].update(epsilon="1001/1000"), "does not exceed"),
     "a larger δ": (lambda form: form["claim"].update(delta="1/100"), "does not exceed"),
     "a negative ε": (lambda form: form["claim"].update(epsilon="-1"), "no claim has"),
+    "an ε that no claim has": (lambda form: form["claim"].update(epsilon="1e7"), "no claim has"),
+    "an ε beyond floats": (lambda form: form["claim"].update(epsilon="1e400"), "no claim has"),
+    "an ε of a billion digits": (lambda form: form["claim"].update(epsilon="1E1000000000"), "no claim has"),
+    "the largest ε": (lambda form: form["claim"].update(epsilon="100000"), "does not exceed"),
     "a negative δ": (lambda form: form["claim"].update(delta="-1/2"), "no claim has"),
+    "a δ with a billion digits": (lambda form: form["claim"].update(delta="1e-1000000000"), "no claim has"),
     "a δ above 1": (lambda form: form["claim"].update(delta="2"), "no claim has"),
     "a larger probability": (lambda form: form["numerators"].__setitem__(0, form["denominator"]), "stated"),
     "a smaller probability": (lambda form: form["numerators"].__setitem__(1, "0x0"), "stated probabilities"),

@@ -228,6 +228,14 @@ def test_floats_of_a_mapping_are_known_to_nine_digits() -> None:
     assert float(one.law.rest) == pytest.approx(0.25 + 0.75e-9, rel=1e-15)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_short_floats_of_a_mapping_are_known_to_their_own_digits(kind: Any) -> None:
+    one = _judged(0, lambda data: dict.fromkeys(range(3), kind(1 / 3)))
+    low, high = one.law.probability(0)
+    assert low < Fraction(1, 3) < high
+    assert high - low < Fraction(1, 3) * 3 * Fraction(float(np.finfo(kind).eps))
+
+
 def test_the_likeliest_outcomes_are_events() -> None:
     weights = [3, 1] + ATOMS * [2]
     made = {event.words for event in events(exact_law(range(50), range(1, 51), weights, sum(weights)))}
@@ -275,6 +283,7 @@ def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
         ({"law": lambda data: {0: 2.0}}, ValueError, "probabilities between 0 and 1"),
         ({"law": lambda data: {0: -0.5, 1: 0.5}}, ValueError, "probabilities between 0 and 1"),
         ({"law": lambda data: {0: math.nan}}, ValueError, "probabilities between 0 and 1"),
+        ({"law": lambda data: {0: "half"}}, TypeError, "must map outcomes to probabilities: 'half' of type str"),
         ({"law": lambda data: {}}, ValueError, "probabilities between 0 and 1"),
         ({"law": lambda data: {0: Fraction(2, 3), 1: Fraction(2, 3)}}, ValueError, "no distribution has these bounds"),
         (
