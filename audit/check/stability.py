@@ -57,7 +57,7 @@ def stability(
         adjacent: which two are neighbours, as in `check`.
         distance: of two outputs: "l1", "l2" or "linf" of their difference (numbers, vectors, matrices, or dictionaries
             of numbers, where a key that one does not have counts as 0), computed exactly, or a function of them as
-            outcomes, lists and arrays as tuples. "l2" is compared by squares.
+            outcomes, lists and arrays as tuples (see `as_outcome`). "l2" is compared by squares.
         bound: on the distance, at least 0: a number, or a function of two neighbouring inputs.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
         seconds: for the whole search.

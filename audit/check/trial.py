@@ -21,6 +21,7 @@ from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Runs, Suspicion
 from subnormal.audit.model import Verdict
+from subnormal.audit.targets.outcome_details import is_detail
 from subnormal.audit.targets.outcome_notes import event_notes
 from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.text import short
@@ -157,5 +158,5 @@ def _is_of_floats(outcome: Any) -> bool:
     """Return whether an outcome is a finite float, or a tuple of such, with integers and names beside them."""
     if not isinstance(outcome, tuple):
         return isinstance(outcome, float) and isfinite(outcome)
-    parts = [part for part in outcome if type(part) not in (int, str)]
+    parts = [part for part in outcome if type(part) not in (int, str) and not is_detail(part)]
     return len(parts) > 0 and all(map(_is_of_floats, parts))

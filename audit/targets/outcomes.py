@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from subnormal.audit.targets.outcome_details import columns, details, holds_more
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import are_numeric, identity, is_in_its_fields
 
@@ -30,7 +31,12 @@ def as_outcome(released: Any) -> Hashable:
     Numbers, strings, None, dates and members of an Enum stay as they are. A list, array or tensor (any type with
     `tolist`, `to_numpy` or `__array__`) becomes a tuple; a mapping its sorted items; a dataclass the sorted items of
     its fields, with its name as "__class__"; a series or frame (a type with `items` that is no mapping) its items in
-    order; a set a sorted tuple; an exception `Refused`.
+    order; a set a sorted tuple; an exception `Refused`. What an array, series or frame shows beside its values follows
+    them, as pairs (`outcome_details`): a name, `attrs`, the categories, what lies under a mask, and a type or a shape
+    that an array of the same parts would not have.
+
+    It does not tell apart a list from a tuple or an array, a numpy scalar from the number that its `item` gives, nor
+    two mappings that hold the same items in another order, which Python calls equal too.
 
     Raises TypeError, with the name of the type, for any other value, also inside a container: a generator, a model, an
     instance of another class. Such values are equal only if identical, so none would occur twice, and their printed
@@ -38,6 +44,8 @@ def as_outcome(released: Any) -> Hashable:
 
     >>> as_outcome({"b": [1, 2.5], "a": None})
     (('a', None), ('b', (1, 2.5)))
+    >>> as_outcome(np.array([1.0, 2.5], dtype=np.float32))
+    (1.0, 2.5, ('__dtype__', 'float32'))
     """
     kind = type(released)
     if kind in _PLAIN or isinstance(released, Enum):
@@ -91,17 +99,27 @@ def _sorted(parts: _Parts) -> tuple[Hashable, ...]:
 
 
 def _from_other_type(released: Any) -> Hashable:
-    if not isinstance(released, type):
-        for method in ("items", "tolist", "to_numpy", "__array__"):  # only the items of a series hold its index
+    if not isinstance(released, type) and not holds_more(released):
+        made = _converted(released, lambda: columns(released))
+        if made is not None:
+            return _with_details(released, made)
+        for method in ("items", "tolist", "to_list", "to_numpy", "__array__"):  # only a series' items hold its index
             conversion = getattr(released, method, None)
             if callable(conversion):
                 made = _converted(released, (lambda: np.asarray(released)) if method == "__array__" else conversion)
                 if type(made) is type(released):  # numpy's long doubles
                     break
-                return as_outcome(tuple(made) if method == "items" else made)
+                return _with_details(released, tuple(made) if method == "items" else made)
         if hasattr(released, "__index__"):  # integers of other libraries
             return operator.index(released)
     raise TypeError(_problem(released, "cannot be told apart for certain"))
+
+
+def _with_details(released: Any, made: Any) -> Hashable:
+    outcome, beside = as_outcome(made), _converted(released, lambda: details(released, made))
+    if not beside:
+        return outcome
+    return (*(outcome if isinstance(outcome, tuple) else (outcome,)), *map(as_outcome, beside))
 
 
 def _converted(released: Any, convert: Callable[[], Any]) -> Any:
