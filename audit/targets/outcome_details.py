@@ -126,5 +126,5 @@ def _of_parts(dtype: Any, shape: tuple[int, ...], parts: list[Any]) -> Details:
         again = np.asarray(parts)
     except Exception:  # parts of several lengths, which only an array of objects holds
         return _present(("__dtype__", None if written == "object" else written))
-    named = None if written == str(again.dtype) and again.dtype.kind not in "mM" else written
+    named = None if written == str(again.dtype) else written
     return _present(("__dtype__", named), ("__shape__", None if shape == again.shape else shape))
