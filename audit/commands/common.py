@@ -227,10 +227,11 @@ def _console(**options: Any) -> Console:
     return Piped(**options)
 
 
-def print_line(text: str) -> None:
-    """Print a line, in a terminal folded at words to its width."""
-    console = _console()
-    lines = wrap(text, console.width, subsequent_indent="  ", break_on_hyphens=False) if console.is_terminal else [text]
+def print_line(text: str, indent: int = 0) -> None:
+    """Print a line, in a terminal folded at words to its width. indent: spaces before it, two more below."""
+    console, before = _console(), indent * " "
+    options: dict[str, Any] = {"initial_indent": before, "subsequent_indent": f"{before}  ", "break_on_hyphens": False}
+    lines = wrap(text, console.width, **options) if console.is_terminal else [f"{before}{text}"]
     click.echo("\n".join(lines))
 
 

@@ -255,6 +255,15 @@ def test_list_names_every_member_and_attack() -> None:
     assert "rounded-addition-float32" in result.stdout
 
 
+def test_list_is_as_wide_as_a_terminal() -> None:
+    terminal = CliRunner(env={"FORCE_COLOR": "1", "COLUMNS": "80"}).invoke(main, ["list"])
+    whole, folded = call("list").stdout, terminal.stdout
+    assert max(map(len, whole.splitlines())) > 80
+    assert [line for line in folded.splitlines() if len(line) > 80] == []
+    assert folded.split() == whole.split()
+    assert "\n    zero-rounding: " in folded
+
+
 def test_list_shows_one_family_alone() -> None:
     result = call("list", "--family", "gaussian")
     assert result.stdout in call("list").stdout
