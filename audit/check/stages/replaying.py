@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 
 from subnormal.audit.check.function import OverTimeError
@@ -16,8 +17,8 @@ from subnormal.audit.check.stages.first_call import FIRST_PAIRS
 from subnormal.audit.check.stages.state import SHARE, Check
 from subnormal.audit.model import Verdict
 
+PLACE = re.compile(" at ([^,]+)")  # in the code, in a note of the replay
 MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the outcome shows it
-NOTES = 4  # notes of the replay that are shown
 UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
 
 
@@ -30,7 +31,7 @@ class Replaying:
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
         check = self._check
-        recorder, notes, shown = Recorder(check.function), dict[str, None](), dict[str, ModelledEvidence]()
+        recorder, shown = Recorder(check.function), dict[str, ModelledEvidence]()
         located = False
 
         def loss(pair: Pair) -> float:
@@ -39,7 +40,8 @@ class Replaying:
                 return 0.0
             nonlocal located
             located = located or seen.located
-            notes.update(dict.fromkeys(seen.notes))
+            for note in seen.notes:
+                check.dependences.setdefault(_kind(note), {})[" / ".join(written(pair))] = note
             if seen.evidence is None:
                 return min(seen.loss, MOST)
             if seen.evidence.without_noise is not None and not self._is_loud(pair):
@@ -51,7 +53,6 @@ class Replaying:
             found = check.search("replay", loss, seconds, examples=FIRST_PAIRS)
             if located and found.convicting is None:
                 found = check.search("replay", loss, seconds)
-        check.notes += [note for note in notes if note not in check.notes][: NOTES - len(check.notes)]
         hints = [pair for score, pair in found.ranked if score > 0]
         if found.convicting is None:
             return None, hints
@@ -82,3 +83,13 @@ class Replaying:
             return None
         both: dict[str, CheckEvidence] = {"modelled": modelled, "sequential": runs}
         return check.made("replay", pair, runs.event, both, verdict=runs.verdict, point=suspicion.point)
+
+
+def _kind(note: str) -> tuple[str, frozenset[str]]:
+    """Return what depends on the data, and where in the code: notes of two pairs differ in their values only.
+
+    >>> _kind("the scale of random.gauss depends on the data: 6 at f.py:9, 3 at f.py:9")
+    ('the scale of random.gauss', frozenset({'f.py:9'}))
+    """
+    what, _, values = note.partition(" depends on the data: ")
+    return what, frozenset(PLACE.findall(values))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import Function, OverTimeError, reseed
 from subnormal.audit.check.result import CheckEvidence, Result, Stage
 from subnormal.audit.check.runs import LEARN, SCREEN, Runs, Suspicion
-from subnormal.audit.check.search import Found, Pair, search
+from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import SequentialEvidence, Verdict
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
+NOTES = 4  # of replays, that are shown
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
 Told = Callable[[str], None]
@@ -51,6 +52,7 @@ class Check:
         self._examples = self._searches = 0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
+        self.dependences: dict[Hashable, dict[str, str]] = {}  # notes of replays, by kind and place and then by pair
 
     def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
         """Return the loudest pairs by a score. A pair for which there is no time says nothing."""
@@ -126,6 +128,12 @@ class Check:
         )
         return self.made(stage, pair, verdict=Verdict.UNDERPOWERED)
 
+    def _replay_notes(self, pair: Pair | None) -> list[str]:
+        """Return one note for each kind and place: of this pair, or else of the first that has one."""
+        shown = "" if pair is None else " / ".join(written(pair))
+        notes = [by_pair.get(shown, next(iter(by_pair.values()))) for by_pair in self.dependences.values()]
+        return notes[:NOTES]
+
     def made(
         self,
         stage: Stage,
@@ -148,7 +156,7 @@ class Check:
             event=event,
             evidence=evidence or {},
             error=error,
-            notes=tuple(self.notes),
+            notes=(*self._replay_notes(pair), *self.notes),
             examples=self._examples,
             runs=self.function.runs,
             seconds=time.monotonic() - self._started,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -151,3 +152,14 @@ def test_the_error_of_a_violation_is_named() -> None:
     result = check(noisy_mean, pairs=[([1.0], [])], claim=CLAIM, seconds=20)
     assert result.event == {"kind": "refuses", "portable": True}
     assert "the error is 'ZeroDivisionError: division by zero'" in result.notes
+
+
+def test_a_kind_of_noise_that_depends_on_the_data_is_one_note_of_the_shown_pair() -> None:
+    def noisy_sum(records: list[int]) -> float:
+        return (sum(records) if len(records) > 1 else 0) + random.gauss(0.0, 3.0 * (1 + len(records)))
+
+    result = check(noisy_sum, st.lists(st.integers(0, 9)), adjacency.add_or_remove(), Claim(1.0, 1e-6), seconds=20)
+    assert result.stage == "replay"
+    (note,) = result.notes
+    scales = [3 * (1 + len(records)) for records in result.worlds or ()]
+    assert re.fullmatch(rf"the scale of random\.gauss .*: {scales[0]} at \S+, {scales[1]} at \S+", note)
