@@ -104,10 +104,10 @@ def at_least(value: float) -> str:
 def at_most(value: float) -> str:
     """Return an upper bound to one digit, rounded up.
 
-    >>> at_most(3.2e-12)
-    '4e-12'
+    >>> at_most(3.2e-12), at_most(5e-324)
+    ('4e-12', '5e-324')
     """
-    return given(float(Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(value)))
+    return f"{float(Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(value)):.1g}"
 
 
 def on_axis(value: float) -> str:

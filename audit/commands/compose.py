@@ -193,5 +193,7 @@ def _empty(title: str, columns: Sequence[str]) -> Table:
 
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, justify="left" if column in ("attack", "mechanism") else "right")
+        table.add_column(  # a narrow terminal shows numbers on two lines: cut off, they say nothing
+            column, justify="left" if column in ("attack", "mechanism") else "right", overflow="fold"
+        )
     return table

@@ -193,6 +193,13 @@ def test_worlds_that_nothing_or_everything_tells_apart_are_drawn(
     assert len(charts(tmp_path / "out")) == 2
 
 
+def test_a_narrow_terminal_cuts_no_number_off(tmp_path: Path) -> None:
+    asked = ["compose", "--attack", "rounded-addition-float16", "--out", str(tmp_path)]
+    shown = CliRunner(env={"FORCE_COLOR": "1", "COLUMNS": "80"}).invoke(main, asked).stdout
+    assert "(e" in shown
+    assert "…" not in shown
+
+
 def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
     result = call("--attack", "rounded-addition-float16", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
