@@ -24,6 +24,11 @@ MADE_OF = {  # what strategies are made of, by their kind
     "OneOfStrategy": ("original_strategies",),
     "TupleStrategy": ("element_strategies",),
     "ListStrategy": ("element_strategy", "min_size", "max_size"),
+    "IntegersStrategy": ("start", "end"),
+    "FloatStrategy": ("min_value", "max_value", "allow_nan", "smallest_nonzero_magnitude"),
+    "BooleansStrategy": (),
+    "SampledFromStrategy": ("elements", "_transformations"),
+    "JustStrategy": ("elements", "_transformations"),
 }
 PARTS = 16  # parts of what is composed, one of which differs, at the most
 

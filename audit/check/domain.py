@@ -117,12 +117,12 @@ def _is_narrow(strategy: Any) -> bool:
 
 
 def _narrow(strategy: Any, value: Any) -> bool:
-    from hypothesis.errors import UnsatisfiedAssumption
-
-    try:
-        return belongs(strategy.mapped_strategy, value) is True and repr(strategy.pack(value)) == repr(float(value))
-    except UnsatisfiedAssumption:  # beyond the largest of them
+    if not belongs(strategy.mapped_strategy, value):
         return False
+    own = dict(zip(strategy.pack.__code__.co_freevars, strategy.pack.__closure__, strict=True))
+    with np.errstate(over="ignore"):
+        narrow = np.array(value, dtype=f"f{own['width'].cell_contents // 8}")
+    return repr(float(narrow)) == repr(float(value))
 
 
 def _list(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:

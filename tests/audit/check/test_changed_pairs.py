@@ -58,6 +58,15 @@ def with_one_of_them(draw: Any) -> list[int]:
     return [draw(st.lists(st.sampled_from(digits).map(lambda digit: digit), min_size=1, max_size=1))[0], *digits]
 
 
+@st.composite
+def two_of_one_kind(draw: Any) -> list[float]:
+    """Both are made anew each time, and do not depend on each other."""
+    return [
+        *draw(st.lists(st.floats(0, 1), min_size=3, max_size=3).map(lambda data: sorted(data))),
+        *draw(st.lists(st.floats(0, 1).map(lambda one: one / 2), min_size=3).filter(lambda data: min(data) < 1)),
+    ]
+
+
 def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 30) -> list[Any]:
     found: list[Any] = []
 
@@ -79,6 +88,7 @@ CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]
     (interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
     (kept_interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
     (with_one_of_them(), lambda data: data[0] in data[1:], SEQUENCES),
+    (two_of_one_kind(), lambda data: data[:3] == sorted(data[:3]) and max(data[3:]) <= 0.5, (OTHER,)),
     (st.tuples(st.just(3), st.integers(0, 9)), lambda data: data[0] == 3, (OTHER, NEAR)),
     (
         st.integers(0, 5).flatmap(lambda low: st.tuples(st.just(low), st.integers(low, low + 3))),
@@ -174,3 +184,18 @@ def test_what_a_strategy_of_elements_has_drawn_belongs_to_its_lists() -> None:
     assert belongs(st.lists(st.integers(0, 9)).map(np.array), np.array([1, 10])) is False
     assert belongs(st.lists(st.integers(0, 9)).map(np.array), np.array([1.0])) is False
     assert belongs(st.lists(st.integers(0, 9)).map(tuple), [1]) is False
+
+
+@pytest.mark.parametrize(
+    ("data", "inside", "outside"),
+    [
+        (st.floats(0, 1, width=32), (0.5, float(np.float32(0.1))), (0.1, 2.0)),
+        (st.floats(width=32), (math.inf, math.nan), (1e300,)),
+        (st.floats(-1, 1, allow_subnormal=False), (0.0, -1.0), (5e-324, -1e-310)),
+        (st.just(3), (3,), (3.0, 4)),
+        (st.sampled_from([np.array([1, 2]), np.array([3])]), (np.array([3]), np.array([1, 2])), (np.array([1, 3]),)),
+    ],
+)
+def test_what_belongs_to_a_strategy(data: Any, inside: Any, outside: Any) -> None:
+    assert [belongs(data, one) for one in inside] == [True] * len(inside)
+    assert [belongs(data, one) for one in outside] == [False] * len(outside)
