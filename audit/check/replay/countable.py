@@ -20,8 +20,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from subnormal.audit.check.replay.readable import READABLE_MAX, Number, moving, releases
+from subnormal.audit.check.replay.readable import READABLE_MAX, moving, releases
 from subnormal.audit.check.replay.recorder import Call, Recorder, Run
+from subnormal.audit.check.replay.windows import Number
 from subnormal.mechanisms.core.outcome_identity import identity
 
 SHIFTS = (0.37, -0.37, 30.0, -30.0, 1e3, -1e3)  # in scales, of a release or of its noise, to see what changes with it

@@ -12,18 +12,9 @@ from dataclasses import dataclass
 
 from subnormal.attacks.core.outcome_paths import leaves
 from subnormal.audit.check.replay.countable import Pair, countable, is_repeated
-from subnormal.audit.check.replay.readable import (
-    RESOLUTION,
-    Interval,
-    Losses,
-    Number,
-    Readable,
-    hoped_for,
-    identity_at,
-    readable,
-    releases,
-)
+from subnormal.audit.check.replay.readable import Readable, hoped_for, identity_at, readable, releases
 from subnormal.audit.check.replay.recorder import Call, Recorder, Release, Run, depends
+from subnormal.audit.check.replay.windows import RESOLUTION, Interval, Losses, Number
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import short
@@ -150,9 +141,10 @@ def _exceeded(moved: Losses, shown: Readable, runs: tuple[Run, Run], point: Clai
     """Return evidence where releases that the outcome shows exceed a point of a claim; None where they do not.
 
     Each threshold makes two events: the release lies above, or below. At δ = 0 the losses of one event of each release
-    add up, because noises are independent. At a positive δ each event counts alone. Gaussian releases that are shown
-    finely have a threshold on their weighted sum too: together they come down to two Gaussians of the means 0 and
-    μ = √Σl², where a step of each is read to the resolution.
+    add up, because noises are independent, and each release is shown whatever the others are, see `readable`. At a
+    positive δ each event counts alone. Gaussian releases that are shown finely have a threshold on their weighted sum
+    too: together they come down to two Gaussians of the means 0 and μ = √Σl², where a step of each is read to the
+    resolution.
     """
     epsilon = point.epsilon * (1 + MARGIN)
     every, again = map(releases, runs)

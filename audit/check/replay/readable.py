@@ -7,37 +7,47 @@ a function may compare its release with data once more: then the threshold is an
 found here. An absolute value or a remainder hides the sign, and a clamp the tails. Where the outcome hides some noise,
 no release counts: what it decides in rare cases cannot be seen on a few runs. As in `countable`, no release counts
 where there is other noise at a value that is looked at, and none that lies elsewhere then.
+
+Several events make one event only if the outcome shows each of them whatever the other releases are. So all releases
+are also given other values at once, see `_combinations`, and a part that then differs from what it was with the same
+value of its release alone is not read. Let parts f_i be left, each a function of its release r_i alone. Then what they
+show is the event that every r_i lies beyond its threshold. Noises are independent, so its probability in a world is the
+product of theirs there, and the losses add. Shown is that f_i is the same at the values that were tried: for every two
+releases, at every two of their four levels. Assumed is that it is so at all others, and with more of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import random
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from subnormal.attacks.core.outcome_paths import Path, leaves
 from subnormal.audit.check.replay.recorder import Recorder, Release, Run
-from subnormal.audit.check.result import ModelledLoss
+from subnormal.audit.check.replay.windows import (
+    Interval,
+    Losses,
+    Number,
+    close_values,
+    counted_together,
+    tails,
+    windows_of,
+)
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import Claim
 
 READABLE_MAX = 64  # releases that are looked for one by one
-RESOLUTION = 0.05  # scales: a release is read finely where twice so much always holds a threshold
-TAIL = 6.0  # scales beyond both locations up to which a threshold in a tail is sought
-CENTRES, SIDES = 5, 2.0  # places at which the resolution is looked at, up to so many scales beyond both locations
-NEAR = 0.5  # scales on either side of the best threshold within which one is sought
-BEYOND = 1.1  # times the claim's ε: the loss at the threshold that is sought in the tail of Gaussian noise
 WIDTH = 2.0**-20  # scales: of half the interval in which a threshold is found
 WIDER = 8.0  # times: the interval around the middle of a window in which a jump is sought next
 SPACING = 2.0**-50  # relative: what the rounding of a release takes
+COMBINATIONS = 64  # drawn values of all releases at once
 
 Leaves = dict[Path, Any]
-Number = tuple[int, int]  # of a call, and of its release
-Losses = Mapping[Number, ModelledLoss]
-Interval = tuple[float, float]
+Thresholds = Mapping[Number, tuple[Interval, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class Readable:
     several count together.
     """
 
-    thresholds: Mapping[Number, tuple[Interval, ...]]
+    thresholds: Thresholds
     fine: tuple[Number, ...]
 
     def among(self, numbers: set[Number]) -> Readable:
@@ -61,9 +71,9 @@ class Readable:
 def hoped_for(moved: Losses, point: Claim) -> Readable:
     """Return what an outcome that shows everything would show of the releases whose locations differ."""
     middles = {
-        number: tuple((sum(one) / 2, sum(one) / 2) for one in _windows(loss, point)) for number, loss in moved.items()
+        number: tuple((sum(one) / 2, sum(one) / 2) for one in windows_of(loss, point)) for number, loss in moved.items()
     }
-    return Readable(middles, _counted_together(moved, point))
+    return Readable(middles, counted_together(moved, point))
 
 
 def readable(recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], moved: Losses, point: Claim) -> Readable:
@@ -72,30 +82,63 @@ def readable(recorder: Recorder, pair: tuple[Any, Any], runs: tuple[Run, Run], m
     runs: on the two inputs; the second replays the first. moved: the releases whose locations differ. point: (ε, δ), by
     which the thresholds are chosen. All noise must have a location, see `countable`.
     """
-    every, again, together = releases(runs[0]), releases(runs[1]), _counted_together(moved, point)
+    every, again, together = releases(runs[0]), releases(runs[1]), counted_together(moved, point)
     seen: dict[Number, _Seen] = {}
     for one, release in every.items():
-        windows = _windows(moved[one], point) if one in moved else _tails(release.location, release.location, release)
-        close = _close(release, again[one], windows) if one in together else []
+        windows = windows_of(moved[one], point) if one in moved else tails(release.location, release.location, release)
+        close = close_values(release, again[one], windows) if one in together else []
         seen[one] = _Seen.of(recorder, pair, runs, one, windows, close)
     thresholds: dict[Number, tuple[Interval, ...]] = {}
     fine: list[Number] = []
+    parts: dict[Number, set[Path]] = {}
     for one, shown in seen.items():
-        parts = shown.monotone.difference(*(other.touched for number, other in seen.items() if number != one))
+        parts[one] = shown.monotone.difference(*(other.touched for number, other in seen.items() if number != one))
         if one not in moved:
-            if not any(shown.jumps(part, window) for part in parts for window in shown.windows):
+            if not any(shown.jumps(part, window) for part in parts[one] for window in shown.windows):
                 return Readable({}, ())  # noise that is hidden may decide in a few cases what is released
             continue
-        found = (shown.threshold(parts, window) for window in shown.windows)
+        found = (shown.threshold(parts[one], window) for window in shown.windows)
         thresholds[one] = tuple(interval for interval in found if interval is not None)
         if not thresholds[one]:
             return Readable({}, ())
-        if one in together and every[one].scale == again[one].scale and any(map(shown.is_fine, parts)):
+        if one in together and every[one].scale == again[one].scale and any(map(shown.is_fine, parts[one])):
             fine.append(one)
     if any(shown.differs for shown in seen.values()):
         return Readable({}, ())
     elsewhere = set[Number]().union(*(shown.moving for shown in seen.values()))
-    return Readable(thresholds, tuple(fine)).among(every.keys() - elsewhere)
+    return Readable(thresholds, tuple(fine)).among(_independent(seen, parts, thresholds) - elsewhere)
+
+
+def _independent(
+    seen: Mapping[Number, _Seen], parts: Mapping[Number, set[Path]], thresholds: Thresholds
+) -> set[Number]:
+    """Return the releases whose parts are the same whatever the others are; none where there is other noise then."""
+    independent, any_one = set(seen), next(iter(seen.values()))
+    for values in _combinations({one: shown.levels(thresholds.get(one, ())) for one, shown in seen.items()}):
+        for world in (0, 1):
+            run = any_one.run(world, values)
+            if run.difference is not None:
+                return set()
+            together = leaves(run.outcome)
+            for one, value in values.items():
+                alone = seen[one].at(world, value)
+                if any(identity_at(together, part) != identity_at(alone, part) for part in parts[one]):
+                    independent.discard(one)
+            independent -= moving(run, any_one.runs[world])
+    return independent
+
+
+def _combinations(levels: Mapping[Number, list[float]]) -> Iterator[dict[Number, float]]:
+    """Yield values for all releases at once, where there are several.
+
+    Every two releases meet at every two of their first four levels: the numbers of any two differ in a bit. Further
+    combinations are drawn, from all levels.
+    """
+    bits, draw = (len(levels) - 1).bit_length(), random.Random(0)
+    for bit, levels_of_bit in product(range(bits), product(range(4), repeat=2)):
+        yield {one: values[levels_of_bit[place >> bit & 1]] for place, (one, values) in enumerate(levels.items())}
+    for _ in range(COMBINATIONS if bits else 0):
+        yield {one: draw.choice(values) for one, values in levels.items()}
 
 
 @dataclass(slots=True)
@@ -146,13 +189,27 @@ class _Seen:
         """Return the parts of a world's outcome where the release has this value."""
         known = self.leaves.get((world, value))
         if known is None:
-            first = self.runs[0]
-            shift = value - releases(first)[self.one].released
-            run = self.recorder.run(self.pair[world], first, shifts={self.one: shift})
+            run = self.run(world, {self.one: value})
             self.differs |= run.difference is not None
             self.moving |= moving(run, self.runs[world])
             known = self.leaves[world, value] = leaves(run.outcome)
         return known
+
+    def run(self, world: int, values: Mapping[Number, float]) -> Run:
+        """Run a world where releases have these values, and the others what they were."""
+        first = self.runs[0]
+        before = releases(first)
+        shifts = {one: value - before[one].released for one, value in values.items()}
+        return self.recorder.run(self.pair[world], first, shifts=shifts)
+
+    def levels(self, thresholds: tuple[Interval, ...]) -> list[float]:
+        """Return values of the release: far below, just below and just above its thresholds, far above, and between.
+
+        Where no threshold is known, its location stands for them.
+        """
+        far = sorted(end for window in self.windows for end in window)
+        near = [end for interval in thresholds for end in interval] or far[1:-1]
+        return [far[0], min(near), max(near), far[-1], *near]
 
     def jumps(self, path: Path, window: Interval, world: int = 0) -> bool:
         """Return whether a part differs at the two ends."""
@@ -198,48 +255,6 @@ def moving(run: Run, base: Run) -> set[Number]:
         for number, one in before.items()
         if number not in now or (one.location, one.scale) != (now[number].location, now[number].scale)
     }
-
-
-def _counted_together(moved: Losses, point: Claim) -> tuple[Number, ...]:
-    """Return the Gaussian releases, where there are several and the claim has a δ."""
-    gaussian = tuple(one for one, loss in moved.items() if loss.kind == "Gaussian")
-    return gaussian if len(gaussian) > 1 and point.delta > 0 else ()
-
-
-def _tails(one: float, other: float, release: Release | ModelledLoss) -> list[Interval]:
-    """Return windows in the tails, beyond both locations."""
-    (low, high), reach = sorted((one, other)), TAIL * (release.scale or 1.0)
-    return [(low - reach, low), (high, high + reach)]
-
-
-def _windows(loss: ModelledLoss, point: Claim) -> list[Interval]:
-    """Return where thresholds are sought: in the tails, between the locations, and around the best thresholds.
-
-    The best threshold for δ(ε) lies where one density is e^ε times the other. Noise of scale 0 is found between the
-    locations. At δ = 0, that of Gaussian noise lies as far out as makes the loss larger than ε.
-    """
-    low, high = sorted((loss.location_in, loss.location_out))
-    if loss.scale == 0:
-        third = (high - low) / 3
-        return [(low + third, high - third)]
-    is_laplace, middle = loss.kind == "Laplace", (low + high) / 2
-    size = 2.0 if is_laplace else loss.loss
-    step = point.epsilon * loss.scale / size
-    windows = [*_tails(low, high, loss), (low, high)]
-    steps = [step]
-    if not is_laplace and point.delta == 0:
-        steps.append(BEYOND * step + NEAR * loss.scale)
-    near = NEAR * loss.scale
-    return windows + [(at - near, at + near) for step in steps for at in (middle - step, middle + step)]
-
-
-def _close(release: Release, other: Release, windows: list[Interval]) -> list[Interval]:
-    """Return pairs of close values of a release: around the locations, and in the middle of the windows."""
-    scale = release.scale or 1.0
-    low, high = sorted((release.location, other.location))
-    between = np.linspace(low - SIDES * scale, high + SIDES * scale, CENTRES).tolist()
-    centres = [*between, *((start + end) / 2 for start, end in windows[2:])]
-    return [(at - RESOLUTION * scale, at + RESOLUTION * scale) for at in centres]
 
 
 def _is_monotone(values: list[Any]) -> bool:
