@@ -37,7 +37,7 @@ def shown(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR) 
     return result
 
 
-def accused(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR) -> bool:
+def accused(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR, seeds: Sequence[int] = SEEDS) -> bool:
     """Return whether the losses of a pair convict on any of many runs."""
-    results = replays(function, claim, pair, SEEDS)
+    results = replays(function, claim, pair, seeds)
     return any(one is not None and one.evidence is not None and one.evidence.losses for one in results)

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import laplace as laplace_law
 from scipy.stats import norm
 
-from subnormal import Claim, Gdp
+from subnormal import Claim
 from subnormal.audit.check.replay.readable import _combinations
 from tests.support.replays import Pair, accused, laplace
 
@@ -56,17 +56,16 @@ def pairs_of(size: int) -> list[tuple[Bits, Bits]]:
     return [(zeros, ones), (ones, zeros), (turns, tuple(1 - bit for bit in turns))]
 
 
-@pytest.mark.parametrize("pair", [pair for size in (2, 3, 4, 8) for pair in pairs_of(size)])
+@pytest.mark.parametrize("pair", [pair for size in (2, 4) for pair in pairs_of(size)])
 def test_of_items_of_which_one_is_named_the_losses_do_not_add(pair: tuple[Bits, Bits]) -> None:
     assert 1 < loss_of_first(pair) * BOUND < 1.07
     for function, worlds in ((named_first, pair), (named_last, (pair[0][::-1], pair[1][::-1]))):
-        assert not accused(function, Claim(loss_of_first(pair) * BOUND), worlds)
-    assert accused(named_first, Claim(1 / BOUND), pair)
-    assert accused(named_last, Claim(1 / BOUND), (pair[0][::-1], pair[1][::-1]))
+        assert not accused(function, Claim(loss_of_first(pair) * BOUND), worlds, range(6))
+        assert accused(function, Claim(1 / BOUND), worlds, range(2))
 
 
 def test_the_worst_loss_over_all_pairs_of_four_items() -> None:
-    worst = max(map(loss_of_first, product(product((0, 1), repeat=4), repeat=2)))
+    worst = max(loss_of_first(pair) for pair in combinations(product((0, 1), repeat=4), 2))
     assert worst == pytest.approx(1.0174760463522)
 
 
@@ -113,27 +112,24 @@ def test_the_losses_of_items_that_only_a_positive_sum_shows_do_not_add(pair: Pai
 
 
 def test_the_divergences_of_gaussian_releases_do_not_add_where_one_clamps_the_other() -> None:
-    def function(x: float) -> list[float]:
-        one, other = round(x + random.gauss(0.0, 1.0), 1), round(x + random.gauss(0.0, 1.0), 1)
-        return [one, min(other, 0.2) if one > 0.2 else other]
+    def step(x: float) -> float:
+        return round((x + random.gauss(0.0, 1.0)) * 20) / 20
 
-    cells = np.arange(-90, 111) / 10
-    worlds = [np.diff(norm.cdf(np.append(cells - 0.05, cells[-1] + 0.05), at)) for at in (0.0, 2.0)]
+    def function(x: float) -> list[float]:
+        one, other = step(x), step(x)
+        return [one, min(other, 0.0) if one > 0 else other]
+
+    cells = np.arange(-180, 221) / 20
     laws = []
-    for chance in worlds:
+    for at in (0.0, 2.0):
+        chance = np.diff(norm.cdf(np.append(cells - 0.025, cells[-1] + 0.025), at))
         law = np.outer(chance, chance)
-        is_large = cells > 0.21
-        law[is_large, np.argmin(abs(cells - 0.2))] += law[np.ix_(is_large, is_large)].sum(axis=1)
-        law[np.ix_(is_large, is_large)] = 0.0
+        law[181:, 180] += law[181:, 181:].sum(axis=1)
+        law[181:, 181:] = 0.0
         laws.append(law)
-    deltas = [float(np.maximum(0.0, p - math.e * q).sum()) for p, q in (laws, laws[::-1])]
-    assert 0.5 < max(deltas) < 0.97 * Gdp(math.sqrt(8)).delta(1.0)
-    assert not accused(function, Claim(1.0, max(deltas) * BOUND), (0.0, 2.0))
-    assert accused(
-        lambda x: [round(x + random.gauss(0.0, 1.0), 1) for _ in range(2)],
-        Claim(1.0, max(deltas) * BOUND),
-        (0.0, 2.0),
-    )
+    claim = Claim(1.0, BOUND * max(np.maximum(0.0, one - math.e * other).sum() for one, other in (laws, laws[::-1])))
+    assert not accused(function, claim, (0.0, 2.0), range(9))
+    assert accused(lambda x: [step(x), step(x)], claim, (0.0, 2.0), range(9))
 
 
 ALONE = laplace_law.sf(0.5, 1) - math.exp(0.5) * laplace_law.sf(0.5)  # δ(1/2) of whether a release exceeds 1/2
