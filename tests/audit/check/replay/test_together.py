@@ -14,7 +14,7 @@ from scipy.stats import laplace as laplace_law
 from scipy.stats import norm
 
 from subnormal import Claim
-from subnormal.audit.check.replay.readable import _combinations
+from subnormal.audit.check.replay.readable import _combinations, _Seen
 from tests.support.replays import Pair, accused, laplace
 
 BOUND = 1.001  # relative: a claim so much larger than the loss is kept, and the loss itself is not above it
@@ -146,6 +146,13 @@ def drawn_otherwise(x: float) -> list[float]:
     return [first, second, 0.0 + np.random.normal() if first > 0.5 and second > 0.5 else x + laplace()]
 
 
+def drawn_once_more(x: float) -> list[float]:
+    first, second = 0.0 + laplace(), 0.0 + laplace()
+    if first > 0.5 and second > 0.5:
+        np.random.random()
+    return [first, second, x + laplace()]
+
+
 def hidden_by_three(x: float) -> list[bool]:
     one, two, three = (0.0 + laplace() > 0.5 for _ in range(3))
     return [one, two, three, x + laplace() > 0.5 and not (one and not two and not three)]
@@ -153,7 +160,12 @@ def hidden_by_three(x: float) -> list[bool]:
 
 @pytest.mark.parametrize(
     ("function", "rare"),
-    [(moved_elsewhere, ABOVE**2), (drawn_otherwise, ABOVE**2), (hidden_by_three, ABOVE * (1 - ABOVE) ** 2)],
+    [
+        (moved_elsewhere, ABOVE**2),
+        (drawn_otherwise, ABOVE**2),
+        (drawn_once_more, ABOVE**2),
+        (hidden_by_three, ABOVE * (1 - ABOVE) ** 2),
+    ],
 )
 @pytest.mark.parametrize("pair", [(0.0, 1.0), (1.0, 0.0)])
 def test_a_release_that_several_others_decide_together_does_not_count(
@@ -208,3 +220,10 @@ def test_every_two_releases_meet_at_every_two_of_their_levels(size: int) -> None
 
 def test_one_release_meets_no_other() -> None:
     assert not list(_combinations({(0, 0): [1.0, 2.0, 3.0, 4.0]}))
+
+
+def test_the_levels_lie_around_the_thresholds_or_at_the_location() -> None:
+    nothing: Any = None
+    seen = _Seen(nothing, nothing, nothing, (0, 0), [(-6.0, 0.0), (0.5, 6.0)], [], {}, set(), set(), set())
+    assert seen.levels(((1.0, 2.0), (3.0, 4.0))) == [-6.0, 1.0, 4.0, 6.0, 1.0, 2.0, 3.0, 4.0]
+    assert seen.levels(()) == [-6.0, 0.0, 0.5, 6.0, 0.0, 0.5]
