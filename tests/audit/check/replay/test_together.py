@@ -147,10 +147,10 @@ def drawn_otherwise(x: float) -> list[float]:
 
 
 def drawn_once_more(x: float) -> list[float]:
-    first, second = 0.0 + laplace(), 0.0 + laplace()
-    if first > 0.5 and second > 0.5:
+    released = [0.0 + laplace(), 0.0 + laplace(), x + laplace()]
+    if min(released[:2]) > 0.5:
         np.random.random()
-    return [first, second, x + laplace()]
+    return released
 
 
 def hidden_by_three(x: float) -> list[bool]:
