@@ -119,6 +119,8 @@ class NoiseNumber(float):
 class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
     """An array of noise, of any shape. places: of its numbers in the call's result; factors: as in `NoiseNumber`."""
 
+    __slots__ = ("call", "factors", "places")  # an array with attributes of its own is no outcome
+
     call: Call
     places: NDArray[np.int64]
     factors: NDArray[np.float64]
