@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from subnormal.audit.check.function import Function
 from subnormal.audit.check.replay.noise import remembered
 from subnormal.audit.check.replay.primitives import Primitive
+from subnormal.audit.check.replay.unrecorded import Watch
 
 SAME = 1e-9  # relative: what the rounding of factors makes of noise
 
@@ -110,6 +111,7 @@ class Recorder:
     def __init__(self, function: Function) -> None:
         self._function = function
         self._run: Run | None = None
+        self._watch: Watch | None = None
         self._inside = False
 
     def intercept(
@@ -133,7 +135,11 @@ class Recorder:
         arguments: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Any:
+        if self._watch is not None:
+            self._watch.before()
         result, origin = draw(), None
+        if self._watch is not None:
+            self._watch.after()
         if run.first is not None and len(run.calls) < len(run.first.calls):
             origin = run.first.calls[len(run.calls)]
             if origin.primitive is primitive and _shape(primitive, origin.result) == _shape(primitive, result):
@@ -167,6 +173,18 @@ class Recorder:
             shifts = np.copysign(np.ceil(np.abs(shifts)), shifts).astype(np.int64)
         shifted = numbers + shifts
         return shifted.reshape(np.shape(call.result)) if np.ndim(call.result) else shifted[0].item()
+
+    def unrecorded(self, pair: tuple[Any, Any], runs: int) -> list[str]:
+        """Return the types of the generators that so many runs of each input draw from without being recorded."""
+        self._watch = watch = Watch()
+        try:
+            for data in [*pair] * runs:
+                self.run(data)
+                watch.before()
+                watch.after()
+        finally:
+            self._watch = None
+        return list(watch.moved)
 
     def run(self, data: Any, first: Run | None = None, **changes: Any) -> Run:
         """Run the function once, and record or replay."""

@@ -19,14 +19,17 @@ from subnormal.audit.model import Verdict
 
 PLACE = re.compile(" at ([^,]+)")  # in the code, in a note of the replay
 MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the outcome shows it
+WATCHED = (64, 4)  # runs of each input in which no generator may move unrecorded: fewer where they are slow
 UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
 
 
 class Replaying:
-    """Searches by replay: `search` returns what one shows. unconfirmed: pairs without noise that runs looked at."""
+    """Searches by replay: `search` returns what one shows. unconfirmed: pairs without noise that runs looked at;
+    unrecorded: generators that the function draws from unrecorded, None before it is known."""
 
     def __init__(self, check: Check) -> None:
         self._check, self._unconfirmed = check, 0
+        self._unrecorded: list[str] | None = None
 
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
@@ -44,7 +47,10 @@ class Replaying:
                 check.dependences.setdefault(_kind(note), {})[" / ".join(written(pair))] = note
             if seen.evidence is None:
                 return min(seen.loss, MOST)
-            if seen.evidence.without_noise is not None and not self._is_loud(pair):
+            if seen.evidence.without_noise is None:
+                if not self._is_all_recorded(recorder, pair):
+                    return 1.0
+            elif not self._is_loud(pair):
                 return 1.0
             shown[" / ".join(written(pair))] = seen.evidence
             return math.inf
@@ -58,6 +64,15 @@ class Replaying:
             return None, hints
         modelled = shown[" / ".join(written(found.convicting))]
         return self._modelled(found.convicting, modelled), [found.convicting, *hints]
+
+    def _is_all_recorded(self, recorder: Recorder, pair: Pair) -> bool:
+        """Return whether runs of a pair draw from no generator that the replay does not see. It says nothing then."""
+        if self._unrecorded is None:
+            many, few = WATCHED
+            self._unrecorded = recorder.unrecorded(pair, few if self._check.runs.is_too_slow(2 * many) else many)
+            for kind in self._unrecorded:
+                self._check.notes.append(f"draws from a {kind} that no replay records: give it a name in the module")
+        return not self._unrecorded
 
     def _is_loud(self, pair: Pair) -> bool:
         """Return whether a few fresh runs say that a pair convicts, where there is time for them."""

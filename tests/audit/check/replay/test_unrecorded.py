@@ -1,0 +1,91 @@
+"""A function that draws from a generator which no replay records is convicted by no replay, and a note says why.
+
+`told` tells the truth about x + noise > 6, and answers by a coin in one run of a hundred. On 0 and 2 its answers are
+yes with probability 0.99 e^-6 / 2 + 0.005 and 0.99 e^-4 / 2 + 0.005: a loss of 0.815. Where the coins are not
+recorded, the noise alone shows: a loss of 2.
+"""
+
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal import Claim, check
+from subnormal.audit.check.result import Result
+from subnormal.audit.model import Verdict
+
+pytestmark = pytest.mark.usefixtures("own_clock")
+
+CLAIM = Claim(1.0)
+ALPHA = 1e-6  # the chance that runs accuse one of the sound functions below
+
+
+def told(x: float, coins: Callable[[], float]) -> int:
+    noisy = x + np.random.laplace()
+    coin, lie = coins(), coins()
+    return int(lie < 0.5) if coin < 0.01 else int(noisy > 6)
+
+
+def drawn_first(x: float) -> int:
+    return told(x, iter([HELD[0].random(), HELD[0].random()]).__next__)
+
+
+class Slot:
+    __slots__ = ("rng",)
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(5)
+
+
+HELD = [np.random.default_rng(5)]
+SLOT = Slot()
+METHOD = np.random.default_rng(5).random
+LEGACY = np.random.RandomState(5).random_sample
+PYTHON = random.Random(5).random
+RECORDED = np.random.default_rng(5)
+
+
+def by_default(x: float, rng: Any = np.random.default_rng(5)) -> int:  # noqa: B008  # as people write it
+    return told(x, rng.random)
+
+
+def by_partial(x: float, rng: Any) -> int:
+    return told(x, rng.random)
+
+
+UNRECORDED: dict[str, Callable[[float], int]] = {
+    "default": by_default,
+    "partial": functools.partial(by_partial, rng=np.random.default_rng(5)),
+    "list": lambda x: told(x, HELD[0].random),
+    "drawn-first": drawn_first,
+    "slot": lambda x: told(x, SLOT.rng.random),
+    "method": lambda x: told(x, METHOD),
+    "legacy-method": lambda x: told(x, LEGACY),
+    "python-method": lambda x: told(x, PYTHON),
+}
+
+
+def checked(function: Callable[[float], Any], claim: Claim = CLAIM) -> Result:
+    return check(function, pairs=[(0, 2)], claim=claim, seconds=1, alpha=ALPHA)
+
+
+@pytest.mark.parametrize("name", UNRECORDED)
+def test_unrecorded_draws_let_no_replay_convict(name: str) -> None:
+    result = checked(UNRECORDED[name])
+    assert result.verdict is not Verdict.VIOLATED
+    assert any("that no replay records" in note for note in result.notes)
+
+
+def test_recorded_draws_need_no_note() -> None:
+    result = checked(lambda x: told(x, RECORDED.random))
+    assert result.verdict is not Verdict.VIOLATED
+    assert not any("that no replay records" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("draw", [np.random.laplace, RECORDED.laplace])
+def test_noise_that_is_recorded_convicts(draw: Callable[[], float]) -> None:
+    result = checked(lambda x: round(x + (RECORDED if draw == RECORDED.laplace else np.random).laplace(), 1))
+    assert (result.verdict, result.stage) == (Verdict.VIOLATED, "replay")
