@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.privacy import Claim, Zcdp, require_nonnegative
+from subnormal.mechanisms.privacy import Claim, Zcdp, hold_own_numbers, require_nonnegative
 
 SLACK = 1e-12  # added to a computed δ: more than all rounding errors, so that no claim looks better than it is
 LEAST_COST = -30.0  # of ln(e^ε·q): e^−30 is a tenth of SLACK
@@ -36,13 +36,17 @@ class Gdp:
     Args:
         mu: μ, at least 0.
 
+    Numbers of other types become Python's own, as in `Claim`.
+
     Raises:
-        ValueError: μ is negative or not finite.
+        ValueError: μ is negative or not finite, or no float is exactly equal to it.
+        TypeError: it is no number.
     """
 
     mu: float
 
     def __post_init__(self) -> None:
+        hold_own_numbers(self, "mu")
         require_nonnegative("mu", self.mu)
 
     def delta(self, epsilon: float) -> float:
@@ -70,14 +74,18 @@ class Renyi:
         alpha: the order α, above 1 and finite.
         epsilon: the bound τ in nats, at least 0.
 
+    Numbers of other types become Python's own, as in `Claim`.
+
     Raises:
-        ValueError: a number is out of range.
+        ValueError: a number is out of range, or no float is exactly equal to it.
+        TypeError: it is no number.
     """
 
     alpha: float
     epsilon: float
 
     def __post_init__(self) -> None:
+        hold_own_numbers(self, "alpha", "epsilon")
         require_nonnegative("epsilon", self.epsilon)
         if not 1 < self.alpha < math.inf:
             raise ValueError(f"alpha must be above 1 and finite, got {self.alpha}")

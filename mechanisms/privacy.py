@@ -41,6 +41,12 @@ class Range:
         return low < value < high
 
 
+def hold_own_numbers(claim: object, *names: str) -> None:
+    """Make the fields of a claim Python's own numbers, exactly: see `own_number`, also for its errors."""
+    for name in names:
+        object.__setattr__(claim, name, own_number(name, getattr(claim, name)))
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """(ε, δ)-differential privacy, as a mechanism promises it.
@@ -60,8 +66,7 @@ class Claim:
     delta: Annotated[float, Range(0, 1)] = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "delta"):
-            object.__setattr__(self, name, own_number(name, getattr(self, name)))
+        hold_own_numbers(self, "epsilon", "delta")
         require_nonnegative("epsilon", self.epsilon)
         if self.epsilon > EPSILON_MAX:
             raise ValueError(f"epsilon must be at most {EPSILON_MAX} nats, got {self.epsilon}")
@@ -172,8 +177,11 @@ class Zcdp:
     Args:
         rho: ρ, at least 0.
 
+    Numbers of other types become Python's own, as in `Claim`.
+
     Raises:
-        ValueError: ρ is negative or not finite.
+        ValueError: ρ is negative or not finite, or no float is exactly equal to it.
+        TypeError: it is no number.
 
     >>> round((Zcdp(0.25) + Zcdp(0.25)).epsilon(delta=1e-9), 9)
     6.474070021
@@ -182,6 +190,7 @@ class Zcdp:
     rho: float
 
     def __post_init__(self) -> None:
+        hold_own_numbers(self, "rho")
         require_nonnegative("rho", self.rho)
         object.__setattr__(self, "rho", float(self.rho))
 

@@ -1,6 +1,8 @@
 """The δ(ε) that a claim implies is never below that of a mechanism that keeps the claim."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import gmpy2
@@ -115,3 +117,18 @@ def test_the_largest_coin_of_a_bound_is_never_rounded_below_the_true_one(alpha: 
         for share in (0.1, 0.5, 0.9):
             bound = coin_divergence(float(p), float(share * p), alpha)
             assert _largest(np.log([share * p]), np.array([[alpha]]), np.array([[bound]]))[0] >= p
+
+
+@pytest.mark.parametrize("number", [np.float32(1.5), np.longdouble(1.5), Decimal("1.5"), Fraction(3, 2)])
+def test_claims_of_every_kind_hold_numbers_of_other_types_exactly(number: Any) -> None:
+    for claim, same in ((Gdp(number), Gdp(1.5)), (Zcdp(number), Zcdp(1.5)), (Renyi(number, number), Renyi(1.5, 1.5))):
+        assert repr(claim) == repr(same)
+        assert points(claim) == points(same)
+
+
+@pytest.mark.parametrize("kind", [Gdp, Zcdp, lambda number: Renyi(2.0, number), lambda number: Renyi(number, 1.0)])
+def test_numbers_that_no_float_equals_are_refused(kind: Any) -> None:
+    with pytest.raises(ValueError, match="must be equal to a float, got 4/3"):
+        kind(Fraction(4, 3))
+    with pytest.raises(TypeError, match="must be a number, got '1'"):
+        kind("1")
