@@ -81,16 +81,15 @@ def search(
     from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
 
     found, ends = Found(), math.inf if seconds > 0 else -math.inf
-    known: dict[str, float] = {}
+    known: dict[tuple[str, str], float] = {}
     failures: list[Exception | SystemExit] = []
 
     def is_over() -> bool:
         return time.monotonic() >= ends
 
     def tried(pair: Pair) -> float:
-        texts = written(pair)
-        hypothesis.assume(texts[0] != texts[1])  # else they are no neighbours, but one input
-        key = " / ".join(texts)
+        key = written(pair)
+        hypothesis.assume(key[0] != key[1])  # else they are no neighbours, but one input
         if key not in known:
             nonlocal ends
             ends = min(ends, time.monotonic() + seconds) if found.convicting is None else ends
@@ -167,9 +166,10 @@ def repeatable(seed: int, examples: int) -> Callable[[Callable[[], None]], Calla
     return lambda test: hypothesis.seed(seed)(settings(test))
 
 
-def written(pair: Pair) -> list[str]:
+def written(pair: Pair) -> tuple[str, str]:
     """Return the two inputs as texts, by which pairs are told apart."""
-    return [text_of(data) for data in pair]
+    one, other = pair
+    return text_of(one), text_of(other)
 
 
 def text_of(data: Any) -> str:

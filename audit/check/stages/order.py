@@ -95,7 +95,7 @@ def _judged(check: Check, suspicious: list[Pair]) -> Result:
 
     Where no time is left for the last of them, it is what they show of the one before.
     """
-    *others, last = check.runs.race(list({" / ".join(written(one)): one for one in suspicious}.values()))[:JUDGED]
+    *others, last = check.runs.race(list({written(one): one for one in suspicious}.values()))[:JUDGED]
     notes = check.notes[:]  # those of a pair that runs do not convict are not kept
     judged: list[Result] = []
     for other in others:

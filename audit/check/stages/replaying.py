@@ -34,7 +34,7 @@ class Replaying:
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
         check = self._check
-        recorder, shown = Recorder(check.function), dict[str, ModelledEvidence]()
+        recorder, shown = Recorder(check.function), dict[tuple[str, str], ModelledEvidence]()
         located = False
 
         def loss(pair: Pair) -> float:
@@ -44,7 +44,7 @@ class Replaying:
             nonlocal located
             located = located or seen.located
             for note in seen.notes:
-                check.dependences.setdefault(_kind(note), {})[" / ".join(written(pair))] = note
+                check.dependences.setdefault(_kind(note), {})[written(pair)] = note
             if seen.evidence is None:
                 return min(seen.loss, MOST)
             if seen.evidence.without_noise is None:
@@ -52,7 +52,7 @@ class Replaying:
                     return 1.0
             elif not self._is_loud(pair):
                 return 1.0
-            shown[" / ".join(written(pair))] = seen.evidence
+            shown[written(pair)] = seen.evidence
             return math.inf
 
         with intercepted(check.function.function, recorder.intercept):
@@ -62,7 +62,7 @@ class Replaying:
         hints = [pair for score, pair in found.ranked if score > 0]
         if found.convicting is None:
             return None, hints
-        modelled = shown[" / ".join(written(found.convicting))]
+        modelled = shown[written(found.convicting)]
         return self._modelled(found.convicting, modelled), [found.convicting, *hints]
 
     def _is_all_recorded(self, recorder: Recorder, pair: Pair) -> bool:

@@ -52,7 +52,9 @@ class Check:
         self._examples = self._searches = 0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
-        self.dependences: dict[Hashable, dict[str, str]] = {}  # notes of replays, by kind and place and then by pair
+        self.dependences: dict[
+            Hashable, dict[tuple[str, str] | None, str]
+        ] = {}  # notes of replays, by kind and place and then by pair
 
     def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
         """Return the loudest pairs by a score. A pair for which there is no time says nothing."""
@@ -130,7 +132,7 @@ class Check:
 
     def _replay_notes(self, pair: Pair | None) -> list[str]:
         """Return one note for each kind and place: of this pair, or else of the first that has one."""
-        shown = "" if pair is None else " / ".join(written(pair))
+        shown = None if pair is None else written(pair)
         notes = [by_pair.get(shown, next(iter(by_pair.values()))) for by_pair in self.dependences.values()]
         return notes[:NOTES]
 

@@ -80,7 +80,7 @@ def test_long_inputs_that_differ_in_the_middle_are_told_apart() -> None:
     assert repr(one) == repr(other)
     texts = written((one, other))
     assert texts[0] != texts[1]
-    assert written((one.copy(), one)) == [texts[0], texts[0]]
+    assert written((one.copy(), one)) == (texts[0], texts[0])
 
 
 def drawn(data: Any, relation: Any) -> list[tuple[Any, Any]]:
