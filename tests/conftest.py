@@ -2,7 +2,6 @@
 
 import gc
 import pickle
-import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,7 +19,7 @@ from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family
 from tests.support import synthetic, textbook
 from tests.support.browser import launched
-from tests.support.work_clock import work_clock
+from tests.support.work_clock import work_counted
 
 
 def pytest_collection_finish() -> None:
@@ -37,14 +36,13 @@ def families_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_clock() -> Iterator[None]:
     """A clock that counts work: what a check decides then depends neither on the machine nor on its load.
 
-    For functions that neither sleep nor ask another process.
+    For functions that neither sleep nor ask another process. Not for fixtures of a file: those are made before it.
     """
-    clock = work_clock()
-    for name in ("monotonic", "perf_counter"):
-        monkeypatch.setattr(time, name, clock)
+    with work_counted():
+        yield
 
 
 @pytest.fixture(scope="module")

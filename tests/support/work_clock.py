@@ -1,13 +1,40 @@
 """A clock that counts the work of a check, so that what is decided depends neither on a machine nor on its load."""
 
 import sys
-from collections.abc import Callable
-from types import FrameType
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+from subnormal.audit.check.function import Function
+from subnormal.audit.check.search import search
+from subnormal.audit.check.stages.state import Check
+
+
+def _inside(function: Any, name: str) -> CodeType:
+    """Return the code of a function that is defined inside this one."""
+    return next(each for each in function.__code__.co_consts if isinstance(each, CodeType) and each.co_name == name)
+
 
 READING = 1e-6  # seconds: of a reading of the clock by which nothing below stands
 RUN = 5e-6  # of one run of a function
-DRAWN = 1e-3  # of a drawn pair, twice where it has not been seen before
-SCORED = 3e-2  # of learning from the first runs of a pair
+BY_READER = {  # other seconds of a reading
+    _inside(search, "is_over"): 1e-3,  # of a drawn pair, twice where it has not been seen before
+    _inside(Check.search, "scored"): 3e-2,  # of learning from the first runs of a pair
+}
+
+
+@contextmanager
+def work_counted() -> Iterator[None]:
+    """Let the clock of the process be one that counts work, from 0."""
+    clock = work_clock()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("monotonic", "perf_counter"):
+            patch.setattr(time, name, clock)
+        yield
 
 
 def work_clock() -> Callable[[], float]:
@@ -27,11 +54,6 @@ def work_clock() -> Callable[[], float]:
 
 
 def _seconds(reader: FrameType) -> float:
-    match reader.f_code.co_qualname:
-        case "Function.outcomes":
-            return int(reader.f_locals["runs"]) * RUN / 2
-        case "search.<locals>.is_over":
-            return DRAWN
-        case "Check.search.<locals>.scored":
-            return SCORED
-    return READING
+    if reader.f_code is Function.outcomes.__code__:
+        return int(reader.f_locals["runs"]) * RUN / 2
+    return BY_READER.get(reader.f_code, READING)

@@ -25,11 +25,11 @@ UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones
 
 class Replaying:
     """Searches by replay: `search` returns what one shows. unconfirmed: pairs without noise that runs looked at;
-    unrecorded: generators that the function draws from unrecorded, None before it is known."""
+    watched: pairs in whose runs generators were watched; unrecorded: whether one was seen to move unrecorded."""
 
     def __init__(self, check: Check) -> None:
-        self._check, self._unconfirmed = check, 0
-        self._unrecorded: list[str] | None = None
+        self._check, self._unconfirmed, self._unrecorded = check, 0, False
+        self._watched = set[tuple[str, str]]()
 
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
@@ -48,7 +48,9 @@ class Replaying:
             if seen.evidence is None:
                 return min(seen.loss, MOST)
             if seen.evidence.without_noise is None:
-                if not self._is_all_recorded(recorder, pair):
+                if not self._watched:
+                    self._watch(recorder, pair)
+                if self._unrecorded:
                     return 1.0
             elif not self._is_loud(pair):
                 return 1.0
@@ -59,20 +61,27 @@ class Replaying:
             found = check.search("replay", loss, seconds, examples=FIRST_PAIRS)
             if located and found.convicting is None:
                 found = check.search("replay", loss, seconds)
+            if found.convicting is not None and shown[written(found.convicting)].without_noise is None:
+                with suppress(OverTimeError):  # the first pair that convicted, before it was shrunk, was watched, too
+                    self._watch(recorder, found.convicting)
         hints = [pair for score, pair in found.ranked if score > 0]
         if found.convicting is None:
             return None, hints
         modelled = shown[written(found.convicting)]
+        if modelled.without_noise is None and self._unrecorded:
+            return None, [found.convicting, *hints]
         return self._modelled(found.convicting, modelled), [found.convicting, *hints]
 
-    def _is_all_recorded(self, recorder: Recorder, pair: Pair) -> bool:
-        """Return whether runs of a pair draw from no generator that the replay does not see. It says nothing then."""
-        if self._unrecorded is None:
-            many, few = WATCHED
-            self._unrecorded = recorder.unrecorded(pair, few if self._check.runs.is_too_slow(2 * many) else many)
-            for kind in self._unrecorded:
-                self._check.notes.append(f"draws from a {kind} that no replay records: give it a name in the module")
-        return not self._unrecorded
+    def _watch(self, recorder: Recorder, pair: Pair) -> None:
+        """Learn whether runs of a pair draw from a generator that the replay does not see: then no replay convicts."""
+        if written(pair) in self._watched:
+            return
+        self._watched.add(written(pair))
+        many, few = WATCHED
+        kinds = recorder.unrecorded(pair, few if self._check.runs.is_too_slow(2 * many) else many)
+        self._unrecorded = bool(kinds)
+        for kind in kinds:
+            self._check.notes.append(f"draws from a {kind} that no replay records: give it a name in the module")
 
     def _is_loud(self, pair: Pair) -> bool:
         """Return whether a few fresh runs say that a pair convicts, where there is time for them."""

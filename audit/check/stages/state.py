@@ -52,9 +52,8 @@ class Check:
         self._examples = self._searches = 0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
-        self.dependences: dict[
-            Hashable, dict[tuple[str, str] | None, str]
-        ] = {}  # notes of replays, by kind and place and then by pair
+        # notes of replays, by kind and place and then by pair
+        self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
     def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
         """Return the loudest pairs by a score. A pair for which there is no time says nothing."""

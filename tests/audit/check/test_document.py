@@ -18,8 +18,7 @@ from subnormal.audit.check import page, regression, words
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss, Result
 from tests.support.paths import ROOT
-
-pytestmark = pytest.mark.usefixtures("own_clock")
+from tests.support.work_clock import work_counted
 
 VALIDATOR = Draft202012Validator(json.loads((ROOT / "docs" / "check.schema.json").read_text()))
 LISTS = st.lists(st.integers(0, 9), max_size=3)
@@ -48,7 +47,8 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
 @pytest.fixture(scope="module", params=CASES)
 def result(request: pytest.FixtureRequest) -> Result:
     function, claim = CASES[request.param]
-    found = check(function, LISTS, add_or_remove(), claim, seconds=30)
+    with work_counted():
+        found = check(function, LISTS, add_or_remove(), claim, seconds=30)
     assert found.stage == request.param
     return found
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
-from subnormal import Claim, check
+from subnormal import Claim, add_or_remove, check
 from subnormal.audit.check.result import Result
 from subnormal.audit.model import Verdict
 
@@ -89,3 +90,14 @@ def test_recorded_draws_need_no_note() -> None:
 def test_noise_that_is_recorded_convicts(draw: Callable[[], float]) -> None:
     result = checked(lambda x: round(x + (RECORDED if draw == RECORDED.laplace else np.random).laplace(), 1))
     assert (result.verdict, result.stage) == (Verdict.VIOLATED, "replay")
+
+
+def test_the_pair_that_is_shown_draws_nothing_unrecorded_either() -> None:
+    """Inputs of a sum below 2 alone draw coins. A pair of larger ones convicts first, and is made smaller."""
+
+    def little(records: list[int]) -> int:
+        return told(2.0 * sum(records), HELD[0].random if sum(records) < 2 else lambda: 0.5)
+
+    result = check(little, st.lists(st.integers(0, 9)), add_or_remove(), CLAIM, seconds=10, alpha=ALPHA)
+    assert result.stage == "runs"
+    assert any("that no replay records" in note for note in result.notes)
