@@ -66,3 +66,11 @@ class Opened:
     def asked(self, address: str) -> None:
         if not address.startswith(("file:", "data:")):
             self.complaints.append(f"asked for {address}")
+
+
+def follow(page: Any, link: Any) -> None:
+    """Click a link to another part or state of the page, and return when the page's script has followed it."""
+    heard = "addEventListener('hashchange', () => { followed = true; }, {once: true})"
+    page.evaluate(f"() => {{ followed = false; {heard}; }}")
+    link.click()
+    page.wait_for_function("followed")

@@ -9,7 +9,7 @@ import pytest
 
 from subnormal.attacks.catalogue import attack
 from subnormal.mechanisms.exponential import naive
-from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened
+from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened, follow
 from tests.support.paths import ROOT
 
 pytestmark = NEEDS_BROWSER
@@ -33,8 +33,8 @@ def test_published_attacks_violate_and_the_exact_mechanism_holds(browser: Any, w
     _, *attacks = shown.page.locator("#presets a").all_inner_texts()
     assert len(attacks) == 9
     for name in [name for name in attacks if name != "Rounded addition, float32"]:  # it is slow
-        shown.page.get_by_role("link", name=name, exact=True).click()
-        shown.page.locator("[aria-current]").get_by_text(name, exact=True).wait_for()
+        follow(shown.page, shown.page.get_by_role("link", name=name, exact=True))
+        assert shown.page.locator("[aria-current]").get_by_text(name, exact=True).is_visible()
         assert texts(shown.page) == ("VIOLATED", ["VIOLATED", "HOLDS"])
         assert shown.page.evaluate(FITS)
     shown.page.get_by_role("button", name="Draw").click()
@@ -92,7 +92,7 @@ def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
 
     drag("Add to all utilities", 90)
     assert "VIOLATED" in page.evaluate("seen")
-    page.get_by_role("link", name="Start again").click()
+    follow(page, page.get_by_role("link", name="Start again"))
     drag("Row 2: utility with Alice", 25)
     assert page.get_by_role("textbox", name="Row 2: utility with Alice").input_value() == "20"
     assert page.get_by_role("slider", name="Row 2: utility with Alice").get_attribute("max") == "50"
@@ -210,7 +210,7 @@ def test_all_strings_of_float32_can_be_counted(browser: Any) -> None:
     """0.6689, as the attack's docstring derives it from the laws in Python. It stays while the comb moves."""
     shown = Opened(browser, PAGE)
     page = shown.page
-    page.get_by_role("link", name="Least significant bits, float32").click()
+    follow(page, page.get_by_role("link", name="Least significant bits, float32"))
     count = page.get_by_role("button", name="Count all 2²⁵ strings of bits")
     count.click()
     for press in (None, "floats after"):
@@ -244,7 +244,7 @@ def test_a_bar_says_its_exact_probability_and_a_draw_follows_the_law(browser: An
     """Without Alice outcome 0 has probability near 1/100; of 1,000 draws, 40 or more have it with less than 1e-6."""
     shown = Opened(browser, PAGE)
     page = shown.page
-    page.get_by_role("link", name="Zero rounding", exact=True).click()
+    follow(page, page.get_by_role("link", name="Zero rounding", exact=True))
     page.get_by_role("img", name="Outcome 0 without Alice").first.focus()
     law = attack("zero-rounding")
     count = naive.law(law.worlds()[1], law.parameters.epsilon).probability(0)[0] * 2**53
@@ -258,7 +258,7 @@ def test_a_bar_says_its_exact_probability_and_a_draw_follows_the_law(browser: An
     assert rest[0] == 0
     assert max(first[1:]) < 40
     assert [one + other for one, other in zip(first, rest, strict=True)] == [1000] * 4
-    page.get_by_role("link", name="Absorption", exact=True).click()
+    follow(page, page.get_by_role("link", name="Absorption", exact=True))
     page.get_by_role("button", name="Draw").click()
     page.get_by_text("right in 100.0 % of the runs of the naive mechanism").wait_for()
     assert shown.complaints == []

@@ -20,7 +20,7 @@ from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences, to_html
 from subnormal.audit.report.finding import finding
 from subnormal.mechanisms.families import member
-from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened
+from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened, follow
 
 pytestmark = NEEDS_BROWSER
 SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS"]
@@ -192,9 +192,11 @@ def test_every_row_of_the_table_links_to_its_section_which_opens_and_back(opened
     section = opened.locator(f"[id='{links.nth(4).get_attribute('href')[1:]}']")
     assert not section.is_visible()  # it is folded
     links.nth(4).click()
-    assert section.is_visible()
+    section.wait_for()  # until it is visible
     assert 0 <= section.bounding_box()["y"] < HIGH / 4
-    section.locator("a.up").click()
+    back = section.locator("a.up")
+    back.click()
+    opened.wait_for_url(f"**/small.html{back.get_attribute('href')}")
     table_row = opened.locator("#rows tbody tr").nth(4).bounding_box()
     head = opened.locator("#rows thead").bounding_box()
     assert head["y"] + head["height"] <= table_row["y"] < HIGH / 2  # nothing lies over it
@@ -240,7 +242,7 @@ def test_a_link_to_a_row_that_is_filtered_out_shows_it(opened: Any) -> None:
     link = opened.locator("#found a").first
     section = opened.locator(f"[id='{link.get_attribute('href')[1:]}']")
     assert not section.is_visible()
-    link.click()
+    follow(opened, link)
     assert section.is_visible()
     assert 0 <= section.bounding_box()["y"] < HIGH / 2
     assert opened.get_by_label("Verdict").input_value() == ""
