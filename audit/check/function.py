@@ -22,10 +22,10 @@ from subnormal.audit import interrupts
 from subnormal.audit.literal.reference import imported_as
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcomes import as_outcome, refused
-from subnormal.audit.text import counted, quoted
+from subnormal.audit.text import counted, error_text, quoted
 from subnormal.mechanisms.core.mechanism import Refused
 
-_SCALARS = (int, float, str, bytes, bool, type(None))
+_SCALARS = frozenset((int, float, str, bytes, bool, type(None), np.float64))  # a type derived from these may hold more
 
 
 class OverTimeError(Exception):
@@ -67,8 +67,8 @@ class Function:
     def outcomes(self, data: Any, runs: int) -> list[Hashable]:
         """Return the outcomes of so many runs.
 
-        Raises TypeError where an outcome cannot be compared, or a batch does not hold `runs` outcomes; OverTimeError
-        where the time is over.
+        Raises TypeError where the input cannot be copied, an outcome cannot be compared, or a batch does not hold
+        `runs` outcomes; OverTimeError where the time is over.
         """
         started, outcomes = time.perf_counter(), list[Hashable]()
         try:
@@ -87,13 +87,14 @@ class Function:
     def released(self, data: Any, *more: int) -> Any:
         """Return what one call returns, or the exception that it raises.
 
-        Raises TargetError for a program's mistake, and OverTimeError where the time is over.
+        Raises TargetError for a program's mistake, OverTimeError where the time is over, and TypeError for an input
+        that cannot be copied: the function has not refused that one.
         """
         if time.monotonic() >= self.until:
             raise OverTimeError
-        process = os.getpid()
+        process, own = os.getpid(), copied(data)
         try:
-            returned = self.function(copied(data), *more)
+            returned = self.function(own, *more)
         except (KeyboardInterrupt, TargetError):
             raise
         except BaseException as error:  # panics of Rust are no Exception, nor is SystemExit
@@ -189,14 +190,21 @@ def _states() -> tuple[bytes, bytes]:
 
 
 def copied(data: Any) -> Any:
-    """Return a copy that a function may change."""
-    if isinstance(data, _SCALARS):
+    """Return a copy of the same type that a function may change. Raises TypeError where there is none."""
+    kind = type(data)
+    if kind in _SCALARS:
         return data
-    if isinstance(data, np.ndarray) and data.dtype != object:
+    if kind is np.ndarray and not data.dtype.hasobject:
         return data.copy()
-    if isinstance(data, list | tuple) and all(isinstance(one, _SCALARS) for one in data):
+    if kind in (list, tuple) and _SCALARS.issuperset(map(type, data)):
         return data[:]
-    return copy.deepcopy(data)
+    try:
+        return copy.deepcopy(data)
+    except Exception as error:  # of the data's own methods, too
+        raise TypeError(
+            f"data of type {kind.__qualname__} cannot be copied, and each call needs a copy of its own: "
+            f"{quoted(error_text(error))}, got {quoted(repr(data))}"
+        ) from None
 
 
 def all_refused(outcomes: Sequence[Hashable]) -> bool:

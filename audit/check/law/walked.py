@@ -60,6 +60,10 @@ class _EndedError(BaseException):
     """Too many calls, or no time left: no Exception, because those are outcomes."""
 
 
+class _UnfitError(BaseException):
+    """An input cannot be copied, or an outcome cannot be compared: no outcome either."""
+
+
 def takes_bits(function: Callable[..., Any]) -> bool:
     """Return whether a function has a parameter `bits`."""
     try:
@@ -70,16 +74,28 @@ def takes_bits(function: Callable[..., Any]) -> bool:
 
 def sampler(function: Callable[..., Any], *, batch: bool) -> Sampler:
     """Return the function of (data, bits) that returns one outcome."""
-    if batch:
-        return lambda data, bits: as_outcome(function(copied(data), 1, bits=bits)[0])
-    return lambda data, bits: as_outcome(function(copied(data), bits=bits))
+
+    def sample(data: Any, bits: BitSource) -> Hashable:
+        own = _fit(copied, data)
+        outcome: Hashable = _fit(as_outcome, function(own, 1, bits=bits)[0] if batch else function(own, bits=bits))
+        return outcome
+
+    return sample
+
+
+def _fit(made: Callable[[Any], Any], data: Any) -> Any:
+    try:
+        return made(data)
+    except TypeError as error:
+        raise _UnfitError(error) from None
 
 
 def walked(sample: Sampler, inputs: Sequence[tuple[Any, Law[Any]]], seconds: float) -> WalkEvidence | None:
     """Return what all strings of bits say of these inputs and their laws; None where none of them can be decided.
 
     The first input that has another law than the declared one decides. HOLDS needs all inputs.
-    Raises ValueError where a sampler is no function of its bits.
+    Raises ValueError where a sampler is no function of its bits, and TypeError where an input cannot be copied or an
+    outcome cannot be compared.
     """
     walks: list[_Walk] = []
     started = time.monotonic()
@@ -114,6 +130,8 @@ def _walk(sample: Sampler, data: Any, declared: Law[Any], until: float) -> _Walk
             continue
         except _EndedError:
             break
+        except _UnfitError as error:
+            raise TypeError(str(error)) from None
         differs = difference(law, declared)
         if differs is not None and all_refused(law.atoms):  # a mistake, which the first runs name
             continue
