@@ -58,6 +58,19 @@ def rounded(distance: Fraction | float) -> float:
         return math.inf
 
 
+def root(square: Fraction | float, bound: Fraction | float) -> Fraction | float:
+    """Return the square root of a distance of "l2", rounded.
+
+    Near the bound it is a fraction, whose difference from the bound has 15 digits: a float may round to the bound.
+    """
+    if not square or not isinstance(square, Fraction):
+        return float(square)
+    near = Fraction(math.isqrt(square.numerator * square.denominator << 128), square.denominator << 64)
+    if isinstance(bound, Fraction) and math.isclose(rounded(near), rounded(bound)):
+        return bound + (square - bound**2) / (near + bound)
+    return rounded(near)
+
+
 def _entries_of_both(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries that stand at the same place; of dictionaries, at the same key."""
     if isinstance(one, dict) and isinstance(other, dict):

@@ -210,3 +210,8 @@ def copied(data: Any) -> Any:
 def all_refused(outcomes: Sequence[Hashable]) -> bool:
     """Return whether every run raised."""
     return all(isinstance(outcome, Refused) for outcome in outcomes)
+
+
+def always_raised(last: Refused) -> str:
+    """Return the error of a check where no run of any input returned. last: the outcome of the last one."""
+    return f"every run of every input raised; the last: {last.error}"

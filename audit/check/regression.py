@@ -67,7 +67,7 @@ def _stability(function: str, exact: StabilityEvidence, imports: Imports) -> lis
     bound = written(int(exact.bound) if whole else float(exact.bound), imports)
     return [
         f"result = stability({function}, pairs={PAIRS}, distance={norm}, bound={bound})",
-        "assert result.verdict != Verdict.VIOLATED, result",
+        "assert result.verdict == Verdict.NOT_REFUTED, result",
     ]
 
 

@@ -72,8 +72,8 @@ class ModelledEvidence:
 class StabilityEvidence:
     """From one pair of a transformation: both outputs (in, out), their distance and what bounds it.
 
-    distance: exact; of the norm "l2" the square root of the exact one, rounded. norm: "l1", "l2", "linf", or the name
-    of a function.
+    distance: exact; of the norm "l2" the square root of the exact one, rounded (see `root`). norm: "l1", "l2", "linf",
+    or the name of a function.
     """
 
     verdict: Verdict

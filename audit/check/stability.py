@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
-from subnormal.audit.check.distance import Norm, apart, exact, rounded
-from subnormal.audit.check.function import copied, isolated
+from subnormal.audit.check.distance import Norm, apart, exact, root
+from subnormal.audit.check.function import all_refused, always_raised, copied, isolated
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result, StabilityEvidence
 from subnormal.audit.check.search import Pair, search
@@ -65,7 +66,7 @@ def stability(
 
     Returns:
         The two inputs, and evidence of the kind `exact`: both outputs, their distance and the bound. VIOLATED, or NOT
-        REFUTED with the pair that came closest.
+        REFUTED with the pair that came closest; an error and no verdict where every run raised.
 
     Raises:
         TypeError: an argument is of the wrong type, or "l1", "l2" or "linf" has to measure what is no number.
@@ -78,12 +79,14 @@ def stability(
     if not callable(distance) and distance not in ("l1", "l2", "linf"):
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
-    audited, started = audited_function(function), time.monotonic()
+    audited, started, answered = audited_function(function), time.monotonic(), False
 
     def called(data: Any) -> tuple[Hashable, Any]:
         """Return an output as an outcome, and a copy of it: the next call may write into the same object."""
         released = audited.released(data)
         audited.runs += 1
+        nonlocal answered
+        answered = answered or not isinstance(released, Refused)
         return as_outcome(released), copied(released)
 
     def seen(pair: Pair) -> StabilityEvidence:
@@ -92,7 +95,7 @@ def stability(
         far = Fraction(0) if identity(one) == identity(other) else _distance((one, other), (first, second), distance)
         exceeded = far > (limit**2 if distance == "l2" else limit)
         verdict = Verdict.VIOLATED if exceeded else Verdict.NOT_REFUTED
-        far = math.sqrt(rounded(far)) if distance == "l2" else far
+        far = root(far, limit) if distance == "l2" else far
         name = distance if isinstance(distance, str) else getattr(distance, "__name__", "distance")
         return StabilityEvidence(verdict, (one, other), far, limit, name)
 
@@ -100,6 +103,8 @@ def stability(
         found = seen(pair)
         if found.verdict is Verdict.VIOLATED:
             return math.inf
+        if all_refused(found.outputs):  # says nothing of the map
+            return -math.inf
         return float(found.distance / found.bound) if 0 < found.bound < math.inf else 0.0
 
     with isolated(seed):
@@ -109,9 +114,9 @@ def stability(
         again = [seen(pair) for _ in range(AGAIN)]
     outputs = [list(map(identity, one.outputs)) for one in (evidence, *again)]
     acquitted = found.convicting is not None and evidence.verdict is not Verdict.VIOLATED
-    if acquitted or any(one != outputs[0] for one in outputs):
+    if answered and (acquitted or any(one != outputs[0] for one in outputs)):
         raise ValueError(f"function must be deterministic: {audited.name} returned other outputs for the same input")
-    return Result(
+    result = Result(
         verdict=evidence.verdict,
         function=audited.name,
         claim=None,
@@ -128,6 +133,10 @@ def stability(
         seed=seed,
         place=audited.place,
     )
+    if answered:
+        return result
+    error = always_raised(evidence.outputs[-1])
+    return replace(result, verdict=None, stage="first call", worlds=None, evidence={}, error=error)
 
 
 def _limit(bound: Any, pair: Pair) -> Fraction | float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.crossing import WayOf, crossed, extent, kind, without_records
 from subnormal.audit.check.domain import belongs
-from subnormal.audit.check.function import OverTimeError, all_refused
+from subnormal.audit.check.function import OverTimeError, all_refused, always_raised
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, is_one_input, search, written
 from subnormal.audit.check.stages.by_runs import by_runs
@@ -49,7 +49,7 @@ def _decided(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) 
     pair, firsts = first_calls(check)
     if all(all_refused(outcomes) for outcomes in firsts):
         last = firsts[-1][-1]
-        return check.made("first call", error=f"every run of every input raised; the last: {last.error}")
+        return check.made("first call", error=always_raised(last))
     if check.runs.left() <= 0:
         return check.too_slow(pair)
     try:

@@ -56,7 +56,6 @@ def claim(one, other):
 
 np_ = release = Release()
 math = len
-total = sum
 """
 ONE = Claim(1.0)
 NUMBERS = st.lists(st.integers(0, 9), max_size=3)
@@ -160,9 +159,12 @@ def test_a_function_of_batches_is_called_for_one_run(mine: ModuleType) -> None:
         run(code)
 
 
-def test_a_transformation_is_pasted_with_its_bound(mine: ModuleType) -> None:
-    code = as_test(stability(mine.total, distance="l1", bound=0.5, pairs=[([0], [9])])) or ""
+def test_a_transformation_is_pasted_with_its_bound(mine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = as_test(stability(mine.release, distance="l1", bound=0.5, pairs=[([], [9])])) or ""
     with pytest.raises(AssertionError, match="VIOLATED"):
+        run(code)
+    monkeypatch.setattr(mine.Release, "__call__", lambda self, records: self.total)  # a repair that raises in every run
+    with pytest.raises(AssertionError, match="ERROR"):
         run(code)
 
 

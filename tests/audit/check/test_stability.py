@@ -55,6 +55,45 @@ def test_distances_in_l2_are_compared_by_squares(bound: float, verdict: Verdict)
     assert stability(lambda x: x, distance="l2", bound=bound, pairs=[([0, 0], [3, 4])]).verdict is verdict
 
 
+@pytest.mark.parametrize("excess", [Fraction(1, 2**53), Fraction(3, 2**54), Fraction(1, 10**100)])
+def test_an_excess_in_l2_that_a_float_rounds_away_is_named(excess: Fraction) -> None:
+    found = stability(lambda x: x, distance="l2", bound=1, pairs=[(0, 1 + excess)])
+    evidence: Any = found.evidence["exact"]
+    assert (found.verdict, float(evidence.distance - 1)) == (Verdict.VIOLATED, pytest.approx(float(excess), rel=1e-15))
+    assert f"1 apart (l2), {float(excess):.2g} more than the bound 1" in evidence_words(evidence)
+
+
+def test_a_distance_in_l2_is_not_0_where_its_square_is_too_small_for_a_float() -> None:
+    found = stability(lambda x: x, distance="l2", pairs=[(0.0, 5e-324)])
+    assert "lie 4.941e-324 apart (l2), more than the bound 0" in evidence_words(found.evidence["exact"])
+
+
+@pytest.mark.parametrize("message", ["no name", "no name, for {}"], ids=["alike", "others"])
+@pytest.mark.parametrize("inputs", [(DIGITS, add_or_remove()), ()], ids=["search", "pair"])
+def test_a_function_that_raises_in_every_run_is_an_error(inputs: Any, message: str) -> None:
+    def broken(records: list[int]) -> float:
+        raise NameError(message.format(records))
+
+    pairs: Any = None if inputs else [([], [1])]
+    found = stability(broken, *inputs, pairs=pairs, seconds=0.2)
+    assert (found.verdict, found.stage, found.worlds, found.evidence) == (None, "first call", None, {})
+    assert str(found.error).startswith("every run of every input raised; the last: NameError: no name")
+    assert str(found).startswith("ERROR")
+    assert "NOT REFUTED" not in page.to_html(found)
+
+
+def test_a_pair_of_refusals_is_not_what_came_closest() -> None:
+    def small(records: list[int]) -> int:
+        if len(records) > 1:
+            raise ValueError("too long")
+        return 0
+
+    refused: Any = ([1, 2], [1, 2, 3])
+    answered: Any = ([], [1])
+    found = stability(small, distance="l1", pairs=[refused, answered])
+    assert (found.verdict, found.worlds) == (Verdict.NOT_REFUTED, answered)
+
+
 @pytest.mark.parametrize("other", [[1, 2], math.inf, math.nan, None, "raises"])
 def test_outputs_without_a_difference_lie_infinitely_far_apart(other: Any) -> None:
     def function(data: Any) -> Any:
