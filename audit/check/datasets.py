@@ -8,6 +8,7 @@ import numpy as np
 
 from subnormal.audit.check.repetition import ATOMS
 from subnormal.audit.check.search import text_of
+from subnormal.audit.literal.expression import of_each
 from subnormal.audit.text import quoted
 
 
@@ -50,7 +51,7 @@ def _texts(dataset: Any) -> list[str]:
     records_of(dataset)
     if hasattr(dataset, "iloc"):
         return [_text(record) for record in zip(*(dataset[name].tolist() for name in dataset), strict=True)]
-    return [_text(record) for record in (dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)]
+    return of_each(_text, dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)
 
 
 def _text(record: Any) -> str:

@@ -9,7 +9,7 @@ import math
 import uuid
 import zoneinfo
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -100,7 +100,7 @@ def written(data: Any, imports: Imports) -> str:
             imports[line] = None
         return repr(data)
     if kind is list:
-        return written_list([written(one, imports) for one in data])
+        return written_list(of_each(lambda one: written(one, imports), data))
     if kind is tuple:
         return f"({listed(data, imports)}{',' if len(data) == 1 else ''})"
     if kind is dict:
@@ -127,6 +127,13 @@ def written(data: Any, imports: Imports) -> str:
 
         return frames.written_pandas(data, imports)
     return _of_own_class(data, imports)
+
+
+def of_each(text: Callable[[Any], str], elements: Collection[Any]) -> list[str]:
+    """Return the text of each element, made once for an object that comes many times."""
+    places = [id(one) for one in elements]
+    texts = {place: text(one) for place, one in dict(zip(places, elements, strict=True)).items()}
+    return [texts[place] for place in places]
 
 
 def listed(data: Iterable[Any], imports: Imports) -> str:
