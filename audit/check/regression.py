@@ -15,7 +15,7 @@ from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import AnyClaim, Profile
 
 AGAIN = 3  # times the runs and the seconds of a check, for a test that repeats it on its pair
-RUNS, SECONDS = 100_000, 60  # defaults of `assert_private`
+RUNS, SECONDS, ALPHA = 100_000, 60, 1e-6  # defaults of `assert_private`
 PAIRS = "[(data_in, data_out)]"
 
 
@@ -73,9 +73,20 @@ def _stability(function: str, exact: StabilityEvidence, imports: Imports) -> lis
 
 def _enough(result: Result) -> dict[str, int]:
     """Return the runs and the seconds that the check of one pair needs, where the defaults may not suffice."""
-    runs = max((one.runs for one in result.evidence.values() if isinstance(one, SequentialEvidence)), default=0)
-    needed = {"runs": (AGAIN * runs, RUNS), "seconds": (math.ceil(AGAIN * result.seconds), SECONDS)}
+    judged = [one for one in result.evidence.values() if isinstance(one, SequentialEvidence)]
+    again = AGAIN * max([1.0, *(_nats(ALPHA) / _nats(one.alpha) for one in judged)])
+    runs = max((one.runs for one in judged), default=0)
+    needed = {"runs": (math.ceil(again * runs), RUNS), "seconds": (math.ceil(again * result.seconds), SECONDS)}
     return {name: value for name, (value, default) in needed.items() if value > default}
+
+
+def _nats(alpha: float) -> float:
+    """Return the mean nats m of the runs of a check that refutes at alpha by luck.
+
+    Wealth that grows by m nats in the mean has a standard deviation of about √(2m), and refutes at ln(1/α) nats. Luck
+    of two of them: m + 2·√(2m) = ln(1/α), so √m = √(2 + ln(1/α)) − √2.
+    """
+    return (math.sqrt(2 - math.log(alpha)) - math.sqrt(2)) ** 2
 
 
 def _function(result: Result, taken: Sequence[str], imports: Imports) -> str:

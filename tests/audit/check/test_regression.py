@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import pandas as drawn
+from scipy.optimize import brentq
 
 from subnormal import Claim, Verdict, Zcdp, add_or_remove, check, stability
 from subnormal.audit.check.assertion import NotPrivateError
@@ -181,6 +184,22 @@ def test_a_test_repeats_a_long_check_with_as_many_runs() -> None:
     evidence: Any = {"sequential": replace(cast("SequentialEvidence", found.evidence["sequential"]), runs=250_000)}
     code = str(as_test(replace(found, seconds=70.0, evidence=evidence)))
     assert "runs=750_000, seconds=210)" in code
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-3, 1e-6, 1e-9])
+def test_a_test_has_the_runs_of_its_own_alpha(alpha: float) -> None:
+    """A check by luck of two standard deviations had m nats in the mean, where the test needs as many as at 1e-6."""
+
+    def mean(alpha: float) -> float:
+        return float(brentq(lambda m: m + 2 * math.sqrt(2 * m) + math.log(alpha), 0, 100))
+
+    found = checked(len)
+    evidence: Any = replace(cast("SequentialEvidence", found.evidence["sequential"]), runs=250_000, alpha=alpha)
+    code = str(as_test(replace(found, seconds=70.0, evidence={"sequential": evidence})))
+    times = 3 * max(1, mean(1e-6) / mean(alpha))
+    assert "alpha" not in code
+    runs, seconds = (int(re.search(f"{name}=([0-9_]+)", code)[1]) for name in ("runs", "seconds"))  # type: ignore[index]
+    assert (runs, seconds) == (pytest.approx(250_000 * times, abs=2), pytest.approx(70 * times, abs=2))
 
 
 def test_without_short_expressions_there_is_no_test() -> None:
