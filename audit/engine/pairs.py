@@ -60,10 +60,10 @@ def crossings(
 
     These are the members that an attack breaks, its fixes, and the first exact member that must resist; other exact
     members only if they are named. Members of other libraries without a law have no expected verdict, so they meet
-    every quick attack on outcomes, and every attack if they are named. An attack that breaks only members of libraries
-    is left out if none is installed, and always if its event is about such a member. A variant of a member meets the
-    attacks that name it, or every attack if it is named itself. A member that no attack of the catalogue names meets
-    every quick attack on outcomes if it is named.
+    every quick attack on outcomes whose event is not about another member, and every attack if they are named. An
+    attack that breaks only members of libraries is left out if none is installed, and always if its event is about such
+    a member. A variant of a member meets the attacks that name it, or every attack if it is named itself. A member that
+    no attack of the catalogue names meets every quick attack on outcomes if it is named.
     mechanisms: the names of members; empty: all. everything: also crossings without an expected verdict.
     Raises LookupError for an attack that names a member that its family does not have.
     """
@@ -74,7 +74,8 @@ def crossings(
             raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
         if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
             continue
-        if isinstance(attack.event, Unreachable) and attack.event.mechanism in left_out:
+        about = attack.event.mechanism if isinstance(attack.event, Unreachable) else None
+        if about in left_out:
             continue
         quick = not attack.slow and attack.channel is None
         order = {name: rank for rank, name in enumerate((*attack.breaks, *attack.fixes))}
@@ -82,7 +83,7 @@ def crossings(
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
             named = mechanism.name in mechanisms
-            foreign = bool(mechanism.package) and mechanism.law is None and (named or quick)
+            foreign = bool(mechanism.package) and mechanism.law is None and (named or (quick and about is None))
             telling = mechanism.name in order or foreign or mechanism in exact[:1]
             asked = everything and not mechanism.variant_of
             asked |= named and (bool(mechanism.variant_of) or mechanism in exact)

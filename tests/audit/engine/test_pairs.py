@@ -37,3 +37,11 @@ def test_a_library_s_member_with_a_law_meets_the_attacks_that_name_it() -> None:
     lawful = {one.name for one in members(family("gaussian")) if one.package and one.law is not None}
     met = {(one.attack.name, one.mechanism.name) for one in crossings(attacks()) if one.mechanism.name in lawful}
     assert met == {(one.name, name) for one in attacks() for name in lawful & set(one.breaks)}
+
+
+def test_an_event_about_a_member_tells_nothing_about_a_library_s_member_unless_it_is_named() -> None:
+    foreign = {one.name for one in members(family("gaussian")) if one.package and one.law is None}
+    taken = foreign & {one.mechanism.name for one in crossings([coarse_noise()], everything=True)}
+    assert foreign.isdisjoint(one.mechanism.name for one in crossings([coarse_noise()]))
+    named = {one.mechanism.name for name in foreign for one in crossings([coarse_noise()], mechanisms=[name])}
+    assert named == taken
