@@ -32,11 +32,11 @@ Stage = Literal["first call", "stability", "replay", "runs", "walk"]
 class ModelledLoss:
     """One release of noise: the primitive and where it is called, the two locations, and their distance over the scale.
 
-    kind: of the noise: Laplace or Gaussian.
+    kind: of the noise: Laplace, geometric or Gaussian.
     site: the file and the line of the call.
     location_in: what the noise was added to.
     location_out: the same, in the other world.
-    loss: nats for Laplace noise, μ for Gaussian noise.
+    loss: nats for Laplace and geometric noise, μ for Gaussian noise.
     """
 
     primitive: str

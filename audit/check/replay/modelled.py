@@ -171,29 +171,49 @@ def _exceeded(moved: Losses, shown: Readable, runs: tuple[Run, Run], point: Clai
     return None
 
 
-def _laplace_log_tail(x: float) -> float:
+def _laplace_log_tail(distance: float, scale: float) -> float:
+    x = _in_scales(distance, scale)
     return -x - math.log(2) if x > 0 else math.log1p(-math.exp(x) / 2)
 
 
-def _gaussian_log_tail(x: float) -> float:
+def _gaussian_log_tail(distance: float, scale: float) -> float:
     from scipy.special import log_ndtr
 
-    return float(log_ndtr(-x))
+    return float(log_ndtr(-_in_scales(distance, scale)))
 
 
-_LOG_TAILS = {"Laplace": _laplace_log_tail, "Gaussian": _gaussian_log_tail}  # of P(X ≥ x), for a scale of 1
+def _geometric_log_tail(distance: float, scale: float) -> float:
+    """At a whole distance k: p^k/(1 + p) from k = 0 on, where p = e^(−1/scale), and below 1 − p^(1−k)/(1 + p)."""
+    if distance <= 0:
+        return math.log1p(-math.exp(_geometric_log_tail(1 - distance, scale)))
+    return -_in_scales(distance, scale) - (math.log1p(math.exp(-1 / scale)) if scale else 0.0)
+
+
+def _in_scales(distance: float, scale: float) -> float:
+    return distance / scale if scale else math.copysign(math.inf, distance)
+
+
+_LOG_TAILS = {  # of P(noise ≥ distance)
+    "Laplace": _laplace_log_tail,
+    "geometric": _geometric_log_tail,
+    "Gaussian": _gaussian_log_tail,
+}
 
 
 def _events(kind: str, interval: Interval, one: Release, other: Release) -> list[tuple[Interval, Interval]]:
     """Return for the events above and below a threshold, for each world, a lower bound on the logarithm of the event's
-    probability there, and an upper bound on that in the other world. The threshold lies in the interval."""
+    probability there, and an upper bound on that in the other world. The threshold lies in the interval.
+
+    Of geometric noise: the ends are whole numbers, and the outcomes at them differ, so that an event that holds at the
+    far end does not hold at the near one, but at most at the next number.
+    """
 
     def log_tail(release: Release, threshold: float, sign: int) -> float:
-        beyond = sign * (threshold - release.location)
-        return _LOG_TAILS[kind](beyond / release.scale if release.scale else math.copysign(math.inf, beyond))
+        return _LOG_TAILS[kind](sign * (threshold - release.location), release.scale)
 
     found = []
     for sign, (near, far) in ((1, interval), (-1, interval[::-1])):  # less probability is beyond the far end
+        near += sign if kind == "geometric" else 0
         found.append(
             (
                 (log_tail(one, far, sign), log_tail(other, near, sign)),

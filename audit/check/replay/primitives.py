@@ -30,9 +30,9 @@ OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators 
 class Primitive:
     """A function that draws.
 
-    holder: its module, or "module:Class" for a method. kind: "Laplace" or "Gaussian", whose loss is known; any other is
-    replayed only, and guides the search where it says where its noise lies. where: the location and the scale, from the
-    arguments of a call.
+    holder: its module, or "module:Class" for a method. kind: "Laplace", "geometric" or "Gaussian", whose loss is known;
+    any other is replayed only, and guides the search where it says where its noise lies. where: the location and the
+    scale, from the arguments of a call.
     """
 
     holder: str
@@ -80,7 +80,6 @@ _LEGACY = f"{_NUMPY} rand randint random_integers random_sample ranf sample toma
 _PYTHON = """betavariate binomialvariate choice choices expovariate gammavariate getrandbits lognormvariate
     paretovariate randbytes randint random randrange sample shuffle triangular uniform vonmisesvariate weibullvariate"""
 _SECRETS = "choice randbelow randbits token_bytes token_hex token_urlsafe"
-_DIFFPRIVLIB_LAPLACE = "Laplace Geometric"
 _DIFFPRIVLIB_BOUNDED = "LaplaceTruncated LaplaceFolded GeometricTruncated GeometricFolded"  # a fold has a smaller loss
 _DIFFPRIVLIB_OTHERS = "LaplaceBoundedDomain LaplaceBoundedNoise Exponential PermuteAndFlip Binary Uniform Vector"
 
@@ -101,10 +100,8 @@ METHODS = (  # of classes written in Python
     Primitive("random:Random", "normalvariate", "Gaussian", _of_method(_mu_sigma)),
     *(Primitive("random:Random", name) for name in _PYTHON.split()),
     *(Primitive("random:SystemRandom", name) for name in ("random", "getrandbits", "randbytes")),
-    *(
-        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Laplace", _of_diffprivlib)
-        for name in _DIFFPRIVLIB_LAPLACE.split()
-    ),
+    Primitive("diffprivlib.mechanisms:Laplace", "randomise", "Laplace", _of_diffprivlib),
+    Primitive("diffprivlib.mechanisms:Geometric", "randomise", "geometric", _of_diffprivlib),
     *(
         Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "bounded", _of_diffprivlib)
         for name in _DIFFPRIVLIB_BOUNDED.split()

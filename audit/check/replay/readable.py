@@ -18,6 +18,7 @@ releases, at every two of their four levels. Assumed is that it is so at all oth
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from subnormal.audit.check.replay.windows import (
     close_values,
     counted_together,
     tails,
+    whole,
     windows_of,
 )
 from subnormal.mechanisms.core.outcome_identity import identity
@@ -70,9 +72,10 @@ class Readable:
 
 def hoped_for(moved: Losses, point: Claim) -> Readable:
     """Return what an outcome that shows everything would show of the releases whose locations differ."""
-    middles = {
-        number: tuple((sum(one) / 2, sum(one) / 2) for one in windows_of(loss, point)) for number, loss in moved.items()
-    }
+    middles: dict[Number, tuple[Interval, ...]] = {}
+    for number, loss in moved.items():
+        found = [(sum(window) / 2, sum(window) / 2) for window in windows_of(loss, point)]
+        middles[number] = tuple(map(whole, found) if loss.kind == "geometric" else found)
     return Readable(middles, counted_together(moved, point))
 
 
@@ -147,7 +150,8 @@ class _Seen:
 
     touched: the parts of an outcome that change with it. monotone: those of them that never fall, or never rise.
     windows: pairs of values between which a threshold is sought. close: pairs of close values. differs: whether the
-    noise was another at one of the values. moving: the releases that lay elsewhere at one of them.
+    noise was another at one of the values. moving: the releases that lay elsewhere at one of them. is_whole: whether
+    it is a whole number, which is looked at whole numbers only.
     """
 
     recorder: Recorder
@@ -160,6 +164,7 @@ class _Seen:
     touched: set[Path]
     monotone: set[Path]
     moving: set[Number]
+    is_whole: bool = False
     differs: bool = False
 
     @classmethod
@@ -173,7 +178,9 @@ class _Seen:
         close: list[Interval],
     ) -> _Seen:
         """Look at the ends of the windows and of the close pairs."""
-        seen = cls(recorder, pair, runs, one, windows, close, {}, set(), set(), set())
+        is_whole = runs[0].calls[one[0]].primitive.kind == "geometric"
+        windows = list(map(whole, windows)) if is_whole else windows
+        seen = cls(recorder, pair, runs, one, windows, close, {}, set(), set(), set(), is_whole)
         released = releases(runs[0])[one].released
         values = sorted({released, *(end for ends in (*windows, *close) for end in ends)})
         parts = {path for world in (0, 1) for path in seen.at(world, released)}
@@ -186,7 +193,8 @@ class _Seen:
         return seen
 
     def at(self, world: int, value: float) -> Leaves:
-        """Return the parts of a world's outcome where the release has this value."""
+        """Return the parts of a world's outcome where the release has this value, rounded down if it is whole."""
+        value = math.floor(value) if self.is_whole else value
         known = self.leaves.get((world, value))
         if known is None:
             run = self.run(world, {self.one: value})
@@ -220,13 +228,16 @@ class _Seen:
         return all(self.threshold([path], ends) is not None for ends in self.close)
 
     def threshold(self, paths: Iterable[Path], window: Interval) -> Interval | None:
-        """Return an interval within the window in which a part jumps, from one value to another, in both worlds."""
+        """Return an interval within the window in which a part jumps, from one value to another, in both worlds.
+
+        Of a whole number: the last value below the jump, and the next.
+        """
         scale = releases(self.runs[0])[self.one].scale
         for path in paths:
             if not self.jumps(path, window):
                 continue
             middle = sum(window) / 2
-            width = max(WIDTH * (scale or window[1] - window[0]), SPACING * max(map(abs, window)))
+            width = max(WIDTH * (scale or window[1] - window[0]), SPACING * max(map(abs, window)), self.is_whole / 2)
             low, high, half = *window, width
             while low < middle - half and middle + half < high:
                 if self.jumps(path, (middle - half, middle + half)):
@@ -234,6 +245,7 @@ class _Seen:
                 half *= WIDER
             while high - low > 2 * width and low < (middle := (low + high) / 2) < high:
                 low, high = (low, middle) if self.jumps(path, (low, middle)) else (middle, high)
+            low, high = (math.floor(low), math.floor(high)) if self.is_whole else (low, high)
             if self._is_shared(path, (low, high)):
                 return low, high
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -33,6 +34,11 @@ def tails(one: float, other: float, release: Release | ModelledLoss) -> list[Int
     return [(low - reach, low), (high, high + reach)]
 
 
+def whole(interval: Interval) -> Interval:
+    """Return whole numbers around an interval; around one number the threshold of the same events on whole numbers."""
+    return math.floor(interval[0]), math.floor(interval[1]) + 1
+
+
 def windows_of(loss: ModelledLoss, point: Claim) -> list[Interval]:
     """Return where thresholds are sought: in the tails, between the locations, and around the best thresholds.
 
@@ -43,12 +49,12 @@ def windows_of(loss: ModelledLoss, point: Claim) -> list[Interval]:
     if loss.scale == 0:
         third = (high - low) / 3
         return [(low + third, high - third)]
-    is_laplace, middle = loss.kind == "Laplace", (low + high) / 2
-    size = 2.0 if is_laplace else loss.loss
+    is_gaussian, middle = loss.kind == "Gaussian", (low + high) / 2
+    size = loss.loss if is_gaussian else 2.0
     step = point.epsilon * loss.scale / size
     windows = [*tails(low, high, loss), (low, high)]
     steps = [step]
-    if not is_laplace and point.delta == 0:
+    if is_gaussian and point.delta == 0:
         steps.append(BEYOND * step + NEAR * loss.scale)
     near = NEAR * loss.scale
     return windows + [(at - near, at + near) for step in steps for at in (middle - step, middle + step)]

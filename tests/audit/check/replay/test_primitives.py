@@ -149,7 +149,7 @@ def in_a_closure() -> Callable[[], float]:
         (
             lambda: mechanisms.Geometric(epsilon=0.5, sensitivity=2).randomise(7),
             "diffprivlib.mechanisms.Geometric.randomise",
-            "Laplace",
+            "geometric",
             7,
             4.0,
         ),
