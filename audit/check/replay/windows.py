@@ -35,8 +35,13 @@ def tails(one: float, other: float, release: Release | ModelledLoss) -> list[Int
 
 
 def whole(interval: Interval) -> Interval:
-    """Return whole numbers around an interval; around one number the threshold of the same events on whole numbers."""
-    return math.floor(interval[0]), math.floor(interval[1]) + 1
+    """Return whole numbers around an interval, with the number below its middle, or at it, and the next in theirs.
+
+    >>> whole((2.0, 2.0)), whole((1.5, 4.5))
+    ((2, 3), (1, 6))
+    """
+    middle, half = math.floor(sum(interval) / 2), math.ceil((interval[1] - interval[0]) / 2)
+    return middle - half, middle + half + 1
 
 
 def windows_of(loss: ModelledLoss, point: Claim) -> list[Interval]:

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from diffprivlib.mechanisms import Geometric
 from scipy.stats import laplace as laplace_law
@@ -12,8 +13,9 @@ from scipy.stats import norm
 
 from subnormal import Claim, Gdp, Profile
 from subnormal.audit.check.replay import modelled
+from subnormal.audit.check.replay.primitives import Primitive
 from subnormal.audit.check.replay.readable import hoped_for
-from subnormal.audit.check.replay.recorder import Release, Run
+from subnormal.audit.check.replay.recorder import Call, Release, Run
 from subnormal.audit.check.result import ModelledLoss
 from tests.support.replays import Pair, accused, laplace
 
@@ -142,17 +144,17 @@ def test_data_that_a_function_looks_at_again_move_its_thresholds(
     assert broken is None or accused(function, broken, pair)
 
 
-def whole(count: int, scale: int = 5) -> int:
-    return int(Geometric(epsilon=1.0, sensitivity=scale).randomise(count))
+def whole(count: int, scale: float = 5.0) -> int:
+    return int(Geometric(epsilon=1 / scale).randomise(count))
 
 
-def curve(count: int, scale: int, epsilon: float) -> float:
+def curve(count: int, scale: float, epsilon: float) -> float:
     """Return δ(ε) of geometric noise at `count` and at 0, in sums over its atoms.
 
     P(Z = k) = (1 − p)/(1 + p)·p^|k| with p = e^(−1/scale); δ(ε) is the sum of P(Z = k − count) − e^ε·P(Z = k) over all
     k where that is positive. Both are 0 in double precision beyond 800 scales.
     """
-    p, reach = math.exp(-1 / scale), 800 * scale
+    p, reach = math.exp(-1 / scale), math.ceil(800 * scale)
     atoms = ((1 - p) / (1 + p) * (p ** abs(k - count) - math.exp(epsilon) * p ** abs(k)) for k in range(-reach, reach))
     return math.fsum(max(0.0, atom) for atom in atoms)
 
@@ -181,19 +183,41 @@ def test_one_event_on_whole_noise_has_the_chances_of_whole_noise(pair: tuple[int
     [
         (whole, 5, (5, 0)),
         (lambda count: whole(count, 1), 1, (1, 0)),
+        (lambda count: whole(count, 0.5), 0.5, (4, 0)),
         (lambda count: max(0, whole(count, 2)), 2, (0, 3)),
         (lambda count: 7 - whole(count, 3), 3, (4, 0)),
     ],
 )
-@pytest.mark.parametrize("epsilon", [0.1, 0.4])
+@pytest.mark.parametrize("epsilon", [0.1, 0.4, 0.9])
 def test_whole_noise_is_judged_by_its_own_curve(
-    function: Callable[[int], Any], scale: int, pair: tuple[int, int], epsilon: float
+    function: Callable[[int], Any], scale: float, pair: tuple[int, int], epsilon: float
 ) -> None:
     true = curve(max(pair), scale, epsilon)
     for ends in (pair, pair[::-1]):
         assert not accused(function, Claim(epsilon, true * (1 + 1e-9)), ends, range(5))
-        assert accused(function, Claim(epsilon, true * (1 - 1e-4)), ends, range(5))
+        assert accused(function, Claim(epsilon, true * (1 - 1e-5)), ends, range(5))
         assert not accused(function, Profile(lambda at: min(1.0, curve(max(pair), scale, at) + 1e-9)), ends, range(1))
+
+
+@pytest.mark.parametrize(("share", "exceeded"), [(1 - 1e-5, True), (1 + 1e-5, False)])
+def test_no_more_is_hoped_for_of_whole_noise_than_its_curve(share: float, exceeded: bool) -> None:
+    moved = {(0, 0): ModelledLoss("a primitive", "geometric", "mine.py:3", 4.0, 0.0, 3.0, 4 / 3)}
+    runs = [Run(), Run()]
+    for run, location in zip(runs, (4.0, 0.0), strict=True):
+        noise = Primitive("a module", "noise", "geometric", lambda: (0.0, 1.0))
+        at, scale = np.array([location]), np.array([3.0])
+        run.calls.append(Call(0, noise, "mine.py:3", at, scale, 1, run, None))
+    claim = Claim(0.1, share * curve(4, 3.0, 0.1))
+    found = modelled._exceeded(moved, hoped_for(moved, claim), (runs[0], runs[1]), claim)
+    assert (found is not None) is exceeded
+
+
+def test_whole_noise_of_a_small_scale_hides_nothing_where_it_is_clamped() -> None:
+    def function(count: int) -> tuple[int, float]:
+        return max(0, whole(0, 0.1)), count + laplace()
+
+    assert accused(function, Claim(0.999), (0, 1), range(5))
+    assert not accused(function, Claim(1.0), (0, 1), range(5))
 
 
 def test_the_loss_of_whole_noise_is_the_distance_over_the_scale() -> None:
