@@ -9,6 +9,7 @@ import math
 import os
 import pickle
 import random
+import sys
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -92,7 +93,7 @@ class Function:
         """
         if time.monotonic() >= self.until:
             raise OverTimeError
-        process, own = os.getpid(), copied(data)
+        process, own, handled = os.getpid(), copied(data), sys.exception()
         try:
             returned = self.function(own, *more)
         except (KeyboardInterrupt, TargetError):
@@ -101,7 +102,7 @@ class Function:
             if os.getpid() != process:
                 os._exit(1)
             interrupts.check()
-            return refused(error)
+            return refused(error, handled)
         if os.getpid() != process:  # a child that the function has forked goes no further
             os._exit(0)
         interrupts.check()

@@ -35,8 +35,9 @@ def as_outcome(released: Any) -> Hashable:
     them, as pairs (`outcome_details`): a name, `attrs`, the categories, what lies under a mask, and a type or a shape
     that an array of the same parts would not have.
 
-    It does not tell apart a list from a tuple or an array, a numpy scalar from the number that its `item` gives, nor
-    two mappings that hold the same items in another order, which Python calls equal too.
+    It does not tell apart a list from a tuple or an array, a set or a mapping from the list of its sorted parts (so {}
+    is []), a numpy scalar from the number that its `item` gives, two exceptions that differ in their attributes alone,
+    nor two mappings that hold the same items in another order, which Python calls equal too.
 
     Raises TypeError, with the name of the type, for any other value, also inside a container: a generator, a model, an
     instance of another class. Such values are equal only if identical, so none would occur twice, and their printed
@@ -89,9 +90,33 @@ def atoms_as_outcomes(atoms: Sequence[Any]) -> Sequence[Any]:
     return outcomes
 
 
-def refused(error: BaseException) -> Refused:
-    """Return an exception as an outcome."""
-    return Refused(f"{type(error).__name__}: {error}")
+def refused(error: BaseException, handled: BaseException | None = None) -> Refused:
+    """Return an exception as an outcome: what a traceback prints of it, beside lines of code.
+
+    That is its type, its message, its notes, the exceptions of a group, and the cause or the context, each with theirs.
+    handled: what was being handled when the code that raised was called: Python makes it a context, too.
+
+    >>> error = ValueError("bad record")
+    >>> error.add_note("record 3 is negative")
+    >>> refused(error)
+    Refused(error='ValueError: bad record (note: record 3 is negative)')
+    """
+    said, left, seen = "", [("", error)], {id(handled)}  # a cause may lead back to where it came from
+    while left:
+        role, one = left.pop()
+        if role and id(one) in seen:
+            continue
+        seen.add(id(one))
+        text, notes = f"{type(one).__name__}: {one}", getattr(one, "__notes__", None)
+        said += f" ({role}: {text})" if role else text
+        said += "".join(f" (note: {note})" for note in notes) if isinstance(notes, list) else ""
+        if one.__cause__ is not None:
+            left.append(("cause", one.__cause__))
+        elif one.__context__ is not None and not one.__suppress_context__:
+            left.append(("context", one.__context__))
+        if isinstance(one, BaseExceptionGroup):
+            left += [("part", part) for part in reversed(one.exceptions)]
+    return Refused(said)
 
 
 def _sorted(parts: _Parts) -> tuple[Hashable, ...]:

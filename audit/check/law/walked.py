@@ -19,7 +19,7 @@ from subnormal.audit.evidence import exhaustive
 from subnormal.audit.evidence.exact import WITHIN
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcomes import as_outcome, refused
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, OutOfBitsError
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.outcome_identity import identity
 
@@ -120,7 +120,9 @@ def _walk(sample: Sampler, data: Any, declared: Law[Any], until: float) -> _Walk
             raise _EndedError
         try:
             return sample(data, bits)
-        except (NameError, AttributeError) as error:  # outcomes here, as in runs
+        except OutOfBitsError:
+            raise
+        except Exception as error:  # an outcome, in the words of runs
             return refused(error)
 
     for depth in DEPTHS:
