@@ -40,6 +40,8 @@ def identity(atom: Any) -> Hashable:
         return cast("Hashable", atom)
     if kind is float:
         return ("float", atom.hex())  # "nan" whatever its bits
+    if kind is bool:
+        return _BOOLS[atom]
     if kind is tuple:
         return ("tuple", *[part if type(part) is int else identity(part) for part in atom])  # mostly integers
     known = _PARTS.get(kind)
@@ -48,8 +50,8 @@ def identity(atom: Any) -> Hashable:
     return _identity_of_others(atom)
 
 
+_BOOLS = {False: ("bool", False), True: ("bool", True)}  # ready: tuples of answers are the outcomes of many runs
 _PARTS: dict[type, Callable[[Any], Iterable[Hashable]]] = {
-    bool: lambda atom: (atom,),
     complex: lambda atom: (atom.real.hex(), atom.imag.hex()),
     bytes: lambda atom: (atom,),
     type(None): lambda atom: (),
