@@ -162,10 +162,10 @@ def _leaks(names: Sequence[str], count: int) -> list[Panel]:
 
 
 def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
-    table = _empty(title, [axis, "low", "up", *lines[0].others])
+    table = _empty(title, [axis, "low", "up", *(name.replace("Oh–", "Oh–\n") for name in lines[0].others)])
     for line in lines:
         at = f"{line.at:,}" if isinstance(line.at, int) else given(line.at, 6)
-        table.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 7) for one in line.others.values()))
+        table.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 5) for one in line.others.values()))
     return table
 
 
