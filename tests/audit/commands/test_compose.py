@@ -30,8 +30,8 @@ def call(*arguments: str) -> Result:
 
 
 def rows(output: str) -> list[list[str]]:
-    """The lines of the tables that begin with two numbers, in cells."""
-    return [line.split() for line in output.splitlines() if re.match(r" *\d\S* +\d", line)]
+    """The lines of the tables that begin with a number, in cells: a title may be folded before one."""
+    return [line.split() for line in output.splitlines() if re.match(r" *\d\S* {2,}\S", line)]
 
 
 def charts(folder: Path) -> list[Element]:
