@@ -56,6 +56,16 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(2, digits - 2)}g}"
 
 
+def short_apart(one: float, other: float, digits: int) -> tuple[str, str]:
+    """Return two results in a few digits, or in as many as tell them apart.
+
+    >>> short_apart(0.25, 0.75, 4), short_apart(1.0, 1.0000000000000002, 12)
+    (('0.25', '0.75'), ('1', '1.0000000000000002'))
+    """
+    found = short(one, digits), short(other, digits)
+    return short_apart(one, other, digits + 1) if found[0] == found[1] and one != other else found
+
+
 def interval(bounds: tuple[float, float] | None) -> str:
     """Return an interval in a few digits.
 

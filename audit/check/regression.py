@@ -90,16 +90,25 @@ def _nats(alpha: float) -> float:
 
 
 def _function(result: Result, taken: Sequence[str], imports: Imports) -> str:
-    """Return the name of the function in a test, and note what imports it."""
+    """Return the name of the function in a test, and note what imports it. taken: names, or lines that import them.
+
+    A name that means something else there gives way: one that is taken, a variable of the test, or one by which pytest
+    would collect the function.
+    """
+    words = {"data_in", "data_out", "result", *(word.strip(",") for one in taken for word in one.split())}
     if result.place is None:
         name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
-        name = "function" if not name or keyword.iskeyword(name) else name
+        name = "function" if not name or keyword.iskeyword(name) or _gives_way(name, words) else name
         imports[f"# {name} must be imported or defined here"] = None
         return name
     name, line = imported(result.place)
     first, dot, rest = name.partition(".")
-    if line is not None and first in {word.strip(",") for one in taken for word in one.split()}:
+    if line is not None and _gives_way(first, words):
         line, name = f"{line} as function", f"function{dot}{rest}"
     if line is not None:
         imports[line] = None
     return name
+
+
+def _gives_way(name: str, words: set[str]) -> bool:
+    return name in words or name.startswith(("test", "Test"))

@@ -37,12 +37,14 @@ Pair = tuple[Any, Any]
 
 
 class Watched:
-    """A release, with what is known of its outcomes: whether there was any but exceptions, and but finite floats."""
+    """A release, with what is known of its outcomes: whether there was any but exceptions, and but finite floats; and
+    the last value and the last exception."""
 
     def __init__(self, release: Callable[[Any], Any]) -> None:
         self._release = release
         self.answered, self.only_floats = False, True
         self.error: BaseException | None = None
+        self.last: Any = None
 
     def __call__(self, data: Any) -> Any:
         try:
@@ -50,7 +52,7 @@ class Watched:
         except BaseException as error:
             self.error, self.only_floats = error, False
             raise
-        self.answered = True
+        self.answered, self.last = True, released
         if self.only_floats:
             with suppress(TypeError):  # `Function` raises it
                 self.only_floats = _is_of_floats(as_outcome(released))
@@ -99,8 +101,8 @@ class Trial:
         if evidence.verdict is not Verdict.VIOLATED and evidence.runs < self.runs:
             raise self._over_time(evidence.runs, planned, function, started)
         zero = [] if at_zero is None else [at_zero]
-        errors = [] if release.error is None else [refused(release.error)]
-        seen = event_notes(evidence.event, errors) if evidence.verdict is Verdict.VIOLATED else []
+        some = [as_outcome(release.last), *([] if release.error is None else [refused(release.error)])]
+        seen = event_notes(evidence.event, some) if evidence.verdict is Verdict.VIOLATED else []
         return Result(
             verdict=evidence.verdict,
             function=function.name,

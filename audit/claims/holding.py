@@ -24,7 +24,10 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One answer beside the bounds on the truth."""
+    """One answer beside the bounds on the truth. Below 0 it is judged as 0.
+
+    An answer below 0 claims more than 0 does, which may be true: events of all probability are worth δ > 0.
+    """
 
     parameters: Mapping[str, Any]
     said: float
@@ -34,16 +37,17 @@ class Said:
     @property
     def shortfall(self) -> float:
         """The share of the lower bound that is missing: 0 where nothing is, 1 below a bound of ∞."""
-        if self.said >= self.low:
+        judged = max(0.0, self.said)
+        if judged >= self.low:
             return 0.0
-        return 1.0 if self.low == math.inf else (self.low - self.said) / self.low
+        return 1.0 if self.low == math.inf else (self.low - judged) / self.low
 
     @property
     def factor(self) -> float:
         """How many times the upper bound was said; NaN where that means nothing."""
         if self.said == math.inf:
             return math.inf if self.up < math.inf else math.nan
-        return self.said / self.up if 0 < self.up < math.inf else math.nan
+        return max(0.0, self.said) / self.up if 0 < self.up < math.inf else math.nan
 
 
 @dataclass(slots=True)
@@ -152,8 +156,7 @@ def _said(held: Held, answer: Answer, kind: Kind, key: tuple[tuple[str, Any], ..
         held.refused += 1
         held.why = str(error)
         return None
-    # Below 0 an answer claims more than 0 does, which may be true: events of all probability are worth δ > 0.
-    return Said(dict(key), max(0.0, number), *_bounds(kind, key))
+    return Said(dict(key), number, *_bounds(kind, key))
 
 
 def _count(held: Held, said: Said | None, tolerance: float) -> None:

@@ -52,10 +52,10 @@ def held(here: Answers, row: Row) -> Held:
 
 
 def as_json(one: Held) -> dict[str, Any]:
-    """Return what was found as JSON values; "inf" stands for infinity."""
+    """Return what was found as JSON values; "inf" and "-inf" stand for infinities."""
 
     def number(value: float | None) -> Any:
-        return "inf" if value == math.inf else value
+        return str(value) if value is not None and math.isinf(value) else value
 
     def said(answer: Any) -> Any:
         if answer is None:

@@ -14,7 +14,7 @@ import click
 from subnormal.audit.claims import TOLERANCE
 from subnormal.audit.commands.common import Failure, FiniteRange, format_option, line_progress, print_line, print_table
 from subnormal.audit.engine.process_pool import each_of, local
-from subnormal.audit.text import counted, short
+from subnormal.audit.text import counted, short, short_apart
 
 if TYPE_CHECKING:
     from subnormal.audit.claims.answers import Source
@@ -185,4 +185,5 @@ def _proof(one: Held, said: Said) -> str:
 
     of = ", ".join(f"{name}={value!r}" for name, value in said.parameters.items())
     missing = f"{kind(one.kind).asks} misses {short(said.shortfall)} of the truth"
-    return f"{one.accountant}, {one.kind}({of}): {missing}: says {short(said.said, 12)}, at least {short(said.low, 12)}"
+    says, least = short_apart(said.said, said.low, 12)
+    return f"{one.accountant}, {one.kind}({of}): {missing}: says {says}, at least {least}"

@@ -16,6 +16,7 @@ LAST_BITS = (
     "the event reads the last bits of floats: the rounding of the noise tells the inputs apart, whatever its scale; "
     "to look for other flaws, check the function with its outcome rounded to a few digits"
 )
+TRUTHS = "where the event names numbers, True is 1 and False is 0"
 
 
 def outcome_notes(outcomes: Sequence[Any], *, others_differ: bool = False) -> list[str]:
@@ -27,7 +28,7 @@ def outcome_notes(outcomes: Sequence[Any], *, others_differ: bool = False) -> li
     10^15/2^52 = 22 % of floats do, so 16 that differ all fit with a chance below 10^−10 where their last bits are
     uniform. Integers and dyadics of few bits are decimals of few digits exactly (0.375); they say nothing.
     """
-    found, floats = [], set(_floats(outcomes))
+    found, floats = [], {one for one in _leaves(outcomes) if isinstance(one, float) and one - one == 0}
     rounded = {one for one in floats if Decimal(f"{one:.{DIGITS}g}") != Decimal(one)}
     if len(rounded) >= ENOUGH and all(float(f"{one:.{DIGITS}g}") == one for one in floats):
         found.append(
@@ -46,22 +47,25 @@ def _looked_at(outcomes: Sequence[Any], what: str) -> str:
     return f"all {len(outcomes):,} {what} that were looked at"
 
 
-def _floats(outcomes: Iterable[Any]) -> Iterator[float]:
-    """Yield the finite floats of outcomes, those inside tuples too."""
+def _leaves(outcomes: Iterable[Any]) -> Iterator[Any]:
+    """Yield what outcomes are made of, that inside tuples too."""
     for outcome in outcomes:
         if isinstance(outcome, tuple):
-            yield from _floats(outcome)
-        elif isinstance(outcome, float) and outcome - outcome == 0:
+            yield from _leaves(outcome)
+        else:
             yield outcome
 
 
 def event_notes(event: Mapping[str, Any], outcomes: Iterable[Any]) -> list[str]:
     """Return what a reader of VIOLATED has to know of the event, as JSON. outcomes: some of the same inputs.
 
-    An event of refusals does not say which errors they are: one of each type is named.
+    An event of refusals does not say which errors they are: one of each type is named. One of numbers does not say that
+    they are truth values.
     """
     if event["kind"] != "refuses":
-        return [LAST_BITS] if _reads_bits(event) else []
+        of_numbers = event["kind"] == "between" or "terms" in event or "both" in event
+        of_truths = of_numbers and any(isinstance(one, bool) for one in _leaves(outcomes))
+        return [*([LAST_BITS] if _reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
     errors = [one.error for one in outcomes if isinstance(one, Refused)]
     by_type = {error.partition(":")[0]: error for error in reversed(errors)}
     return [f"the error is {' or '.join(map(quoted, sorted(by_type.values())))}"] if by_type else []

@@ -253,6 +253,9 @@ def _of_mapping(atoms: Sequence[Any], chances: Mapping[Any, float | Fraction]) -
     low = [math.floor(max(Fraction(0), Fraction(chance) - around) * scale) for chance, around in stated]
     high = [math.ceil((Fraction(chance) + around) * scale) for chance, around in stated]
     total, is_exact = sum(Fraction(chance) for chance, _ in stated), not any(around for _, around in stated)
+    if sum(low) > scale:
+        more = short(float(total - 1))
+        raise ValueError(f"law(data) must map outcomes to probabilities whose sum is 1 at most, not 1 + {more}")
     rest = Fraction(0) if is_exact and total == 1 else max(Fraction(0), 1 - Fraction(sum(low), scale))
     return Law(atoms, range(1, len(atoms) + 1), low, high, scale, rest)
 

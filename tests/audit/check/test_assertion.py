@@ -326,3 +326,8 @@ def test_a_release_too_slow_for_any_verdict_does_not_pass() -> None:
         assert_private(
             release, data=st.lists(st.integers(0, 9), max_size=2), adjacent=add_or_remove(), epsilon=1.0, seconds=1
         )
+
+
+def test_an_event_of_truth_values_says_which_numbers_they_are() -> None:
+    with pytest.raises(NotPrivateError, match="True is 1 and False is 0"):
+        assert_private(lambda data: {"seen": random.random() < data}, 0.9, 0.1, epsilon=1.0, runs=5_000)

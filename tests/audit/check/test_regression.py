@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -56,6 +57,17 @@ class Release:
 
 def claim(one, other):
     return Zcdp(0.5)
+
+def data_in(records):
+    return len(records)
+
+def test_scores(records):
+    return len(records)
+
+class TestRelease(Release):
+    @staticmethod
+    def of(records):
+        return len(records)
 
 np_ = release = Release()
 math = len
@@ -200,6 +212,27 @@ def test_a_test_has_the_runs_of_its_own_alpha(alpha: float) -> None:
     assert "alpha" not in code
     runs, seconds = (int(re.search(f"{name}=([0-9_]+)", code)[1]) for name in ("runs", "seconds"))  # type: ignore[index]
     assert (runs, seconds) == (pytest.approx(250_000 * times, abs=2), pytest.approx(70 * times, abs=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("data_in", "from my_module import data_in as function"),
+        ("test_scores", "from my_module import test_scores as function"),
+        ("TestRelease.of", "from my_module import TestRelease as function"),
+    ],
+)
+def test_a_function_with_a_name_of_the_test_has_another_one_there(mine: ModuleType, name: str, line: str) -> None:
+    code = as_test(checked(attrgetter(name)(mine))) or ""
+    assert line in code
+    with pytest.raises(NotPrivateError):
+        run(code)
+
+
+@pytest.mark.parametrize("name", ["data_in", "data_out", "result", "test_scores", "assert_private", "lambda", "_"])
+def test_a_function_that_cannot_be_imported_has_a_name_that_is_free(name: str) -> None:
+    code = as_test(replace(checked(lambda records: len(records)), function=f"outer.<locals>.{name}")) or ""
+    assert "# function must be imported or defined here\n" in code
 
 
 def test_without_short_expressions_there_is_no_test() -> None:

@@ -122,6 +122,12 @@ import sys
 def text(sigma, **parameters):
     return "much"
 
+def decimals(sigma, **parameters):
+    return "0.5"
+
+def ascii_bytes(sigma, **parameters):
+    return b"0.5"
+
 def large(sigma, **parameters):
     return 10**400
 
@@ -145,6 +151,8 @@ def endless(sigma, **parameters):
     ("name", "why"),
     [
         ("text", "no number: 'much'"),
+        ("decimals", "no number: '0.5'"),
+        ("ascii_bytes", "no number: b'0.5'"),
         ("large", "OverflowError"),
         ("leaves", "SystemExit: 0"),
         ("boom", "SystemExit: boom"),

@@ -68,7 +68,16 @@ def test_without_a_tolerance_the_last_bit_convicts() -> None:
 
 @pytest.mark.parametrize(
     ("said", "low", "shortfall"),
-    [(1.0, 1.0, 0.0), (2.0, 1.0, 0.0), (1.0, 4.0, 0.75), (9.0, math.inf, 1.0), (math.inf, math.inf, 0.0)],
+    [
+        (1.0, 1.0, 0.0),
+        (2.0, 1.0, 0.0),
+        (1.0, 4.0, 0.75),
+        (9.0, math.inf, 1.0),
+        (math.inf, math.inf, 0.0),
+        (-1.0, 0.0, 0.0),
+        (-1.0, 2.0, 1.0),
+        (-math.inf, 2.0, 1.0),
+    ],
 )
 def test_a_shortfall_is_a_share_of_the_lower_bound(said: float, low: float, shortfall: float) -> None:
     assert Said({}, said, low, math.inf).shortfall == shortfall
@@ -84,6 +93,7 @@ def test_a_shortfall_is_a_share_of_the_lower_bound(said: float, low: float, shor
         (math.inf, math.inf, math.nan),
         (1.0, math.inf, math.nan),
         (1.0, 0.0, math.nan),
+        (-1.0, 2.0, 0.0),
     ],
 )
 def test_a_factor_is_a_multiple_of_the_upper_bound(said: float, up: float, factor: float) -> None:
@@ -169,7 +179,7 @@ def test_below_zero_is_judged_as_zero() -> None:
     assert hold("own", said, gaussian, examples=20).violated is None
     violated = hold("own", truth(ACCURACY, -2.0), ACCURACY, examples=5).violated
     assert violated is not None
-    assert (violated.said, violated.shortfall) == (0.0, 1.0)
+    assert (violated.said, violated.shortfall) == (pytest.approx(-2 * violated.low), 1.0)
 
 
 def test_the_same_seed_draws_the_same() -> None:

@@ -24,6 +24,15 @@ def nothing(**parameters):
 def nearly(scale, alpha):
     return -scale * math.log(alpha) * (1 - 1e-6)
 
+def last_bit(scale, alpha):
+    return math.nextafter(-scale * math.log(alpha), 0) * (1 - 2**-50)
+
+def negative(scale, alpha):
+    return -2.0
+
+def endlessly_negative(scale, alpha):
+    return -math.inf
+
 def wrong_below(scale, steps, delta):
     return 0.0 if delta < 1e-7 else math.inf
 
@@ -97,6 +106,19 @@ def test_what_is_rounded_is_listed_and_convicts_without_a_tolerance(module: str)
     assert row["verdict"] == "ROUNDED"
     assert row["rounded"] >= 10
     assert row["shortest"]["shortfall"] == pytest.approx(1e-6)
+
+
+def test_a_proof_has_the_number_that_was_said_and_tells_it_from_what_is_true(module: str) -> None:
+    def proof(name: str) -> list[str]:
+        shown = call(f"{module}:{name}", "--kind", "laplace-accuracy", "--examples", "20").stdout
+        return next(line for line in shown.splitlines() if ": says " in line).split(": says ")[1].split(", at least ")
+
+    said, least = proof("last_bit")
+    assert float(said) < float(least)
+    assert proof("negative")[0] == "-2"
+    assert proof("endlessly_negative")[0] == "-inf"
+    arguments = (f"{module}:endlessly_negative", "--kind", "laplace-accuracy", "--examples", "5", "--format", "json")
+    assert json.loads(call(*arguments).stdout)[0]["violated"]["said"] == "-inf"
 
 
 def test_the_least_delta_reaches_the_parameters(module: str) -> None:

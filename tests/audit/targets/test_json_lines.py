@@ -119,6 +119,15 @@ def test_one_error_of_each_type_is_named() -> None:
     assert event_notes({"kind": "refuses"}, [1.0]) == event_notes({"kind": "between"}, [Refused("no")]) == []
 
 
+@pytest.mark.parametrize(
+    "event", [{"kind": "between"}, {"kind": "learned", "terms": ()}, {"kind": "learned", "both": ()}]
+)
+def test_truth_values_among_the_numbers_of_an_event_are_named(event: Any) -> None:
+    (note,) = event_notes(event, [0.5, (1, (True,))])
+    assert note == "where the event names numbers, True is 1 and False is 0"
+    assert event_notes(event, [0.5, (1, "True")]) == event_notes({"kind": "one-of"}, [True]) == []
+
+
 def test_few_digits_that_are_natural_bring_no_note() -> None:
     assert not warned(list(range(1_000)))
     assert not warned([count / 1024 for count in range(-5_000, 5_000)])  # a dyadic of few bits is its decimal

@@ -285,7 +285,13 @@ def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
         ({"law": lambda data: {0: math.nan}}, ValueError, "probabilities between 0 and 1"),
         ({"law": lambda data: {0: "half"}}, TypeError, "must map outcomes to probabilities: 'half' of type str"),
         ({"law": lambda data: {}}, ValueError, "probabilities between 0 and 1"),
-        ({"law": lambda data: {0: Fraction(2, 3), 1: Fraction(2, 3)}}, ValueError, "no distribution has these bounds"),
+        (
+            {"law": lambda data: {0: Fraction(2, 3), 1: Fraction(2, 3)}},
+            ValueError,
+            r"sum is 1 at most, not 1 \+ 0.3333",
+        ),
+        ({"law": lambda data: {0: 0.5, 1: 0.75}}, ValueError, r"whose sum is 1 at most, not 1 \+ 0.25"),
+        ({"law": lambda data: {0: Fraction(1), 1: Fraction(1, 10**30)}}, ValueError, r"not 1 \+ 1e-30"),
         (
             {"law": lambda data: exact_law(range((1 << 20) + 1), [(1 << 20) + 1], [1], (1 << 20) + 1)},
             ValueError,
