@@ -52,7 +52,7 @@ def as_outcome(released: Any) -> Hashable:
     if kind in _PLAIN or isinstance(released, Enum):
         return cast("Hashable", released)
     if isinstance(released, list | tuple | deque | range):
-        return tuple(map(as_outcome, released))
+        return tuple(released if _PLAIN.issuperset(map(type, released)) else map(as_outcome, released))
     if isinstance(released, BaseException):
         return refused(released)
     if isinstance(released, bytearray):
