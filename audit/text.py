@@ -56,7 +56,7 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(2, digits - 2)}g}"
 
 
-def short_apart(one: float, other: float, digits: int) -> tuple[str, str]:
+def short_apart(one: float, other: float, digits: int = 4) -> tuple[str, str]:
     """Return two results in a few digits, or in as many as tell them apart.
 
     >>> short_apart(0.25, 0.75, 4), short_apart(1.0, 1.0000000000000002, 12)

@@ -22,7 +22,7 @@ from subnormal.audit.check.result import (
 )
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
-from subnormal.audit.text import counted, given, quoted, short
+from subnormal.audit.text import counted, given, quoted, short, short_apart
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
@@ -37,6 +37,7 @@ STAGES = {
 WIDTH, INDENT = 80, 14  # columns of a line, and before its text
 PROGRESS = 40  # characters of an input in a line of progress
 LOSSES = 4  # releases that are shown
+DIGITS, DIGITS_MAX = 6, 19  # of probabilities, and of those that print alike
 EVENT = 400  # characters of an event in words
 
 
@@ -165,13 +166,17 @@ def _walk_words(evidence: WalkEvidence) -> str:
         said = "have the declared law" if agreed else "do not contradict the declared law"
         inputs = f", and of {counted(evidence.inputs - 1, 'other input')}" if evidence.inputs > 1 else ""
         return f"{strings}{inputs} {said}; a share of {short(evidence.undecided, 3)} needs more bits"
-    walked, declared = map(_chance_words, (evidence.walked, evidence.declared))
-    return f"{strings}: {evidence.event} with probability {walked}, where the law has {declared}"
+    for digits in range(DIGITS, DIGITS_MAX + 1):
+        walked, declared = (_chance_words(ends, digits) for ends in (evidence.walked, evidence.declared))
+        if walked != declared:
+            break
+    beyond = ", which no float tells from it" if walked == declared else ""
+    return f"{strings}: {evidence.event} with probability {walked}, where the law has {declared}{beyond}"
 
 
-def _chance_words(ends: tuple[float, float]) -> str:
+def _chance_words(ends: tuple[float, float], digits: int = DIGITS) -> str:
     """Return bounds on a probability, as one number where they print alike."""
-    return " to ".join(dict.fromkeys(short(end, 6) for end in ends))
+    return " to ".join(dict.fromkeys(short(end, digits) for end in ends))
 
 
 def _modelled_words(evidence: ModelledEvidence) -> str:
@@ -179,8 +184,10 @@ def _modelled_words(evidence: ModelledEvidence) -> str:
         return f"{evidence.without_noise} differs although all noise is the same"
     largest = sorted(evidence.losses, key=lambda one: -one.loss)
     more = f", and {len(largest) - LOSSES} more" if len(largest) > LOSSES else ""
-    point = f"epsilon = {short(evidence.claim.epsilon)} and delta = {short(evidence.claim.delta)}"
-    found = f"epsilon is at least {short(evidence.epsilon)}, delta at least {short(evidence.delta)}"
+    epsilons = short_apart(evidence.epsilon, evidence.claim.epsilon)
+    deltas = short_apart(evidence.delta, evidence.claim.delta)
+    point = f"epsilon = {epsilons[1]} and delta = {deltas[1]}"
+    found = f"epsilon is at least {epsilons[0]}, delta at least {deltas[0]}"
     return (
         f"{'; '.join(map(_loss_words, largest[:LOSSES]))}{more}: {found}, against {point}, if primitives draw what "
         "their names say, and nothing else is random"

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from subnormal.audit.model import Evidence, ExactEvidence, Row, SampledEvidence, SequentialEvidence, Verdict
 from subnormal.audit.report import sentences
-from subnormal.audit.text import short
+from subnormal.audit.text import short, short_apart
 from subnormal.mechanisms.privacy import Claim
 
 DIGITS = 4  # of a number in a table
-DIGITS_MAX = 19  # more digits show a small excess over the claim: all 17 of a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,6 @@ def _proved(evidence: ExactEvidence, claim: Claim) -> tuple[str, str, float | No
 
 def _pair(name: str, claimed: float, found: float, sign: str = "") -> tuple[str, str, float]:
     """Return both numbers, with enough digits to show that one above the claim is above it."""
-    digits = DIGITS
-    while found > claimed and short(claimed, digits) == short(found, digits) and digits < DIGITS_MAX:
-        digits += 1
+    both = short_apart(claimed, found, DIGITS) if found > claimed else (short(claimed, DIGITS), short(found, DIGITS))
     excess = found / claimed if claimed else math.inf if found else 1.0
-    return f"{name} {short(claimed, digits)}", f"{name} {sign}{short(found, digits)}", excess
+    return f"{name} {both[0]}", f"{name} {sign}{both[1]}", excess

@@ -290,3 +290,22 @@ def test_a_negative_zero_that_the_law_does_not_have_refutes_it(keys: Any) -> Non
     result = check(lambda data, bits: (-0.0, 1.0)[bits.take(1)], st.just(None), law=lambda data: declared)
     assert result.verdict is Verdict.VIOLATED
     assert evidence_of(result).event == "the outcome is -0.0"
+
+
+@pytest.mark.parametrize(
+    ("power", "said"),
+    [
+        (30, "0.333251953, where the law has 0.333251952"),
+        (70, "where the law has 0.333251953125, which no float tells from it"),
+    ],
+)
+def test_a_small_difference_is_seen_in_the_words(power: int, said: str) -> None:
+    own = Fraction(1365, 4096)
+    law = {1: own - Fraction(1, 2**power), 0: 1 - own}
+
+    def sampler(data: int, bits: BitSource) -> int:
+        return int(bits.take(12) < 1365)
+
+    result = check(sampler, st.just(0), law=lambda data: law)
+    assert result.verdict is Verdict.VIOLATED
+    assert words_of(result).endswith(said)

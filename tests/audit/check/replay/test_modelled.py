@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from subnormal import Claim, Gdp, Renyi, Zcdp
+from subnormal.audit.check.words import evidence_words
 from tests.support.replays import PAIR, Pair, accused, laplace, shown
 
 RNG = np.random.default_rng(5)
@@ -44,6 +45,12 @@ def test_a_loss_that_an_observer_sees_convicts_above_the_claim_and_not_at_it(fun
     assert accused(function, Claim(1.999))
     assert not accused(function, Claim(2.0))
     assert not accused(function, Claim(0.0, 1.0))
+
+
+def test_a_loss_a_little_above_the_claim_is_seen_in_the_words() -> None:
+    evidence = shown(lambda x: sum(x) + laplace(1 / 1.00001), Claim(1.0)).evidence
+    assert evidence is not None
+    assert "epsilon is at least 1.00001, delta at least 3.5e-06, against epsilon = 1 and" in evidence_words(evidence)
 
 
 def both(x: list[float]) -> list[float]:
