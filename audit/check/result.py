@@ -50,8 +50,8 @@ class ModelledLoss:
 
 @dataclass(frozen=True, slots=True)
 class ModelledEvidence:
-    """From a replay, under the assumption that the known primitives draw what their names say, and that nothing else is
-    random. It never says HOLDS.
+    """From a replay, under the assumption that the known primitives draw what their names say, independently of each
+    other, and that nothing else is random. It never says HOLDS.
 
     claim: the point (ε, δ) that is exceeded.
     epsilon: a lower bound on the loss of the releases, in nats; ∞ without noise.

@@ -188,9 +188,10 @@ def _modelled_words(evidence: ModelledEvidence) -> str:
     deltas = short_apart(evidence.delta, evidence.claim.delta)
     point = f"epsilon = {epsilons[1]} and delta = {deltas[1]}"
     found = f"epsilon is at least {epsilons[0]}, delta at least {deltas[0]}"
+    independently = ", independently of each other" if len(largest) > 1 else ""
     return (
         f"{'; '.join(map(_loss_words, largest[:LOSSES]))}{more}: {found}, against {point}, if primitives draw what "
-        "their names say, and nothing else is random"
+        f"their names say{independently}, and nothing else is random"
     )
 
 

@@ -1,7 +1,7 @@
 """What a replay shows of a claim: losses of releases that can be read off the outcome, and data without noise.
 
-Losses convict under an assumption: primitives draw what their names say, and nothing else is random. Which of them
-count is said in `countable` and `readable`. That a part of the outcome differs although all noise is the same convicts
+Losses convict under an assumption: primitives draw what their names say, independently of each other, and nothing else
+is random. Which of them count is said in `countable` and `readable`. That a part of the outcome differs although all noise is the same convicts
 nobody: a noisy threshold does that too. It is a suspicion, which runs must confirm.
 """
 
@@ -41,8 +41,10 @@ class Replayed:
     located: bool = True
 
 
-def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None:
+def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, *, independent: bool = True) -> Replayed | None:
     """Return what the replay of a pair says; None where a run cannot be replayed: some randomness is not known.
+
+    independent: whether noises are; where they may not be, each release counts alone.
 
     Raises TypeError where an outcome cannot be compared.
     """
@@ -71,7 +73,9 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim) -> Replayed | None
     certain = set() if promising is None else countable(recorder, pair, *runs)
     if promising is not None and certain:
         shown = readable(recorder, pair, runs, moved, promising)
-        exceeded = _exceeded(moved, shown.among(certain), runs, promising)
+        counted = [certain] if independent else [{one} for one in certain]
+        found = (_exceeded(moved, shown.among(together), runs, promising) for together in counted)
+        exceeded = next((one for one in found if one is not None), None)
     return Replayed(exceeded, loss, notes)
 
 

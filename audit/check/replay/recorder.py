@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from subnormal.audit.check.function import Function
 from subnormal.audit.check.replay.noise import remembered
 from subnormal.audit.check.replay.primitives import Primitive
-from subnormal.audit.check.replay.unrecorded import Watch
+from subnormal.audit.check.replay.unrecorded import Watch, source_of
 
 SAME = 1e-9  # relative: what the rounding of factors makes of noise
 
@@ -123,7 +123,7 @@ class Recorder:
             return original(*arguments, **options)
         self._inside = True
         try:
-            return self._called(run, primitive, lambda: original(*arguments, **options), arguments, options)
+            return self._called(run, primitive, original, arguments, options)
         finally:
             self._inside = False
 
@@ -131,15 +131,15 @@ class Recorder:
         self,
         run: Run,
         primitive: Primitive,
-        draw: Callable[[], Any],
+        original: Callable[..., Any],
         arguments: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Any:
         if self._watch is not None:
-            self._watch.before()
-        result, origin = draw(), None
+            self._watch.before(source_of(original, arguments, options))
+        result, origin = original(*arguments, **options), None
         if self._watch is not None:
-            self._watch.after()
+            self._watch.after(np.size(result) if primitive.where is not None else 0)
         if run.first is not None and len(run.calls) < len(run.first.calls):
             origin = run.first.calls[len(run.calls)]
             if origin.primitive is primitive and _shape(primitive, origin.result) == _shape(primitive, result):
@@ -174,17 +174,17 @@ class Recorder:
         shifted = numbers + shifts
         return shifted.reshape(np.shape(call.result)) if np.ndim(call.result) else shifted[0].item()
 
-    def unrecorded(self, pair: tuple[Any, Any], runs: int) -> list[str]:
-        """Return the types of the generators that so many runs of each input draw from without being recorded."""
+    def watched(self, pair: tuple[Any, Any], runs: int) -> Watch:
+        """Return what is seen of generators in so many runs of each input."""
         self._watch = watch = Watch()
         try:
             for data in [*pair] * runs:
                 self.run(data)
                 watch.before()
-                watch.after()
+                watch.begin()
         finally:
             self._watch = None
-        return list(watch.moved)
+        return watch
 
     def run(self, data: Any, first: Run | None = None, **changes: Any) -> Run:
         """Run the function once, and record or replay."""

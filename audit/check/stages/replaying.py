@@ -25,11 +25,13 @@ UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones
 
 class Replaying:
     """Searches by replay: `search` returns what one shows. unconfirmed: pairs without noise that runs looked at;
-    watched: pairs in whose runs generators were watched; unrecorded: whether one was seen to move unrecorded."""
+    watched: pairs in whose runs generators were watched; unrecorded: whether one was seen to move unrecorded;
+    independent: whether none was seen to draw again from a state that it had drawn from."""
 
     def __init__(self, check: Check) -> None:
         self._check, self._unconfirmed, self._unrecorded = check, 0, False
         self._watched = set[tuple[str, str]]()
+        self._independent = True
 
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
@@ -38,7 +40,7 @@ class Replaying:
         located = False
 
         def loss(pair: Pair) -> float:
-            seen = replayed(recorder, pair, check.claimed(*pair))
+            seen = replayed(recorder, pair, check.claimed(*pair), independent=self._independent)
             if seen is None:
                 return 0.0
             nonlocal located
@@ -50,7 +52,7 @@ class Replaying:
             if seen.evidence.without_noise is None:
                 if not self._watched:
                     self._watch(recorder, pair)
-                if self._unrecorded:
+                if self._is_doubtful(seen.evidence):
                     return 1.0
             elif not self._is_loud(pair):
                 return 1.0
@@ -62,26 +64,31 @@ class Replaying:
             if located and found.convicting is None:
                 found = check.search("replay", loss, seconds)
             if found.convicting is not None and shown[written(found.convicting)].without_noise is None:
-                with suppress(OverTimeError):  # the first pair that convicted, before it was shrunk, was watched, too
-                    self._watch(recorder, found.convicting)
+                self._watch(recorder, found.convicting)  # the first one was watched, before it was shrunk
         hints = [pair for score, pair in found.ranked if score > 0]
         if found.convicting is None:
             return None, hints
         modelled = shown[written(found.convicting)]
-        if modelled.without_noise is None and self._unrecorded:
+        if self._is_doubtful(modelled):
             return None, [found.convicting, *hints]
         return self._modelled(found.convicting, modelled), [found.convicting, *hints]
 
     def _watch(self, recorder: Recorder, pair: Pair) -> None:
-        """Learn whether runs of a pair draw from a generator that the replay does not see: then no replay convicts."""
+        """Learn whether runs of a pair draw from a generator that the replay does not see, or again from one state."""
         if written(pair) in self._watched:
             return
-        self._watched.add(written(pair))
         many, few = WATCHED
-        kinds = recorder.unrecorded(pair, few if self._check.runs.is_too_slow(2 * many) else many)
-        self._unrecorded = bool(kinds)
-        for kind in kinds:
-            self._check.notes.append(f"draws from a {kind} that no replay records: give it a name in the module")
+        watch = recorder.watched(pair, few if self._check.runs.is_too_slow(2 * many) else many)
+        self._watched.add(written(pair))  # not where the time was over before
+        self._unrecorded |= watch.is_unrecorded
+        self._independent &= not watch.repeats
+        self._check.notes += [note for note in watch.notes() if note not in self._check.notes]
+
+    def _is_doubtful(self, evidence: ModelledEvidence) -> bool:
+        """Return whether evidence by losses assumes what was seen not to be so."""
+        if evidence.without_noise is not None:
+            return False
+        return self._unrecorded or (not self._independent and len(evidence.losses) > 1)
 
     def _is_loud(self, pair: Pair) -> bool:
         """Return whether a few fresh runs say that a pair convicts, where there is time for them."""
