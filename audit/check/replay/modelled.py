@@ -1,8 +1,8 @@
 """What a replay shows of a claim: losses of releases that can be read off the outcome, and data without noise.
 
 Losses convict under an assumption: primitives draw what their names say, independently of each other, and nothing else
-is random. Which of them count is said in `countable` and `readable`. That a part of the outcome differs although all noise is the same convicts
-nobody: a noisy threshold does that too. It is a suspicion, which runs must confirm.
+is random. Which of them count is said in `countable` and `readable`. That a part of the outcome differs although all
+noise is the same convicts nobody: a noisy threshold does that too. It is a suspicion, which runs must confirm.
 """
 
 from __future__ import annotations

@@ -78,6 +78,14 @@ def of_scipy(x: int) -> list[float]:
     return [round(float(x + stats.laplace.rvs(random_state=seed)), 2) for _ in range(2)]
 
 
+def of_scipy_after_a_seed(x: int) -> list[float]:
+    drawn = []
+    for _ in range(2):
+        np.random.seed(8)
+        drawn.append(round(float(x + stats.laplace.rvs()), 2))
+    return drawn
+
+
 def of_scipy_and_a_generator(x: int) -> list[float]:
     made = seeded()
     return [round(float(x + stats.laplace.rvs(random_state=made())), 2), round(x + made().normal(), 2)]
@@ -97,13 +105,20 @@ DEPENDENT: list[Callable[[int], Any]] = [
     of_python,
     of_python_in_two_ways,
     of_scipy,
+    of_scipy_after_a_seed,
     of_scipy_and_a_generator,
     of_diffprivlib,
 ]
 
 
 def of_one_generator(x: int) -> list[float]:
-    return [x + RNG.laplace(), x + RNG.normal(), *(x + RNG.laplace(size=0)), *(x + RNG.laplace(size=2))]
+    """Of which no number is drawn for one of one, nor for none."""
+    return [
+        x + RNG.laplace(),
+        x + RNG.normal() + RNG.integers(1) + RNG.integers(1),
+        *(x + RNG.laplace(size=0)),
+        *(x + RNG.laplace(size=2)),
+    ]
 
 
 def of_one_older_generator(x: int) -> list[float]:
@@ -122,7 +137,14 @@ def of_new_generators(x: int) -> list[float]:
 
 def of_libraries(x: int) -> list[float]:
     geometric = mechanisms.Geometric(epsilon=1.0)
-    return [x + stats.laplace.rvs(), x + stats.norm.rvs(), geometric.randomise(x), geometric.randomise(x)]
+    seeded = (stats.laplace.rvs(random_state=next(NONCES)) for _ in range(2))
+    return [
+        *(x + one for one in seeded),
+        x + stats.laplace.rvs(),
+        x + stats.norm.rvs(),
+        geometric.randomise(x),
+        geometric.randomise(x),
+    ]
 
 
 INDEPENDENT: list[Callable[[int], Any]] = [
@@ -198,10 +220,42 @@ def test_the_pair_that_is_shown_is_watched_for_repeats_too(monkeypatch: pytest.M
         return Found(2, scores[1:], (0, 1))
 
     monkeypatch.setattr(Check, "search", search)
+
     def function(x: int) -> list[float]:
-        return same_query(x) if x < 10 else [x + np.random.default_rng().laplace() for _ in range(2)]
+        return same_query(x) if x < 10 else [x + np.random.default_rng(next(NONCES)).laplace() for _ in range(2)]
 
     check = begun(function, Claim(1.2))
     with isolated(1):
         result, hints = Replaying(check).search(0.5)
     assert (result, hints) == (None, [(0, 1), (0, 1)])
+
+
+def restored(x: int) -> list[float]:
+    state = RNG.bit_generator.state
+    one = x + RNG.laplace()
+    RNG.bit_generator.state = state
+    return [one, x + RNG.laplace()]
+
+
+def restored_in_python(x: int) -> list[float]:
+    state = random.getstate()
+    one = x + random.gauss()
+    random.setstate(state)
+    return [one, 2 * x + 2 * random.gauss()]
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (restored, "numpy.random.PCG64"),
+        (restored_in_python, "random.Random"),
+        (of_scipy_after_a_seed, "numpy.random.MT19937"),
+    ],
+)
+def test_a_generator_that_has_a_name_is_not_said_to_have_none(function: Callable[[int], Any], kind: str) -> None:
+    seen = watched(function)
+    assert seen.is_unrecorded
+    assert seen.notes() == [
+        f"seeds or restores a {kind} that it draws from, or draws from it unrecorded, too",
+        "draws again from a state of a generator that it drew from before: no two losses are added",
+    ]
