@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit import interrupts
+from subnormal.audit.check.replay.unrecorded import Watch, source_of
 
 Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of a call
 Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
@@ -152,17 +153,23 @@ def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
         yield
 
 
-def drawn_from(function: Any, call: Callable[[], Any]) -> list[Primitive]:
-    """Return the known primitives that a call of the function draws from."""
+def drawn_from(function: Any, call: Callable[[], Any]) -> tuple[list[Primitive], bool]:
+    """Return the known primitives that a call of the function draws from, and whether no other generator moved."""
     drawn: list[Primitive] = []
+    watch = Watch()
 
     def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
         drawn.append(primitive)
-        return original(*arguments, **options)
+        watch.before(source_of(original, arguments, options))
+        try:
+            return original(*arguments, **options)
+        finally:
+            watch.after(0)
 
     with intercepted(function, noted):
         call()
-    return drawn
+        watch.before()
+    return drawn, not watch.unnamed
 
 
 class _StandIns:

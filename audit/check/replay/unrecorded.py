@@ -62,15 +62,20 @@ class Watch:
         """Whether a generator moved outside of recorded draws."""
         return bool(self._moved)
 
+    @property
+    def unnamed(self) -> list[Any]:
+        """Generators that moved, and of which no draw was recorded."""
+        return [one for number, one in self._moved.items() if number not in self._recorded]
+
     def notes(self) -> list[str]:
         """Return what kinds of generators moved outside of recorded draws, and whether noise was drawn again."""
         notes: dict[str, None] = {}
-        for number, one in self._moved.items():
+        for one in self._moved.values():
             kind = f"{type(one).__module__.split('._')[0]}.{type(one).__qualname__}"
-            if number in self._recorded:
-                notes[f"seeds or restores a {kind} that it draws from, or draws from it unrecorded, too"] = None
-            else:
+            if one in self.unnamed:
                 notes[f"draws from a {kind} that no replay records: give it a name in the module"] = None
+            else:
+                notes[f"seeds or restores a {kind} that it draws from, or draws from it unrecorded, too"] = None
         if self.repeats:
             notes["draws again from a state of a generator that it drew from before: no two losses are added"] = None
         return list(notes)

@@ -38,7 +38,7 @@ def differing(check: Check) -> Pair | None:
 def deterministic(check: Check, pair: Pair) -> Result | None:
     """Return that a function is taken as deterministic; None where runs do not refute the claim.
 
-    "exact" is said only where no known primitive was called and no run had another outcome.
+    "exact" is said only where no known primitive was called, no generator moved, and no run had another outcome.
     """
     suspicion = certain(check.claimed(*pair), check.function.outcome(pair[0]))
     alpha = check.share_of_alpha()
@@ -52,10 +52,10 @@ def deterministic(check: Check, pair: Pair) -> Result | None:
         )
         return None
     evidence: dict[str, CheckEvidence] = {"sequential": runs}
-    drawn = drawn_from(check.function.function, lambda: [check.function.outcome(data) for data in pair])
+    drawn, is_all = drawn_from(check.function.function, lambda: [check.function.outcome(data) for data in pair])
     is_seeded = check.function.seeds_generators(pair[0])
     is_certain = not drawn or (is_seeded and all(one.holder in SEEDED for one in drawn))
-    if is_certain and (runs.event_in, runs.event_out) == (runs.runs, 0):
+    if is_certain and is_all and (runs.event_in, runs.event_out) == (runs.runs, 0):
         why = "it seeds the generators that it uses" if is_seeded else "it called no known source of randomness"
         check.notes.append(
             f"the function is taken as deterministic: {why}, and each of the two inputs had one outcome in all of "

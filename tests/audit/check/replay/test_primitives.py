@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import secrets
@@ -197,11 +198,23 @@ def test_other_noise_says_nothing_of_where_it_lies(function: Callable[[], Any]) 
 
 
 def test_what_a_function_draws_from_is_listed() -> None:
-    assert list(map(str, drawn_from(RNG, lambda: [RNG.normal(), random.random()]))) == [
+    drawn, is_all = drawn_from(RNG, lambda: [RNG.normal(), random.random()])
+    assert is_all
+    assert list(map(str, drawn)) == [
         "numpy.random.Generator.normal",
         "random.random",
     ]
-    assert drawn_from(len, lambda: len([])) == []
+    assert drawn_from(len, lambda: len([])) == ([], True)
+
+
+HELD = [np.random.default_rng(6)]
+
+
+@pytest.mark.parametrize(
+    "draw", [HELD[0].random, lambda: HELD[0].laplace(), functools.partial(np.random.random), lambda: MINE.seed(4)]
+)
+def test_a_generator_that_moves_without_a_primitive_is_seen(draw: Callable[[], Any]) -> None:
+    assert drawn_from(len, draw) == ([], False)
 
 
 def test_everything_is_put_back() -> None:
