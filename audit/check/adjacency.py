@@ -18,7 +18,15 @@ import numpy as np
 
 from subnormal.audit.check.changed_pairs import Change, draw_changed_pair
 from subnormal.audit.check.crossing import WayOf, of_numbers, of_records, of_sizes
-from subnormal.audit.check.datasets import differ_by_one, differ_in_one, records_of, size_of, spliced
+from subnormal.audit.check.datasets import (
+    differ_by_one,
+    differ_in_one,
+    has_fields,
+    is_frame,
+    records_of,
+    size_of,
+    spliced,
+)
 from subnormal.audit.check.distance import Draw, Norm, apart, moved
 from subnormal.audit.check.domain import belongs, elements
 from subnormal.audit.check.repetition import with_repetition
@@ -51,7 +59,8 @@ class Adjacency:
 def change_one(element: SearchStrategy[Any] | None = None) -> Adjacency:
     """Return the relation of datasets of one size that differ in one record.
 
-    Datasets are lists, tuples, one-dimensional arrays (or arrays of rows), or pandas frames.
+    Datasets are lists, tuples, one-dimensional arrays (or arrays of rows), or pandas frames. The label of a frame's row
+    is a part of the record, except where an index without a name is 0, 1, 2, … as pandas numbers rows.
 
     Args:
         element: a strategy of records. None: records of other datasets of the domain.
@@ -220,7 +229,7 @@ def _of_predicate(data: SearchStrategy[Any], adjacent: Callable[[Any, Any], bool
 
         def changed(one: Any) -> Any:
             size = size_of(one)
-            if size is None or step == 0 or size + (step == 3) == 0:
+            if size is None or has_fields(one) or step == 0 or size + (step == 3) == 0:
                 return draw(with_repetition(data))
             place = draw(_places(size + (step == 3)))
             record, known = (None, []) if step == 2 else _record(draw, data, None)
@@ -258,7 +267,8 @@ def _in(data: SearchStrategy[Any], other: Any, drawn: Sequence[Any] = ()) -> Any
 
 
 def _entries(dataset: Any) -> list[Any]:
-    return list(dataset) if isinstance(dataset, list | tuple) else []
+    """Return what is known to be drawn where a dataset is, see `belongs`."""
+    return list(dataset) if isinstance(dataset, list | tuple) else [dataset] if is_frame(dataset) else []
 
 
 def _plain(data: Any) -> Any:
@@ -286,5 +296,5 @@ def _record(draw: Draw, data: SearchStrategy[Any], element: SearchStrategy[Any] 
     size = records_of(dataset)
     assume(size > 0)
     place = draw(_places(size))
-    record = dataset.iloc[place] if hasattr(dataset, "iloc") else dataset[place]
+    record = dataset.iloc[[place]] if is_frame(dataset) else dataset[place]
     return record, [record]

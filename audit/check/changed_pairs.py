@@ -21,6 +21,7 @@ MADE_OF = {  # what strategies are made of, by their kind
     "FilteredStrategy": ("filtered_strategy", "flat_conditions"),
     "FlatMapStrategy": ("base", "expand"),
     "CompositeStrategy": ("definition", "args", "kwargs"),
+    "BuildsStrategy": ("target", "args", "kwargs"),
     "OneOfStrategy": ("original_strategies",),
     "TupleStrategy": ("element_strategies",),
     "ListStrategy": ("element_strategy", "min_size", "max_size"),
@@ -46,6 +47,8 @@ def draw_changed_pair(draw: Draw, strategy: Any, change: Change) -> tuple[Any, A
     from hypothesis import strategies as st
 
     kind = "known" if is_known(strategy) else type(strategy).__name__
+    if type(strategy).__name__ == "OneOfStrategy" and draw(st.booleans()):  # known elements of one part only
+        kind = "OneOfStrategy"
     match kind:
         case "LazyStrategy":
             return draw_changed_pair(draw, strategy.wrapped_strategy, change)
@@ -56,9 +59,11 @@ def draw_changed_pair(draw: Draw, strategy: Any, change: Change) -> tuple[Any, A
         case "OneOfStrategy":
             return draw_changed_pair(draw, draw(st.sampled_from(strategy.original_strategies)), change)
         case "FlatMapStrategy":
-            return draw_changed_pair(draw, strategy.expand(draw(strategy.base)), change)
+            return _expanded(draw, strategy, change)
         case "CompositeStrategy":
             return _composed(draw, strategy, change)
+        case "BuildsStrategy":
+            return _built(draw, strategy, change)
         case "MappedStrategy":
             one, other = _of_part(draw, strategy.mapped_strategy, change)
             return strategy.pack(one), strategy.pack(other)
@@ -69,20 +74,63 @@ def draw_changed_pair(draw: Draw, strategy: Any, change: Change) -> tuple[Any, A
     return draw(strategy), draw(strategy)
 
 
+def _expanded(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
+    """Return two inputs of one strategy, or of two: what they are expanded from may be a size, which differs by one."""
+    from hypothesis import strategies as st
+
+    base = draw(strategy.base)
+    near = _near(draw, base) if draw(st.booleans()) else None
+    part = strategy.expand(base)
+    if near is None or belongs(strategy.base, near) is not True or not is_known(other_part := strategy.expand(near)):
+        return draw_changed_pair(draw, part, change)
+    changed = change(draw, other_part)
+    one = draw(with_repetition(part))
+    return one, changed(one)
+
+
+def _near(draw: Draw, one: Any) -> Any:
+    """Return a number, or the shape of an array, that is one larger or smaller; None for what is neither."""
+    from hypothesis import strategies as st
+
+    if type(one) is tuple and one:
+        first = _near(draw, one[0])
+        return None if first is None else (first, *one[1:])
+    return one + draw(st.sampled_from((1, -1))) if type(one) is int else None
+
+
 def _of_part(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
     """Return two parts, of which the one is a change of the other.
 
     Where they cannot be changed so, a number is one more or less than the other (a size, for instance), and of any
     other kind two are drawn.
     """
-    from hypothesis import strategies as st
-
     try:
         return draw_changed_pair(draw, strategy, change)
     except TypeError:
         one = draw(strategy)
-        near = one + draw(st.sampled_from((1, -1))) if type(one) is int else None
+        near = _near(draw, one)
         return one, near if belongs(strategy, near) else draw(strategy)
+
+
+def _built(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:
+    """Return what a function builds of some arguments, and of the same ones except one of them."""
+    from hypothesis import strategies as st
+
+    parts = [*strategy.args, *strategy.kwargs.values()]
+    if not parts:
+        return draw(strategy), draw(strategy)
+    chosen = draw(st.integers(0, len(parts) - 1))
+    both = []
+    for place, part in enumerate(parts):
+        one = None if place == chosen else draw(with_repetition(part))
+        both.append(_of_part(draw, part, change) if place == chosen else (one, copy.deepcopy(one)))
+    first, second = (
+        strategy.target(
+            *values[: len(strategy.args)], **dict(zip(strategy.kwargs, values[len(strategy.args) :], strict=True))
+        )
+        for values in zip(*both, strict=True)
+    )
+    return first, second
 
 
 def _composed(draw: Draw, strategy: Any, change: Change) -> tuple[Any, Any]:

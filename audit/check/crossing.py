@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from subnormal.audit.check.datasets import has_fields, rebuilt
 from subnormal.mechanisms.core.mechanism import Refused
 
 Way: TypeAlias = tuple[int, Callable[[int], Any]]  # steps from one input to another, and the input after so many steps
@@ -68,7 +69,7 @@ def without_records(pair: tuple[Any, Any], keeps: Callable[[tuple[Any, Any]], bo
     ([3], [4])
     """
     one, other = pair
-    if isinstance(one, list | tuple) and type(one) is type(other):
+    if isinstance(one, list | tuple) and type(one) is type(other) and not has_fields(one):
         for place in reversed(range(min(len(one), len(other)))):
             shorter = _without(one, place), _without(other, place)
             one, other = shorter if keeps(shorter) else (one, other)
@@ -76,21 +77,25 @@ def without_records(pair: tuple[Any, Any], keeps: Callable[[tuple[Any, Any]], bo
 
 
 def _without(records: Any, place: int) -> Any:
-    return type(records)([*records[:place], *records[place + 1 :]])
+    return rebuilt(records, [*records[:place], *records[place + 1 :]])
 
 
 def of_records(one: Any, other: Any) -> Way | None:
     """Return the way that changes one record after the other; None where the sizes differ, or there are no records."""
     if not _are_alike(one, other) or isinstance(one, int | float):
         return None
-    return len(one), lambda step: type(one)([*other[:step], *one[step:]])
+    return len(one), lambda step: rebuilt(one, [*other[:step], *one[step:]])
 
 
 def of_sizes(one: Any, other: Any) -> Way | None:
     """Return the way that removes all records of one dataset from its end, and then adds those of the other."""
-    if not isinstance(one, list | tuple) or type(one) is not type(other):
+    if not isinstance(one, list | tuple) or type(one) is not type(other) or has_fields(one):
         return None
-    return len(one) + len(other), lambda step: one[: len(one) - step] if step <= len(one) else other[: step - len(one)]
+
+    def at(step: int) -> Any:
+        return rebuilt(one, one[: len(one) - step]) if step <= len(one) else rebuilt(other, other[: step - len(one)])
+
+    return len(one) + len(other), at
 
 
 def of_numbers(distance: float) -> WayOf:
@@ -121,7 +126,7 @@ def of_numbers(distance: float) -> WayOf:
                 step -= done
                 exact = Fraction(start) + done * (size if end > start else -size)
                 reached.append(end if done == count else int(exact) if whole else float(exact))
-            return reached[0] if single else type(one)(reached)
+            return reached[0] if single else rebuilt(one, reached)
 
         return sum(counts), at
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,20 +11,20 @@ import numpy as np
 from subnormal.audit.check.repetition import ATOMS
 from subnormal.audit.check.search import text_of
 from subnormal.audit.literal.expression import of_each
-from subnormal.audit.text import quoted
+from subnormal.audit.text import counted, quoted
 
 
 def differ_in_one(one: Any, other: Any) -> bool:
     """Return whether two datasets have one size, and differ in one record."""
-    records = _texts(one), _texts(other)
-    if len(records[0]) != len(records[1]) or not _have_one_form(one, other):
+    first, second = _texts_of_both(one, other)
+    if len(first) != len(second) or not _have_one_form(one, other):
         return False
-    return sum(a != b for a, b in zip(*records, strict=True)) == 1
+    return sum(a != b for a, b in zip(first, second, strict=True)) == 1
 
 
 def differ_by_one(one: Any, other: Any) -> bool:
     """Return whether one of two datasets has one record more than the other."""
-    few, many = sorted((_texts(one), _texts(other)), key=len)
+    few, many = sorted(_texts_of_both(one, other), key=len)
     place = next((place for place, (a, b) in enumerate(zip(few, many, strict=False)) if a != b), len(few))
     return [*many[:place], *many[place + 1 :]] == few and len(many) == len(few) + 1 and _have_one_form(one, other)
 
@@ -43,32 +45,56 @@ def parts_apart(one: Any, other: Any) -> int:
         return abs(len(one) - len(other))
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return int(np.count_nonzero(one != other))
-    return sum(_text(first) != _text(second) for first, second in zip(one, other, strict=True))
+    return sum(text_of_record(first) != text_of_record(second) for first, second in zip(one, other, strict=True))
 
 
-def _texts(dataset: Any) -> list[str]:
-    """Return the records as texts, by which they are told apart. Raises TypeError, see `records_of`."""
+def _texts_of_both(one: Any, other: Any) -> list[list[str]]:
+    """Return the records of both as texts, by which they are told apart. Raises TypeError, see `records_of`.
+
+    The label of a row is a part of it, unless both frames number their rows.
+    """
+    labelled = not all(is_numbered(dataset) for dataset in (one, other) if is_frame(dataset))
+    return [_texts(dataset, labelled) for dataset in (one, other)]
+
+
+def _texts(dataset: Any, labelled: bool) -> list[str]:
     records_of(dataset)
-    if hasattr(dataset, "iloc"):
-        return [_text(record) for record in zip(*(dataset[name].tolist() for name in dataset), strict=True)]
-    return of_each(_text, dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)
+    if is_frame(dataset):
+        labels = dataset.index.tolist() if labelled else [None] * len(dataset)
+        columns = [dataset.iloc[:, place].tolist() for place in range(dataset.shape[1])]
+        return list(map(text_of_record, zip(labels, *columns, strict=True)))
+    return of_each(text_of_record, dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)
 
 
-def _text(record: Any) -> str:
+def is_frame(dataset: Any) -> bool:
+    """Return whether a dataset is a pandas frame. A series has no columns."""
+    return hasattr(dataset, "iloc") and hasattr(dataset, "columns")
+
+
+def is_numbered(frame: Any) -> bool:
+    """Return whether the index of a frame is 0, 1, 2, … without a name, as pandas numbers rows. It says nothing about a
+    row then: the others have new numbers where one is removed. Any other index is data, which a function sees."""
+    index = frame.index
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step, index.name) == (0, 1, None)
+
+
+def text_of_record(record: Any) -> str:
     """Return a text of all that a record holds: the repr of an array leaves parts of it out."""
     if isinstance(record, (*ATOMS, np.generic)):
         return repr(record)
     if type(record) in (list, tuple):
-        return f"{type(record).__name__}({', '.join(map(_text, record))})"
+        return f"{type(record).__name__}({', '.join(map(text_of_record, record))})"
     return text_of(record)
 
 
 def _have_one_form(one: Any, other: Any) -> bool:
-    """Return whether the columns of two frames, and the shapes of the rows of two arrays, are the same. A frame of no
-    records may have no columns."""
-    names = [list(getattr(dataset, "columns", ())) for dataset in (one, other)]
+    """Return whether the columns of two frames and the names of their indices, and the shapes of the rows of two
+    arrays, are the same. A frame of no records may have no columns."""
+    columns = [list(getattr(dataset, "columns", ())) for dataset in (one, other)]
+    names = [list(dataset.index.names) if is_frame(dataset) else [] for dataset in (one, other)]
     shapes = [dataset.shape[1:] if isinstance(dataset, np.ndarray) else () for dataset in (one, other)]
-    return (names[0] == names[1] or not all(names)) and shapes[0] == shapes[1]
+    are_alike = (columns[0], names[0]) == (columns[1], names[1]) or not all(columns)
+    return are_alike and shapes[0] == shapes[1]
 
 
 def records_of(dataset: Any) -> int:
@@ -84,19 +110,64 @@ def records_of(dataset: Any) -> int:
 
 def size_of(dataset: Any) -> Any:
     """Return the number of records; None where the input has none."""
-    if isinstance(dataset, list | tuple | np.ndarray) or hasattr(dataset, "iloc"):
+    if isinstance(dataset, list | tuple | np.ndarray) or is_frame(dataset):
         return len(dataset)
     return None
 
 
 def spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
-    """Return the dataset with other records from `start` to before `stop`, of the same type."""
-    if hasattr(dataset, "iloc"):
+    """Return the dataset with other records from `start` to before `stop`, of the same type.
+
+    A record of a frame is a frame of one row, a series or a mapping. Other rows keep their labels, unless the frame
+    numbers its rows. Raises TypeError where a row is added that has no label.
+    """
+    if is_frame(dataset):
         import pandas
 
-        middle = [pandas.DataFrame([record]).astype(dataset.dtypes) for record in records]
-        return pandas.concat([dataset.iloc[:start], *middle, dataset.iloc[stop:]], ignore_index=True)
+        rows = [record if is_frame(record) else _row(dataset, start, stop, record) for record in records]
+        made = pandas.concat([dataset.iloc[:start], *rows, dataset.iloc[stop:]])
+        return made.reset_index(drop=True) if is_numbered(dataset) else made
     if isinstance(dataset, np.ndarray):
         middle = [np.asarray(record, dtype=dataset.dtype)[None] for record in records]
         return np.concatenate([dataset[:start], *middle, dataset[stop:]])
-    return type(dataset)([*dataset[:start], *records, *dataset[stop:]])
+    return rebuilt(dataset, [*dataset[:start], *records, *dataset[stop:]])
+
+
+def has_fields(dataset: Any) -> bool:
+    """Return whether a dataset is a named tuple: the number of its parts never changes."""
+    return isinstance(dataset, tuple) and hasattr(dataset, "_fields")
+
+
+def rebuilt(dataset: Any, parts: Iterable[Any]) -> Any:
+    """Return a list or tuple of the same type, with other parts and whatever else the dataset holds.
+
+    Raises TypeError for another number of parts of a named tuple.
+    """
+    kind, parts = type(dataset), list(parts)
+    if kind in (list, tuple):
+        return kind(parts)
+    if isinstance(dataset, list):
+        made = copy.copy(dataset)
+        made[:] = parts
+        return made
+    if has_fields(dataset) and len(parts) != len(dataset):
+        raise TypeError(f"{kind.__qualname__} has {counted(len(dataset), 'field')}: none can be added or removed")
+    made = tuple.__new__(kind, parts)
+    if hasattr(dataset, "__dict__"):
+        vars(made).update(vars(dataset))
+    return made
+
+
+def _row(frame: Any, start: int, stop: int, record: Any) -> Any:
+    """Return a record as a frame of one row. Without a label, it has that of the row that it replaces."""
+    import pandas
+
+    row = pandas.DataFrame([record]).astype(frame.dtypes)
+    if is_numbered(frame) or getattr(record, "name", None) is not None:
+        return row
+    if start == stop:
+        raise TypeError(
+            "records of frames with an index of their own need a label: a frame of one row, or a series with a name, "
+            f"got {quoted(repr(record))}"
+        )
+    return row.set_axis(frame.index[start:stop])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from subnormal.audit.check.datasets import rebuilt
 from subnormal.audit.text import quoted
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _filled(data: Any, entries: Iterator[Any]) -> Any:
         made = {key: _filled(value, entries) for key, value in data.items()}
         return {key: value for key, value in made.items() if value}
     if isinstance(data, list | tuple):
-        return type(data)([_filled(part, entries) for part in data])
+        return rebuilt(data, [_filled(part, entries) for part in data])
     if not isinstance(data, np.ndarray | np.generic):
         return next(entries)
     values = list(islice(entries, data.size))

@@ -1,13 +1,14 @@
 """Whether an input belongs to the domain that a Hypothesis strategy describes.
 
 Hypothesis draws from a strategy and does not say what belongs to it. The common strategies (integers, floats, booleans,
-lists, tuples, arrays, samples, and filters and unions of them) hold their bounds in attributes, which are read here. Of
-any other strategy nothing is known.
+lists, tuples, arrays, samples, and filters and unions of them) hold their bounds in attributes, which are read here;
+`frames` does it for those of pandas. Of any other strategy nothing is known.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,8 @@ KEEPING = (dict, tuple, list, np.array, np.asarray)  # functions that keep all t
 def belongs(strategy: Any, value: Any, drawn: Sequence[Any] = ()) -> bool | None:
     """Return whether the strategy can draw the value; None where its kind is not known.
 
-    drawn: objects that the strategy of the elements of a list has drawn. They are elements of it, whatever its kind.
+    drawn: objects that the strategy of the elements of a list has drawn: they are elements of it, whatever its kind; or
+    frames that the strategy has drawn, or rows of such.
 
     >>> from hypothesis import strategies as st
     >>> belongs(st.lists(st.integers(0, 9), min_size=1), []), belongs(st.integers(0, 9), 9)
@@ -54,6 +56,8 @@ def is_known(strategy: Any) -> bool:
             return not getattr(inner, "_transformations", ())
         case "ArrayStrategy":
             return _is_narrow(inner.element_strategy) or is_known(inner.element_strategy)
+        case "CompositeStrategy" | "BuildsStrategy" | "ValueIndexStrategy":
+            return (frames := _frames()) is not None and bool(frames.is_known_to_pandas(inner))
         case kind:
             return kind in _KINDS or (inner is not strategy and hasattr(inner, "wrapped_strategy") and is_known(inner))
 
@@ -89,7 +93,7 @@ def _joined(strategy: Any) -> Any:
     return st.tuples(strategy.element_strategy, _suffixes(strategy)).map(lambda parts: (parts[0], *parts[1]))
 
 
-def _all(answers: list[bool | None]) -> bool | None:
+def all_of(answers: list[bool | None]) -> bool | None:
     if any(answer is False for answer in answers):
         return False
     return None if None in answers else True
@@ -140,14 +144,14 @@ def _list(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     if any(len({key(one) for one in value}) < len(value) for key in keys):
         return False
     known = suffixes is None and {id(one) for one in drawn}
-    return _all(answers + [(known and id(one) in known) or belongs(strategy.element_strategy, one) for one in value])
+    return all_of(answers + [(known and id(one) in known) or belongs(strategy.element_strategy, one) for one in value])
 
 
 def _tuple(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     parts = strategy.element_strategies
     if not isinstance(value, tuple) or len(value) != len(parts):
         return False
-    return _all([belongs(part, one) for part, one in zip(parts, value, strict=True)])
+    return all_of([belongs(part, one) for part, one in zip(parts, value, strict=True)])
 
 
 def _filtered(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
@@ -185,7 +189,7 @@ def _is_equal(one: Any, other: Any) -> bool:
 
 
 def _union(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
-    answers = [belongs(part, value, drawn) for part in strategy.original_strategies]
+    answers = [belongs(part, value) for part in strategy.original_strategies]  # another part may have drawn elements
     return True if True in answers else None if None in answers else False
 
 
@@ -193,12 +197,51 @@ def _array(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
     """Entries are drawn from the strategy of the elements, or all from that of what fills the rest of an array."""
     if not isinstance(value, np.ndarray) or value.dtype != strategy.dtype or value.shape != tuple(strategy.shape):
         return False
-    entries = value.ravel().tolist()
-    if strategy.unique and len(set(entries)) < len(entries):
+    return hold_entries(strategy.element_strategy, strategy.fill, value.ravel().tolist(), unique=strategy.unique)
+
+
+def hold_entries(element: Any, fill: Any, entries: list[Any], *, unique: bool) -> bool | None:
+    """Return whether entries of an array are drawn by a strategy of elements, or of what fills the rest."""
+    if unique and len(set(entries)) < len(entries):
         return False
-    parts = strategy.element_strategy, strategy.fill
-    answers = [[belongs(part, one) for part in parts] for one in entries]
-    return _all([True if True in both else both[0] for both in answers])
+    answers = [[_entry(part, one) for part in (element, fill)] for one in entries]
+    return all_of([True if True in both else both[0] for both in answers])
+
+
+def _entry(strategy: Any, value: Any) -> bool | None:
+    """Return whether a strategy can draw an entry: an array of floats holds a whole number as a float."""
+    answer = belongs(strategy, value)
+    if answer is False and isinstance(value, float) and value.is_integer() and str(value) != "-0.0":
+        return belongs(strategy, int(value))
+    return answer
+
+
+def _of_pandas(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
+    frames = _frames()
+    return None if frames is None else frames.belongs_to_pandas(strategy, value, drawn)
+
+
+def _frames() -> Any:
+    """Return the module about frames; None where pandas is not imported, so that nothing draws any."""
+    if "pandas" not in sys.modules:
+        return None
+    from subnormal.audit.check import frames
+
+    return frames
+
+
+def _built(strategy: Any, value: Any, drawn: Sequence[Any]) -> bool | None:
+    """Of named tuples all is known: their types add nothing to what they are built of."""
+    kind = strategy.target
+    if getattr(kind, "__bases__", ()) != (tuple,) or not hasattr(kind, "_fields"):
+        return _of_pandas(strategy, value, drawn)
+    parts = dict(zip(kind._fields, strategy.args, strict=False)) | strategy.kwargs
+    if type(value) is not kind:
+        return False
+    known = [
+        belongs(parts[name], one) if name in parts else None for name, one in zip(kind._fields, value, strict=True)
+    ]
+    return all_of(known)
 
 
 _KINDS = {
@@ -215,4 +258,7 @@ _KINDS = {
     "MappedStrategy": _mapped,
     "OneOfStrategy": _union,
     "ArrayStrategy": _array,
+    "CompositeStrategy": _of_pandas,
+    "BuildsStrategy": _built,
+    "ValueIndexStrategy": _of_pandas,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -19,9 +19,15 @@ from subnormal.audit.check.datasets import differ_by_one, differ_in_one
 from subnormal.audit.check.domain import belongs
 
 DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=6)
+PERCENT = st.integers(0, 99)
 LONG, IN_THE_MIDDLE = np.arange(1100.0), np.where(np.arange(1100) == 500, 2, 1)  # whose repr leaves the middle out
 MORE, OTHER, NEAR = add_or_remove(), change_one(), within(1)
 SEQUENCES = (MORE, OTHER, NEAR)
+
+
+class Person(NamedTuple):
+    age: int
+    income: int
 
 
 @st.composite
@@ -117,6 +123,27 @@ CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]
         lambda data: list(data) == ["age", "share"] and data["share"].between(0, 1).all(),
         SEQUENCES[:2],
     ),
+    (hnp.arrays(float, st.integers(1, 5)), lambda data: data.ndim == 1 and 1 <= data.size <= 5, SEQUENCES),
+    (
+        hnp.arrays(int, st.tuples(st.integers(1, 3), st.just(2)), elements=st.integers(0, 9)),
+        lambda data: len(data) <= 3 and data.shape[1] == 2 and data.max() < 10,
+        SEQUENCES,
+    ),
+    (
+        hnp.arrays(float, 3, elements=st.integers(0, 9)),
+        lambda data: data.max() < 10 and (data % 1 == 0).all(),
+        (OTHER, NEAR),
+    ),
+    (
+        st.lists(st.integers(0, 4).map(str)) | st.lists(st.integers(5, 9).map(str)),
+        lambda data: len({one < "5" for one in data}) <= 1,  # no list of both kinds
+        SEQUENCES[:2],
+    ),
+    (
+        st.builds(Person, st.integers(0, 99), income=st.integers(0, 10**6)),
+        lambda data: isinstance(data, Person) and data.age < 100,
+        (OTHER, NEAR),
+    ),
 ]
 
 
@@ -144,6 +171,11 @@ def test_both_neighbours_are_drawn_by_the_strategy(
 def test_a_predicate_finds_neighbours_of_what_is_mapped() -> None:
     found = drawn(DIGITS.map(sorted), lambda one, other: len(one) == len(other) + 1)
     assert all(one == sorted(one) and other == sorted(other) for one, other in found)
+
+
+def test_a_predicate_finds_neighbours_that_are_named_tuples() -> None:
+    people = [Person(age, 1) for age in range(9)]
+    assert all(type(one) is Person for pair in drawn(st.sampled_from(people), lambda *pair: True) for one in pair)
 
 
 @pytest.mark.parametrize(
@@ -193,6 +225,7 @@ def test_what_a_strategy_of_elements_has_drawn_belongs_to_its_lists() -> None:
         (st.floats(width=32), (math.inf, math.nan), (1e300,)),
         (st.floats(-1, 1, allow_subnormal=False), (0.0, -1.0), (5e-324, -1e-310)),
         (st.just(3), (3,), (3.0, 4)),
+        (st.builds(Person, PERCENT, income=PERCENT), (Person(0, 99),), ((0, 99), Person(0, 100), Person(-1, 0))),
         (st.sampled_from([np.array([1, 2]), np.array([3])]), (np.array([3]), np.array([1, 2])), (np.array([1, 3]),)),
     ],
 )

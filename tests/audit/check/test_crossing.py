@@ -5,19 +5,32 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import strategies as st
 
 from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.check.check import check
-from subnormal.audit.check.crossing import crossed
+from subnormal.audit.check.crossing import crossed, without_records
 from subnormal.audit.check.distance import apart
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.privacy import Claim
 
 pytestmark = pytest.mark.usefixtures("own_clock")
+
+
+class Scores(NamedTuple):
+    first: int
+    second: int
+
+
+class Grades(list[int]):
+    """A list of a type of its own, which is made in a way of its own."""
+
+    def __init__(self, given: list[int], scale: str = "points") -> None:
+        super().__init__(given)
+        self.scale = scale
 
 
 @pytest.mark.parametrize(
@@ -29,6 +42,9 @@ pytestmark = pytest.mark.usefixtures("own_clock")
         (within(1, norm="l1"), [5, 0], [0, 5], 10),
         (change_one(), ["a", "b"], ["c", "d"], 2),
         (add_or_remove(), [1, 2, 3], [4], 4),
+        (within(1), Scores(3, 0), Scores(0, 4), 7),
+        (change_one(), Scores(1, 2), Scores(3, 4), 2),
+        (add_or_remove(), Grades([1, 2, 3]), Grades([4]), 4),
     ],
     ids=str,
 )
@@ -39,6 +55,7 @@ def test_a_way_goes_from_neighbour_to_neighbour(adjacent: Adjacency, one: Any, o
     assert (steps, at(0), at(steps)) == (last, one, other)
     for step in range(steps):
         before, after = at(step), at(step + 1)
+        assert type(before) is type(after) is type(one)
         if adjacent.name.startswith("within"):
             moved = apart(before, after, "l1")  # one entry moves
             assert 0 < moved <= (1 if "l1" in adjacent.name else 3)
@@ -66,6 +83,7 @@ def test_there_is_no_way_between_inputs_of_other_forms() -> None:
     assert within(1.0).way(1e17, 2e17) is None
     assert within(1).way((1,), (1, 2)) is None
     assert change_one().way([1], [1, 2]) is None
+    assert add_or_remove().way(Scores(1, 2), Scores(1, 3)) is None  # none of its fields can be removed
 
 
 def test_a_bisection_ends_where_the_kind_changes() -> None:
@@ -112,3 +130,22 @@ def test_records_that_the_kind_does_not_need_are_left_out(adjacent: Adjacency, s
     assert found.worlds is not None
     assert set(map(len, found.worlds)) == sizes
     assert [7 in world for world in found.worlds].count(True) == 1
+
+
+def test_named_tuples_whose_outcomes_are_of_two_kinds_are_neighbours_where_a_field_changes() -> None:
+    def refusing(scores: Scores) -> float | None:
+        return None if scores.first + scores.second > 150 else round(random.gauss(0.0, 100.0))
+
+    scores = st.builds(Scores, st.integers(0, 100), st.integers(0, 100))
+    found = check(refusing, scores, change_one(), Claim(1.0, 1e-6), seconds=20)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.worlds is not None
+    assert [sum(world) > 150 for world in found.worlds].count(True) == 1
+
+
+def test_what_else_a_list_of_its_own_type_holds_is_kept() -> None:
+    mine = Grades([1, 2], "percent")
+    one, other = without_records((mine, Grades([1, 3], "percent")), lambda pair: pair[0] != pair[1])
+    assert (one, one.scale, other, other.scale) == ([2], "percent", [3], "percent")
+    pair = Scores(1, 2), Scores(1, 3)
+    assert without_records(pair, lambda pair: True) == pair
