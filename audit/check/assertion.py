@@ -134,8 +134,9 @@ def assert_private(
         ValueError: no verdict is possible: an argument is out of range, both inputs are one, there are fewer runs than
             could show a violation (the message says how many are needed), the time is over before the runs are made
             (it says how much they need), or release raised in every run.
-        TypeError: release cannot be called with the data alone, an outcome cannot be compared for certain, as an object
-            of a class of your own or a generator, or the arguments state two pairs, no pair, two claims or none.
+        TypeError: release cannot be called with the data alone, an input cannot be copied, an outcome cannot be
+            compared for certain, as an object of a class of your own or a generator, or the arguments state two pairs,
+            no pair, two claims or none.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")

@@ -79,8 +79,8 @@ def check(
         The verdict, the two inputs it is about, and the evidence. NOT REFUTED is no evidence of privacy.
 
     Raises:
-        TypeError: an argument is of the wrong type, the function cannot be called with one dataset, or an outcome
-            cannot be compared for certain, as a generator.
+        TypeError: an argument is of the wrong type, the function cannot be called with one dataset, an input cannot be
+            copied, or an outcome cannot be compared for certain, as a generator.
         ValueError: a number is out of range, or no pair can be drawn.
     """
     require_positive("seconds", seconds)

@@ -131,6 +131,8 @@ def _filled(data: Any, entries: Iterator[Any]) -> Any:
     if isinstance(data, list | tuple):
         return rebuilt(data, [_filled(part, entries) for part in data])
     if not isinstance(data, np.ndarray | np.generic):
+        if _parts(data) is not None:
+            raise TypeError(f"{quoted(repr(data))} of type {type(data).__name__} has no input known to be near it")
         return next(entries)
     values = list(islice(entries, data.size))
     if data.dtype.kind in "iu":

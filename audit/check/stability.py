@@ -69,7 +69,8 @@ def stability(
         REFUTED with the pair that came closest; an error and no verdict where every run raised.
 
     Raises:
-        TypeError: an argument is of the wrong type, or "l1", "l2" or "linf" has to measure what is no number.
+        TypeError: an argument is of the wrong type, an input or output cannot be copied, or "l1", "l2" or "linf" has to
+            measure what is no number.
         ValueError: a number is out of range, no pair can be drawn, or the function is seen not to be deterministic:
             the pair that is returned is run again, and no other one.
     """

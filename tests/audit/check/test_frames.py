@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, indexes, range_indexes, series
 
-from subnormal import Claim, add_or_remove, change_one, check
+from subnormal import Claim, add_or_remove, change_one, check, within
 from subnormal.audit.check.adjacency import Adjacency
 from subnormal.audit.check.datasets import differ_by_one, differ_in_one, is_numbered, spliced
 from subnormal.audit.check.domain import belongs, is_known
@@ -145,6 +145,11 @@ def test_a_row_keeps_its_label_and_others_theirs() -> None:
 def test_a_series_is_refused_with_what_to_use_instead(adjacent: Adjacency) -> None:
     with pytest.raises(ValueError, match=r"need datasets of records.*use within\(\.\.\.\)"):
         check(np.sum, series(elements=st.integers(0, 1), dtype=int), adjacent, Claim(1.0), seconds=5)
+
+
+def test_numbers_of_a_series_are_refused_by_a_distance_with_its_type() -> None:
+    with pytest.raises(ValueError, match="of type Series is no real number"):
+        check(np.sum, series(elements=st.floats(0, 9)), within(1), Claim(1.0), seconds=5)
 
 
 def test_a_predicate_finds_neighbours_that_are_series() -> None:
