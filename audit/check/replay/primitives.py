@@ -161,10 +161,7 @@ def drawn_from(function: Any, call: Callable[[], Any]) -> tuple[list[Primitive],
     def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
         drawn.append(primitive)
         watch.before(source_of(original, arguments, options))
-        try:
-            return original(*arguments, **options)
-        finally:
-            watch.after(0)
+        return original(*arguments, **options)
 
     with intercepted(function, noted):
         call()

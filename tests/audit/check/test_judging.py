@@ -40,8 +40,8 @@ def test_a_function_that_draws_is_never_called_deterministic() -> None:
 
 
 def by_default(bit: int, rng: Any = np.random.default_rng(5)) -> int:  # noqa: B008  # as people write it
-    """Randomized response with the loss ln 2999 = 8.006: that runs all agree does not make it infinite."""
-    return 1 - bit if rng.random() < 1 / 3000 else bit
+    """Randomized response with the loss ln(10⁹ − 1) = 20.7: that runs all agree does not make it infinite."""
+    return 1 - bit if rng.random() < 1e-9 else bit
 
 
 def test_a_function_that_draws_from_a_generator_without_a_name_is_never_called_deterministic() -> None:
