@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from subnormal.attacks.core.outcome_paths import leaves
 from subnormal.audit.check.replay.countable import Pair, countable, is_repeated
@@ -18,12 +19,14 @@ from subnormal.audit.check.replay.windows import RESOLUTION, Interval, Losses, N
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import short
+from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
 HIDING = (1.0, -0.37, 40.0, -40.0)  # scales by which all noise is shifted, to see what does not change with any
 MARGIN = 1e-6  # relative, of a loss above the claim: more than what rounding usually makes of locations
 ROUNDING = 2.0**-50  # relative, of a location: what a few additions in another order make of it
+REFUSALS = 16  # runs of each kind: of a function that raises by chance they differ so at most once in 10^9
 LOSS_MAX = 1e9  # of a loss as a score
 
 
@@ -51,6 +54,9 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, *, independent: bo
     first = recorder.run(pair[0])
     if not first.calls:
         return None
+    if isinstance(first.outcome, Refused) and _raises_recorded(recorder, pair[0]):
+        why = "raises where its noise is recorded, and not otherwise, so that no replay tells anything"
+        return Replayed(None, 0.0, (f"{why}: {first.outcome.error}",))
     again = recorder.run(pair[0], first)
     if not is_repeated(again, first):
         return None
@@ -77,6 +83,14 @@ def replayed(recorder: Recorder, pair: Pair, claim: AnyClaim, *, independent: bo
         found = (_exceeded(moved, shown.among(together), runs, promising) for together in counted)
         exceeded = next((one for one in found if one is not None), None)
     return Replayed(exceeded, loss, notes)
+
+
+def _raises_recorded(recorder: Recorder, data: Any) -> bool:
+    """Return whether all runs of an input raise that are recorded, and no others."""
+    others = (recorder.unrecorded(data) for _ in range(REFUSALS))
+    if any(isinstance(outcome, Refused) for outcome in others):
+        return False
+    return all(isinstance(recorder.run(data).outcome, Refused) for _ in range(REFUSALS))
 
 
 def _promising(moved: Losses, runs: tuple[Run, Run], claim: AnyClaim) -> Claim | None:

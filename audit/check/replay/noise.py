@@ -23,7 +23,7 @@ def _is_number(one: Any) -> bool:
 def _plain(one: Any) -> Any:
     """Return a number or an array that remembers nothing: noise that is added to noise is no release."""
     if isinstance(one, NoiseNumber):
-        return float(one)
+        return one.plain()
     return one.view(np.ndarray) if isinstance(one, NoiseArray) else one
 
 
@@ -47,11 +47,15 @@ class NoiseNumber(float):
     factor: float
 
     @classmethod
-    def of(cls, value: float, call: Call, place: int, factor: float = 1.0) -> NoiseNumber:
+    def of(cls, value: Any, call: Call, place: int, factor: float = 1.0) -> NoiseNumber:
         """Return a number with its origin."""
-        noise = cls(value)
+        noise = _NumpyNumber(value) if isinstance(value, np.floating) else NoiseNumber(value)
         noise.call, noise.place, noise.factor = call, place, factor
         return noise
+
+    def plain(self) -> Any:
+        """Return the number, which remembers nothing, of the type that the function would have been given."""
+        return float.__pos__(self)
 
     def _released(self, location: Any, released: Any, sign: float = 1.0) -> Any:
         number = self.call.release(self.place, float(location), sign * self.factor, sign * float(self), float(released))
@@ -59,39 +63,39 @@ class NoiseNumber(float):
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) + _plain(other)
-        return self._released(other, float(self) + other)
+            return self.plain() + _plain(other)
+        return self._released(other, self.plain() + other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) - _plain(other)
-        return self._released(-other, float(self) - other)
+            return self.plain() - _plain(other)
+        return self._released(-other, self.plain() - other)
 
     def __rsub__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return _plain(other) - float(self)
-        return self._released(other, other - float(self), -1.0)
+            return _plain(other) - self.plain()
+        return self._released(other, other - self.plain(), -1.0)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) * _plain(other)
-        return NoiseNumber.of(float(self) * float(other), self.call, self.place, self.factor * float(other))
+            return self.plain() * _plain(other)
+        return NoiseNumber.of(self.plain() * other, self.call, self.place, self.factor * float(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if not isinstance(other, _NUMBERS) or isinstance(other, NoiseNumber):
-            return float(self) / _plain(other)
-        return NoiseNumber.of(float(self) / float(other), self.call, self.place, self.factor / float(other))
+            return self.plain() / _plain(other)
+        return NoiseNumber.of(self.plain() / other, self.call, self.place, self.factor / float(other))
 
     def __neg__(self) -> NoiseNumber:
-        return NoiseNumber.of(-float(self), self.call, self.place, -self.factor)
+        return NoiseNumber.of(-self.plain(), self.call, self.place, -self.factor)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Let a numpy number on the left leave sums, differences and products to this class."""
-        plain = [float(one) if isinstance(one, NoiseNumber) else one for one in inputs]
+        plain = [one.plain() if isinstance(one, NoiseNumber) else one for one in inputs]
         result = getattr(ufunc, method)(*plain, **options)
         if method != "__call__" or options or len(inputs) != 2 or not all(map(_is_number, plain)):
             return result
@@ -105,7 +109,7 @@ class NoiseNumber(float):
             return self._released(-other if is_difference and place == 0 else other, result, sign)
         if ufunc is np.multiply or (ufunc is np.divide and place == 0):
             factor = float(other) if ufunc is np.multiply else 1 / float(other)
-            return NoiseNumber.of(float(result), self.call, self.place, self.factor * factor)
+            return NoiseNumber.of(result, self.call, self.place, self.factor * factor)
         return result
 
     def __float__(self) -> float:
@@ -114,6 +118,21 @@ class NoiseNumber(float):
     def tolist(self) -> float:
         """Return the plain number, as numpy's scalars do."""
         return float(self)
+
+
+class _NumpyNumber(NoiseNumber):
+    """One that numpy gave. It is no subclass of np.float64, of which numpy's own methods would make arrays of objects."""
+
+    def plain(self) -> np.float64:
+        return np.float64(float(self))
+
+    def item(self) -> NoiseNumber:
+        """Return the same as a number of Python."""
+        return NoiseNumber.of(float(self), self.call, self.place, self.factor)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a number of numpy has and a `float` has not, as `round` and `item`."""
+        return getattr(self.plain(), name)
 
 
 class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
@@ -207,7 +226,7 @@ class NoiseArray(np.ndarray[Any, np.dtype[np.float64]]):
             return taken
         places, factors = self.places[key], self.factors[key]
         if np.ndim(taken) == 0:
-            return NoiseNumber.of(float(taken), self.call, int(places), float(factors))
+            return NoiseNumber.of(taken, self.call, int(places), float(factors))
         return NoiseArray.of(taken, self.call, places, factors)
 
     def __iter__(self) -> Iterator[Any]:
@@ -221,7 +240,7 @@ def _is_one_noise(inputs: tuple[Any, ...]) -> bool:
 def remembered(result: Any, call: Call) -> Any:
     """Return a primitive's result as noise: a float, or an array of floats; anything else as it is."""
     if isinstance(result, float | np.floating) and not isinstance(result, NoiseNumber):
-        return NoiseNumber.of(float(result), call, 0)
+        return NoiseNumber.of(result, call, 0)
     if isinstance(result, np.ndarray) and result.dtype.kind == "f":
         return NoiseArray.of(result, call, np.arange(result.size).reshape(result.shape), 1.0)
     return result

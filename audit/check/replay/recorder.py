@@ -172,7 +172,7 @@ class Recorder:
         if numbers.dtype.kind in "iu":
             shifts = np.copysign(np.ceil(np.abs(shifts)), shifts).astype(np.int64)
         shifted = numbers + shifts
-        return shifted.reshape(np.shape(call.result)) if np.ndim(call.result) else shifted[0].item()
+        return shifted.reshape(np.shape(call.result)) if np.ndim(call.result) else type(call.result)(shifted[0].item())
 
     def watched(self, pair: tuple[Any, Any], runs: int) -> Watch:
         """Return what is seen of generators in so many runs of each input."""
@@ -185,6 +185,10 @@ class Recorder:
         finally:
             self._watch = None
         return watch
+
+    def unrecorded(self, data: Any) -> Hashable:
+        """Return the outcome of a run that is not recorded."""
+        return self._function.outcome(data)
 
     def run(self, data: Any, first: Run | None = None, **changes: Any) -> Run:
         """Run the function once, and record or replay."""

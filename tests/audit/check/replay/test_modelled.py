@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from subnormal import Claim, Gdp, Renyi, Zcdp
 from subnormal.audit.check.words import evidence_words
-from tests.support.replays import PAIR, Pair, accused, laplace, shown
+from tests.support.replays import PAIR, Pair, accused, laplace, replays, shown
 
 RNG = np.random.default_rng(5)
 
@@ -174,3 +175,47 @@ def test_the_loss_of_a_pair_is_the_distance_over_the_scale_and_a_finite_score(
     function: Callable[[Any], Any], pair: Pair, loss: float
 ) -> None:
     assert shown(function, pair=pair).loss == pytest.approx(loss)
+
+
+def of_scipy(location: float) -> Any:
+    return stats.laplace.rvs(location, 0.5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: float((sum(x) + RNG.laplace(0.0, 0.5, 1)[0]).round(3)),
+        lambda x: float((sum(x) + of_scipy(0.0)).round(3)),
+        lambda x: round(sum(x) + RNG.laplace(0.0, 0.5, 1)[0].item(), 3),
+        lambda x: [float((one + noise).round(3)) for one, noise in zip(x, RNG.laplace(0.0, 0.5, 3), strict=True)],
+        lambda x: float(of_scipy(sum(x)).clip(-9, 9).round(3)),
+    ],
+)
+def test_numbers_of_numpy_are_rounded_by_their_own_methods(function: Callable[[Any], Any]) -> None:
+    """One sum moves by 1, over a scale of 1/2: the loss is 2."""
+    assert accused(function, Claim(1.99), seeds=range(5))
+    assert not accused(function, Claim(2.0), seeds=range(5))
+
+
+def test_a_function_that_raises_only_where_it_is_recorded_is_a_note() -> None:
+    def of_numpy_alone(x: list[float]) -> float:
+        noise = RNG.laplace(0.0, 0.5, 1)[0]
+        if type(noise) is not np.float64:
+            raise ValueError("what is this?")
+        return sum(x) + noise
+
+    why = "raises where its noise is recorded, and not otherwise, so that no replay tells anything: ValueError"
+    assert shown(of_numpy_alone).notes[0].startswith(why)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
+def test_a_function_that_raises_by_chance_is_no_note(share: float) -> None:
+    """False alarms: of 10 runs, at most 10·share^17·(1 − share)^16, below ALPHA = 1e-6."""
+
+    def function(x: list[float]) -> float:
+        if random.random() < share:
+            raise ValueError
+        return sum(x) + laplace()
+
+    for seen in replays(function, Claim(1.0), PAIR, range(10)):
+        assert seen is None or not any("recorded" in note for note in seen.notes)

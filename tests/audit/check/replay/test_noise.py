@@ -171,4 +171,25 @@ def test_any_other_use_takes_the_plain_array(use: Callable[[Any], Any], plain: A
 def test_what_is_no_float_is_returned_as_it_is() -> None:
     for drawn in (3, "a", None, [0.5], np.array([1, 2])):
         assert remembered(drawn, Recorded()) is drawn
-    assert type(remembered(np.float64(0.5), Recorded())) is NoiseNumber
+    assert isinstance(remembered(np.float64(0.5), Recorded()), NoiseNumber)
+
+
+@pytest.mark.parametrize("drawn", [np.float64(2.54321), np.array([2.54321])])
+def test_a_number_that_numpy_gave_has_what_a_number_of_numpy_has(drawn: Any) -> None:
+    call = Recorded()
+    noise = remembered(drawn, call)
+    noise = noise[0] if isinstance(drawn, np.ndarray) else noise
+    assert (noise.round(2), noise.clip(0, 1), noise.astype(int), noise.dtype) == (2.54, 1.0, 2, np.float64)
+    assert not hasattr(noise, "nothing")
+    for made in (1 + noise, noise - 1, np.int64(1) + noise, 2 * noise + 1, -noise + 1, noise / 2 + 1):
+        assert type(made) is np.float64
+        assert made == 1000.0
+    assert noise.item() + 1 == 1000.0
+    assert type(noise.item() + 1) is float
+    assert len(call.releases) == 8
+
+
+def test_a_number_that_python_gave_has_no_more_than_one_of_python() -> None:
+    noise = remembered(2.5, Recorded())
+    assert not any(hasattr(noise, name) for name in ("round", "item", "astype"))
+    assert type(noise + 1) is type(2 * noise + 1) is float
