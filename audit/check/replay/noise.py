@@ -121,7 +121,7 @@ class NoiseNumber(float):
 
 
 class _NumpyNumber(NoiseNumber):
-    """One that numpy gave. It is no subclass of np.float64, of which numpy's own methods would make arrays of objects."""
+    """One that numpy gave; no subclass of np.float64, of which numpy's own methods would make arrays of objects."""
 
     def plain(self) -> np.float64:
         return np.float64(float(self))
