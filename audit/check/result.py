@@ -36,6 +36,7 @@ class ModelledLoss:
     site: the file and the line of the call.
     location_in: what the noise was added to.
     location_out: the same, in the other world.
+    scale: the larger of the worlds' scales.
     loss: nats for Laplace and geometric noise, μ for Gaussian noise.
     """
 
@@ -46,6 +47,8 @@ class ModelledLoss:
     location_out: Number
     scale: Nonnegative
     loss: Nonnegative
+    scale_in: Nonnegative | None = None  # where the worlds' scales differ
+    scale_out: Nonnegative | None = None
 
 
 @dataclass(frozen=True, slots=True)

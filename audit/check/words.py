@@ -197,4 +197,7 @@ def _modelled_words(evidence: ModelledEvidence) -> str:
 
 def _loss_words(loss: ModelledLoss) -> str:
     moved = f"{short(loss.location_in)} in, {short(loss.location_out)} out"
-    return f"{loss.site}, {loss.primitive} of scale {short(loss.scale)} is added to {moved}"
+    scale = f"scale {short(loss.scale)}"
+    if loss.scale_in is not None and loss.scale_out is not None:
+        scale = f"the scales {short(loss.scale_in)} in, {short(loss.scale_out)} out"
+    return f"{loss.site}, {loss.primitive} of {scale} is added to {moved}"

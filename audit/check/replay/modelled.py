@@ -115,9 +115,9 @@ def _losses(first: Run, second: Run) -> tuple[dict[Number, ModelledLoss], tuple[
             scale, moved = max(one.scale, other.scale), _distance(one.location, other.location)
             loss = moved / scale if scale > 0 else math.inf if moved > 0 else 0.0
             if loss > 0:  # it is 0 below an infinite scale, and where it underflows
-                kind = call.primitive.kind
+                kind, each = call.primitive.kind, (one.scale, other.scale) if one.scale != other.scale else (None, None)
                 losses[place, number] = ModelledLoss(
-                    str(call.primitive), kind, call.site, one.location, other.location, scale, loss
+                    str(call.primitive), kind, call.site, one.location, other.location, scale, loss, *each
                 )
     return losses, tuple(notes)
 

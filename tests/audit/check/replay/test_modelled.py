@@ -234,3 +234,13 @@ def test_a_function_that_raises_once_is_no_note() -> None:
 
     assert replays(function, Claim(1.0), PAIR, [1]) == [None]
     assert len(calls) > 17  # all others were looked at
+
+
+@pytest.mark.parametrize(("pair", "scales"), [((1.0, 0.0), "4 in, 1 out"), ((0.0, 1.0), "1 in, 4 out")])
+def test_the_scale_of_each_world_is_said(pair: Pair, scales: str) -> None:
+    seen = shown(lambda x: round(10 * x + laplace(1 + 3 * x), 2), Claim(1.0), pair)
+    assert seen.evidence is not None
+    assert f"numpy.random.laplace of the scales {scales} is added to " in evidence_words(seen.evidence)
+    same = shown(lambda x: round(10 * x + laplace(4.0), 2), Claim(1.0), pair)
+    assert same.evidence is not None
+    assert "numpy.random.laplace of scale 4 is added to " in evidence_words(same.evidence)
