@@ -7,6 +7,7 @@ function under audit refers to them, and puts everything back. Libraries that ar
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,7 @@ Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str
 
 SEEDED = ("random", "random:Random", "numpy.random")  # holders of primitives that a global seed determines
 GENERATORS = (np.random.Generator, np.random.RandomState)
+ENTROPY = 16  # bytes of the seed of a generator without one, as numpy takes them
 OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators are left as they are
 
 
@@ -123,6 +125,7 @@ GENERATOR = (  # of numpy's generators, whose class cannot be changed
     Primitive("numpy.random:Generator", "standard_normal", "Gaussian", _standard),
     *(Primitive("numpy.random:Generator", name) for name in _GENERATOR.split()),
 )
+BITS = Primitive("numpy.random:Generator", "bit_generator")  # whoever asks for them may draw from them unrecorded
 RANDOM_STATE = (  # of numpy's older generators, likewise
     Primitive("numpy.random:RandomState", "normal", "Gaussian", _loc_scale),
     Primitive("numpy.random:RandomState", "laplace", "Laplace", _loc_scale),
@@ -179,10 +182,10 @@ class _StandIns:
         }
         self._replacements: dict[int, tuple[Any, Any]] = {}
         self._originals: dict[int, tuple[Any, Any]] = {}
-        make = np.random.default_rng
+        make, urandom = np.random.default_rng, os.urandom
 
-        def default_rng(seed: Any = None) -> Any:
-            made = make(seed)
+        def default_rng(seed: Any = None) -> Any:  # all draws of what it makes are recorded: a fresh seed need not be
+            made = make(np.random.SeedSequence(int.from_bytes(urandom(ENTROPY))) if seed is None else seed)
             kind = self._kinds.get(type(made))
             return made if kind is None else kind(made.bit_generator)
 
@@ -245,7 +248,17 @@ def _subclass(base: type, primitives: Sequence[Primitive], intercept: Intercept)
 
         return called
 
-    return type(base.__name__, (base,), {primitive.name: method(primitive) for primitive in primitives})
+    def bits(self: Any) -> Any:
+        return intercept(BITS, lambda: _bits(self), (), {})
+
+    def reduced(self: Any) -> Any:
+        bits(self)
+        return base.__reduce__(self)
+
+    methods = {primitive.name: method(primitive) for primitive in primitives}
+    if base is np.random.Generator:
+        methods |= {"bit_generator": property(bits), "__reduce__": reduced}
+    return type(base.__name__, (base,), methods)
 
 
 def _bits(generator: Any) -> Any:

@@ -5,6 +5,7 @@ yes with probability 0.99 e^-6 / 2 + 0.005 and 0.99 e^-4 / 2 + 0.005: a loss of 
 recorded, the noise alone shows: a loss of 2.
 """
 
+import copy
 import functools
 import random
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, add_or_remove, check
+from subnormal import Claim, Gdp, add_or_remove, check
 from subnormal.audit.check.result import Result
 from subnormal.audit.model import Verdict
 
@@ -101,3 +102,31 @@ def test_the_pair_that_is_shown_draws_nothing_unrecorded_either() -> None:
     result = check(little, st.lists(st.integers(0, 9)), add_or_remove(), CLAIM, seconds=10, alpha=ALPHA)
     assert result.stage == "runs"
     assert any("that no replay records" in note for note in result.notes)
+
+
+def of_a_generator_of_its_own(x: float, bits: Callable[[Any], Any] = lambda rng: None) -> float:
+    """Gaussian noise of deviation 0.97: μ = 1/0.97 on 1 and 0."""
+    rng = np.random.default_rng()
+    bits(rng)
+    return round(x + rng.normal(0.0, 0.97), 3)
+
+
+@pytest.mark.parametrize(
+    "function", [of_a_generator_of_its_own, lambda x: x + np.random.default_rng().spawn(1)[0].normal(0.0, 0.97)]
+)
+def test_a_generator_that_a_run_makes_is_recorded(function: Callable[[float], float]) -> None:
+    result = check(function, pairs=[(1, 0)], claim=Gdp(1.0), seconds=1, alpha=ALPHA)
+    assert (result.verdict, result.stage) == (Verdict.VIOLATED, "replay")
+
+
+@pytest.mark.parametrize(
+    "bits",
+    [
+        lambda rng: rng.bit_generator.random_raw(),
+        lambda rng: np.random.Generator(rng.bit_generator).normal(),
+        lambda rng: copy.deepcopy(rng).normal(),
+    ],
+)
+def test_who_asks_a_generator_for_its_bits_may_draw_unrecorded(bits: Callable[[Any], Any]) -> None:
+    result = check(functools.partial(of_a_generator_of_its_own, bits=bits), pairs=[(1, 0)], claim=Gdp(1.0), seconds=1)
+    assert result.stage != "replay"
