@@ -248,16 +248,9 @@ def _subclass(base: type, primitives: Sequence[Primitive], intercept: Intercept)
 
         return called
 
-    def bits(self: Any) -> Any:
-        return intercept(BITS, lambda: _bits(self), (), {})
-
-    def reduced(self: Any) -> Any:
-        bits(self)
-        return base.__reduce__(self)
-
-    methods = {primitive.name: method(primitive) for primitive in primitives}
+    methods: dict[str, Any] = {primitive.name: method(primitive) for primitive in primitives}
     if base is np.random.Generator:
-        methods |= {"bit_generator": property(bits), "__reduce__": reduced}
+        methods["bit_generator"] = property(lambda self: intercept(BITS, lambda: _bits(self), (), {}))
     return type(base.__name__, (base,), methods)
 
 
