@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas
 
+DIGITS_MAX = 19  # of a result: all 17 of a float, also where `short` takes two off
 SHOWN = 160  # characters of foreign text
 
 
@@ -57,13 +58,17 @@ def short(value: float | None, digits: int = 4) -> str:
 
 
 def short_apart(one: float, other: float, digits: int = 4) -> tuple[str, str]:
-    """Return two results in a few digits, or in as many as tell them apart.
+    """Return two results in a few digits, or in as many as tell them apart: those of two floats are enough.
 
     >>> short_apart(0.25, 0.75, 4), short_apart(1.0, 1.0000000000000002, 12)
     (('0.25', '0.75'), ('1', '1.0000000000000002'))
+    >>> short_apart(2**60, 2**60 + 1)
+    ('1.152921504606847e+18', '1.152921504606847e+18')
     """
     found = short(one, digits), short(other, digits)
-    return short_apart(one, other, digits + 1) if found[0] == found[1] and one != other else found
+    if found[0] != found[1] or one == other or digits >= DIGITS_MAX:
+        return found
+    return short_apart(one, other, digits + 1)
 
 
 def interval(bounds: tuple[float, float] | None) -> str:

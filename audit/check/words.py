@@ -22,7 +22,7 @@ from subnormal.audit.check.result import (
 )
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
-from subnormal.audit.text import counted, given, quoted, short, short_apart
+from subnormal.audit.text import DIGITS_MAX, counted, given, quoted, short, short_apart
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
@@ -37,7 +37,7 @@ STAGES = {
 WIDTH, INDENT = 80, 14  # columns of a line, and before its text
 PROGRESS = 40  # characters of an input in a line of progress
 LOSSES = 4  # releases that are shown
-DIGITS, DIGITS_MAX = 6, 19  # of probabilities, and of those that print alike
+DIGITS = 6  # of probabilities
 EVENT = 400  # characters of an event in words
 
 

@@ -9,7 +9,7 @@ import math
 import uuid
 import zoneinfo
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -129,9 +129,14 @@ def written(data: Any, imports: Imports) -> str:
     return _of_own_class(data, imports)
 
 
-def of_each(text: Callable[[Any], str], elements: Collection[Any]) -> list[str]:
-    """Return the text of each element, made once for an object that comes many times."""
-    places = [id(one) for one in elements]
+def of_each(text: Callable[[Any], str], elements: Iterable[Any]) -> list[str]:
+    """Return the text of each element, made once for an object that comes many times.
+
+    >>> of_each(str, range(1000, 1003))
+    ['1000', '1001', '1002']
+    """
+    elements = list(elements)  # no id is another's while both are held
+    places = list(map(id, elements))
     texts = {place: text(one) for place, one in dict(zip(places, elements, strict=True)).items()}
     return [texts[place] for place in places]
 

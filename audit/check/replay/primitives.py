@@ -125,7 +125,7 @@ GENERATOR = (  # of numpy's generators, whose class cannot be changed
     Primitive("numpy.random:Generator", "standard_normal", "Gaussian", _standard),
     *(Primitive("numpy.random:Generator", name) for name in _GENERATOR.split()),
 )
-BITS = Primitive("numpy.random:Generator", "bit_generator")  # whoever asks for them may draw from them unrecorded
+BITS = Primitive("numpy.random:Generator", "bit_generator")  # with them, a function may draw unrecorded
 RANDOM_STATE = (  # of numpy's older generators, likewise
     Primitive("numpy.random:RandomState", "normal", "Gaussian", _loc_scale),
     Primitive("numpy.random:RandomState", "laplace", "Laplace", _loc_scale),
