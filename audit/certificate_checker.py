@@ -7,23 +7,67 @@ does not check that the distributions are those of the program that is named: co
 Exit codes: 0 the violation is proved, 1 it is not, 2 the file is no certificate.
 
 A distribution is {"outcomes": {name: [low, high]}, "denominator": D, "rest": [r, s]}: each outcome has a probability
-from low/D to high/D, all others together at most r/s. Integers are hexadecimal strings, because of their length.
+from low/D to high/D, all others together at most r/s. Integers are hexadecimal strings, because of their length; ε and
+δ are decimals or ratios, and no number passes through a float. `SHAPE` is the whole form: what departs from it, or
+could be read in two ways, is no certificate.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 EPSILON_MAX = 100_000  # nats: more is no claim
-DIGITS_MAX = 4  # of a power of ten, which would fill the memory
 PRECISIONS = (256, 1024, 4096)  # bits of an upper bound on e^ε behind the point
+
+TEXT, INTEGER = ".*", "-?0x[0-9a-f]+"
+NUMBER = "-?[0-9]+([./][0-9]+)?([eE][+-]?[0-9]{1,4})?"  # a longer power of ten would fill the memory
+PAIR = [INTEGER, INTEGER]
+WORLD = {"outcomes": {...: PAIR}, "denominator": INTEGER, "rest": PAIR}  # ...: any key, or any number of elements
+SHAPE = {
+    "mechanism": TEXT,
+    "parameters": TEXT,
+    "worlds": {"first": TEXT, "second": TEXT},
+    "claim": {"epsilon": NUMBER, "delta": NUMBER},
+    "first": WORLD,
+    "second": WORLD,
+    "event": [TEXT, ...],
+    "numerators": PAIR,
+    "denominator": INTEGER,
+}
 
 
 class NotProvedError(Exception):
     """The certificate does not show a violation."""
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises ValueError for two equal keys, of which a reader may take either."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return dict(pairs)
+
+
+def require(form: Any, shape: Any) -> None:
+    """Raise ValueError unless the form has the shape: keys and elements as it has, and texts that match its pattern."""
+    if isinstance(shape, str):
+        right = isinstance(form, str) and form.isprintable() and re.fullmatch(shape, form) is not None
+        parts: list[Any] = []
+    elif isinstance(shape, dict):
+        right = isinstance(form, dict) and (... in shape or form.keys() == shape.keys())
+        parts = [(part, shape.get(key, shape.get(...))) for key, part in form.items()] if right else []
+    else:
+        right = isinstance(form, list) and (... in shape or len(form) == len(shape))
+        parts = list(zip(form, shape[:1] * len(form), strict=True)) if right else []
+    if not right:
+        raise ValueError(f"{repr(form)[:40]} where the form has {repr(shape)[:60]}")
+    for part, shape_of_part in parts:
+        require(part, shape_of_part)
 
 
 def distribution(form: Any) -> tuple[dict[str, tuple[int, int]], int, Fraction]:
@@ -36,13 +80,6 @@ def distribution(form: Any) -> tuple[dict[str, tuple[int, int]], int, Fraction]:
     if least > denominator or most + rest * denominator < denominator:
         raise NotProvedError("no distribution has these bounds")
     return bounds, denominator, rest
-
-
-def number(form: Any) -> Fraction:
-    """Return ε or δ. Raises NotProvedError for a power of ten that no claim has."""
-    if isinstance(form, str) and any(len(power) > DIGITS_MAX + 1 for power in form.lower().split("e")[1:]):
-        raise NotProvedError("no claim has this ε or δ")
-    return Fraction(form)
 
 
 def exp_up(exponent: Fraction, precision: int) -> Fraction:
@@ -62,8 +99,14 @@ def exp_up(exponent: Fraction, precision: int) -> Fraction:
     return bound
 
 
+def rounded(value: Fraction, rounding: str) -> str:
+    """Return six digits, rounded up or down, so that a bound stays one."""
+    return str(Context(prec=6, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
 def check(form: Any) -> str:
-    """Return what the certificate proves. Raises NotProvedError where it proves nothing."""
+    """Return what the certificate proves. NotProvedError where it proves nothing, ValueError where it is none."""
+    require(form, SHAPE)
     (own, own_unit, _), (other, other_unit, rest) = (distribution(form[world]) for world in ("first", "second"))
     event = form["event"]
     if len(set(event)) != len(event) or not set(event) <= {*own, *other}:
@@ -77,26 +120,30 @@ def check(form: Any) -> str:
     stated = [Fraction(int(one, 16), int(form["denominator"], 16)) for one in form["numerators"]]
     if stated != [p, q]:
         raise NotProvedError("the stated probabilities are not those of the distributions")
-    epsilon, delta = (number(form["claim"][name]) for name in ("epsilon", "delta"))
+    epsilon, delta = (Fraction(form["claim"][name]) for name in ("epsilon", "delta"))
     if not 0 <= epsilon <= EPSILON_MAX or not 0 <= delta <= 1:
         raise NotProvedError("no claim has this ε or δ")
     if not any(p > exp_up(epsilon, precision) * q + delta for precision in PRECISIONS):
         raise NotProvedError("P(S) does not exceed e^ε·Q(S) + δ")
     worlds = f"{form['worlds']['first']} and {form['worlds']['second']}"
-    numbers = f"P(S) ≥ {float(p):.6g}, Q(S) ≤ {float(q):.6g}, ε = {float(epsilon):.6g}, δ = {float(delta):.6g}"
-    return f"VIOLATED: {form['mechanism']} with {worlds}: P(S) > e^ε·Q(S) + δ with {numbers}"
+    bounds = f"P(S) ≥ {rounded(p, ROUND_FLOOR)}, Q(S) ≤ {rounded(q, ROUND_CEILING)}"
+    claim = ", ".join(f"{name} = {form['claim'][key]}" for name, key in (("ε", "epsilon"), ("δ", "delta")))
+    return f"VIOLATED: {form['mechanism']} with {worlds}: P(S) > e^ε·Q(S) + δ with {bounds}, {claim}"
 
 
 def main(arguments: list[str]) -> int:
     """Check the file that is named, print the result, and return the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a console without ε must not change the exit code
     try:
         (name,) = arguments
         with open(name, encoding="utf-8") as file:
-            print(check(json.load(file)))
+            form = json.load(file, object_pairs_hook=unique, parse_float=str, parse_int=str, parse_constant=str)
+        print(check(form))
     except NotProvedError as error:
         print(f"not proved: {error}")
         return 1
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+    except (OSError, ValueError, ArithmeticError, RecursionError, MemoryError) as error:
         print(f"no certificate: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     return 0
