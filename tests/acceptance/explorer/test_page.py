@@ -225,19 +225,10 @@ def test_all_strings_of_float32_can_be_counted(browser: Any) -> None:
     page.context.close()
 
 
-def test_the_links_of_the_course_show_what_it_says(browser: Any) -> None:
+def test_the_course_links_to_files_that_exist() -> None:
     text = (ROOT / "docs" / "course.md").read_text()
     files = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
     assert [file for file in files if not (ROOT / "docs" / file).is_file()] == []
-    said = re.findall(r"\(explorer\.html#([^)]+)\)[ |]*(VIOLATED|HOLDS|UNRESOLVED)", text)
-    assert len(said) == text.count("(explorer.html#") > 10
-    shown = Opened(browser, PAGE)
-    for link, verdict in said:
-        shown.page.goto(f"{PAGE}#{link}")
-        shown.page.wait_for_function("link => document.getElementById('link').hash === link", arg=f"#{link}")
-        assert texts(shown.page)[1] == [verdict, "HOLDS"], link
-    assert shown.complaints == []
-    shown.page.context.close()
 
 
 def test_a_bar_says_its_exact_probability_and_a_draw_follows_the_law(browser: Any) -> None:
