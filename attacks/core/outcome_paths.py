@@ -1,8 +1,9 @@
 """The parts of outcomes, each as an array of values.
 
 An outcome is a number, a string, a refusal, or a tuple of these; a mapping is its sorted items. A path names a part: ()
-the outcome itself, (2,) its third coordinate, ("key",) the value that a mapping has for a key, (2, ("real part",)) what
-is read from the third coordinate (`outcome_readings`).
+the outcome itself, (2,) its third coordinate, ("key",) the value beside a key, (2, ("real part",)) what is read from
+the third coordinate (`outcome_readings`). Keys name the parts of items that each have a key of their own. They tell
+everything of a mapping; of a list of items they leave the order out, which places tell.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,29 +43,44 @@ _INSIDE = {tuple, *READERS}  # types of values with parts of their own
 _NUMBERS = (int, float, np.integer, np.floating, Fraction, Decimal)
 
 
-def paths(outcomes: Outcomes) -> tuple[Path, ...]:
-    """Return the paths of the outcomes' parts, and of what is read from them.
+def paths(*worlds: Outcomes) -> tuple[Path, ...]:
+    """Return the paths of the parts of all worlds' outcomes, and of what is read from them.
 
-    A mapping's values are named by their keys; where most keys are those of few outcomes, by their places too, as are
-    the keys.
+    Values are named by their keys. Where most keys are those of few outcomes, or where the order of the keys may tell
+    the outcomes apart, the parts are named by their places too.
     """
-    if isinstance(outcomes, range):
-        return ((),)
-    if isinstance(outcomes, np.ndarray):
-        return ((),) if outcomes.ndim == 1 else tuple((place,) for place in range(outcomes.shape[1]))
-    found, flat, most = Counter[Path](), 0, 0  # flat: the length of the longest tuple that has no inner parts
-    for outcome in outcomes:
-        if isinstance(outcome, tuple) and _INSIDE.isdisjoint(map(type, outcome)):
-            flat = max(flat, len(outcome))
-        elif isinstance(outcome, tuple) or type(outcome) in READERS:
-            inside = _with_readings(leaves(outcome))
-            found.update(inside)
-            most = max(most, len(inside))
+    found, first, flat, most = Counter[Path](), dict[Path, None](), 0, 0  # flat: the length of the longest flat tuple
+    nested, orders = list[Any](), set[tuple[Path, ...]]()
+    for outcomes in worlds:
+        if isinstance(outcomes, np.ndarray | range):
+            width = outcomes.shape[1] if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 else 0
+            first |= dict.fromkeys([(place,) for place in range(width)] or [()])
+            continue
+        first[()] = None
+        for outcome in outcomes:
+            if isinstance(outcome, tuple) and _INSIDE.isdisjoint(map(type, outcome)):
+                flat = max(flat, len(outcome))
+            elif isinstance(outcome, tuple) or type(outcome) in READERS:
+                nested.append(outcome)
+                parts = leaves(outcome)
+                orders.add(tuple(parts))
+                inside = _with_readings(parts)
+                found.update(inside)
+                most = max(most, len(inside))
     named = set(found)
-    if len(found) > 2 * most + KEYS_MANY:
+    are_rare = len(found) > 2 * most + KEYS_MANY
+    if are_rare:
         named = {path for path, count in found.items() if count > 1}
-        named.update(path for outcome in outcomes for path in _with_readings(leaves(outcome, keyed=False)))
-    return tuple(sorted({(), *named, *((place,) for place in range(flat))}, key=repr))
+    if are_rare or (len(orders) > 1 and not all(map(_is_sorted, orders))):  # else the order of the keys tells nothing
+        named.update(path for outcome in nested for path in _with_readings(leaves(outcome, keyed=False)))
+    named.update((place,) for place in range(flat))
+    return tuple(dict.fromkeys((*first, *sorted(named, key=repr))))
+
+
+def _is_sorted(parts: tuple[Path, ...]) -> bool:
+    """Return whether the keys of parts, as they follow each other, are sorted, as those of a mapping are."""
+    steps = (next(both for both in zip(*two, strict=False) if both[0] != both[1]) for two in pairwise(parts))
+    return all(isinstance(one, int) or repr(one) < repr(other) for one, other in steps)
 
 
 def _with_readings(parts: dict[Path, Any]) -> list[Path]:
@@ -94,18 +111,21 @@ def relations(outcomes: Outcomes) -> tuple[Path, ...]:
 def leaves(outcome: Any, path: Path = (), *, keyed: bool = True) -> dict[Path, Any]:
     """Return the numbers, strings and so on that an outcome is made of, by their paths.
 
-    keyed: a mapping's values are named by their keys; else its items are tuples like others.
+    keyed: values are named by the keys that stand beside them; else items are tuples like others.
     """
     if not isinstance(outcome, tuple) or not outcome:
         return {path: outcome}
-    parts: Any = outcome if keyed and is_mapping(outcome) else enumerate(outcome)
+    parts: Any = outcome if keyed and has_keys(outcome) else enumerate(outcome)
     return {inner: value for step, part in parts for inner, value in leaves(part, (*path, step), keyed=keyed).items()}
 
 
-def is_mapping(outcome: Any) -> bool:
-    """Return whether an outcome is the items of a mapping from strings."""
-    pairs = isinstance(outcome, tuple) and len(outcome) > 0
-    return pairs and all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in outcome)
+def has_keys(outcome: Any) -> bool:
+    """Return whether an outcome is items whose keys are texts, each another one."""
+    if not isinstance(outcome, tuple) or not outcome:
+        return False
+    if not all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in outcome):
+        return False
+    return len({key for key, _ in outcome}) == len(outcome)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +163,8 @@ class PartValues:
 
     @cached_property
     def _named(self) -> list[Mapping[Any, Any]]:
-        """The values of a mapping by their keys, what is read from another value."""
-        return [dict(one) if is_mapping(one) else readings(one) for one in self.items]
+        """Values by the keys beside them, what is read from another value."""
+        return [dict(one) if has_keys(one) else readings(one) for one in self.items]
 
     def at(self, step: Step) -> PartValues:
         """Return the part of each value that a step names, `MISSING` where it has none."""

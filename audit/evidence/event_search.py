@@ -210,9 +210,9 @@ def _telling(outcomes: Worlds) -> list[Path]:
 
     The distance is Kolmogorov's, of some runs of each world.
     """
-    places = list(dict.fromkeys((*paths(outcomes[0]), *paths(outcomes[1]))))
+    places = paths(*outcomes)
     if len(places) <= PARTS_MAX:
-        return places
+        return list(places)
     one, other = (world[:LOOK] for world in outcomes)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape[1:] == other.shape[1:]:
         table = np.concatenate([one, other])

@@ -154,3 +154,16 @@ def test_events_on_what_is_read_are_told_from_their_json(event: Any, told: str, 
     assert again == described
     assert in_words(again) == f"learned on other runs: {told}"
     assert event(OUTCOMES).tolist() == marked
+
+
+def test_places_are_named_where_the_order_of_keys_may_tell() -> None:
+    keys, items = {("a",), ("b",)}, {(0, 0), (0, 1), (1, 0), (1, 1)}
+    sorted_one, other = (("a", 1), ("b", 2)), (("b", 2), ("a", 1))
+    assert set(paths([sorted_one, sorted_one])) == set(paths([other, other])) == {(), *keys}
+    assert set(paths([sorted_one], [other])) == set(paths([sorted_one, other])) == {(), *keys, *items}
+    assert set(paths([sorted_one, (("a", 1),), (("b", 2), ("c", 3))])) == {(), *keys, ("c",)}
+    assert set(paths([((sorted_one, 1),), ((other, 1),)])) >= {(0, 0, "a"), (0, 0, 0, 0)}
+
+
+def test_items_of_equal_keys_are_named_by_their_places() -> None:
+    assert set(paths([(("a", 1), ("a", 2))])) == {(), (0, 0), (0, 1), (1, 0), (1, 1)}
