@@ -54,7 +54,8 @@ def paths(*worlds: Outcomes) -> tuple[Path, ...]:
     for outcomes in worlds:
         if isinstance(outcomes, np.ndarray | range):
             width = outcomes.shape[1] if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 else 0
-            first |= dict.fromkeys([(place,) for place in range(width)] or [()])
+            places: list[Path] = [(place,) for place in range(width)] or [()]
+            first |= dict.fromkeys(places)
             continue
         first[()] = None
         for outcome in outcomes:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
+from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.check.check import check
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
@@ -36,7 +37,7 @@ from subnormal.audit.check.search import is_one_input
 from subnormal.audit.check.trial import SEED, Trial, Watched, distance_and_zero, tried_at_zero
 from subnormal.audit.check.words import claim_words, lines, shown
 from subnormal.audit.model import Verdict
-from subnormal.audit.text import given
+from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim, require_positive
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _NOT_GIVEN: Any = object()  # None is an input too
+RELATIONS = (add_or_remove, change_one, within)  # which make an Adjacency
 Pair = tuple[Any, Any]
 
 
@@ -134,9 +136,9 @@ def assert_private(
         ValueError: no verdict is possible: an argument is out of range, both inputs are one, there are fewer runs than
             could show a violation (the message says how many are needed), the time is over before the runs are made
             (it says how much they need), or release raised in every run.
-        TypeError: release cannot be called with the data alone, an input cannot be copied, an outcome cannot be
-            compared for certain, as an object of a class of your own or a generator, or the arguments state two pairs,
-            no pair, two claims or none.
+        TypeError: release cannot be called with the data alone, an input cannot be copied or is a strategy or a
+            relation, an outcome cannot be compared for certain, as an object of a class of your own or a generator, or
+            the arguments state two pairs, no pair, two claims or none.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
@@ -189,7 +191,16 @@ def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyC
 
 
 def _require_two(data_in: Any, data_out: Any) -> None:
-    """Raise ValueError where nothing tells the inputs apart: no release could break its claim on them."""
+    """Raise TypeError where a domain or a relation stands for an input, and ValueError where nothing tells the inputs
+    apart: no release could break its claim on them."""
+    from hypothesis.strategies import SearchStrategy
+
+    for name, one in (("data_in", data_in), ("data_out", data_out)):
+        if isinstance(one, SearchStrategy | Adjacency) or any(one is relation for relation in RELATIONS):
+            raise TypeError(
+                f"{name} = {quoted(repr(one))} is no input: write "
+                "assert_private(release, data=strategy, adjacent=add_or_remove(), ...), where a pair is to be searched"
+            )
     if is_one_input((data_in, data_out)):
         raise ValueError(f"data_in and data_out are one input, {shown(data_in)}: name two neighbouring inputs")
 

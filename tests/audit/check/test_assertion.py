@@ -331,3 +331,19 @@ def test_a_release_too_slow_for_any_verdict_does_not_pass() -> None:
 def test_an_event_of_truth_values_says_which_numbers_they_are() -> None:
     with pytest.raises(NotPrivateError, match="True is 1 and False is 0"):
         assert_private(lambda data: {"seen": random.random() < data}, 0.9, 0.1, epsilon=1.0, runs=5_000)
+
+
+@pytest.mark.parametrize(
+    ("data_in", "data_out", "named"),
+    [
+        (st.lists(st.booleans()), add_or_remove(), r"data_in = 'lists\(booleans\(\)\)' is no input"),
+        (st.integers(), lambda one, other: True, "data_in = .* is no input"),
+        ([1], within(1), "data_out = .* is no input"),
+        ([1], add_or_remove, "data_out = .* is no input"),
+    ],
+    ids=["as check takes them", "predicate", "relation", "relation that is not called"],
+)
+def test_a_domain_or_a_relation_is_no_input(data_in: Any, data_out: Any, named: str) -> None:
+    """`check(f, data, adjacent, claim)` has this order; here both would be taken for inputs."""
+    with pytest.raises(TypeError, match=rf"^{named}: write assert_private\(release, data=strategy, adjacent="):
+        assert_private(counting(1.0), data_in, data_out, epsilon=1.0, runs=RUNS)
