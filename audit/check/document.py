@@ -18,7 +18,7 @@ from subnormal.audit.check.result import (
     Stage,
     WalkEvidence,
 )
-from subnormal.audit.model import OF_RUNS, ExactEvidence, SequentialEvidence, Verdict
+from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
 from subnormal.audit.report.form import plain
 from subnormal.mechanisms.privacy import Claim, Range
 
@@ -68,7 +68,6 @@ class Evidence:
     of a sampler against the law that it declares, from runs. walk: the same, from all strings of its random bits.
     """
 
-    exact: ExactEvidence | None
     stability: Stability | None
     modelled: ModelledEvidence | None
     sequential: SequentialEvidence | None
@@ -122,8 +121,7 @@ def to_json(result: Result) -> str:
 
 def _document(result: Result) -> Document:
     by_kind: Mapping[str, Any] = result.evidence
-    exact = by_kind.get("exact")
-    privacy, stability = (None, _stability(exact)) if isinstance(exact, StabilityEvidence) else (exact, None)
+    stability = by_kind.get("exact")
     return Document(
         schema=SCHEMA,
         function=result.function,
@@ -134,7 +132,8 @@ def _document(result: Result) -> Document:
         worlds=None if result.worlds is None else Worlds(*map(words.shown, result.worlds)),
         event=None if result.event is None else {**result.event, "words": in_words(result.event)},
         evidence=Evidence(
-            privacy, stability, *(by_kind.get(kind) for kind in ("modelled", "sequential", "law", "walk"))
+            None if stability is None else _stability(stability),
+            *(by_kind.get(kind) for kind in ("modelled", "sequential", "law", "walk")),
         ),
         error=result.error,
         notes=result.notes,

@@ -15,8 +15,6 @@ from subnormal.audit.report.to_html import filled
 from subnormal.audit.text import counted, percent, short
 
 SURE = {
-    "exact": "The function is taken as deterministic, for the reason in the notes; then the loss is infinite, without "
-    "any probability of error.",
     "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
     "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
     "law": "From runs, by events that the law alone has fixed before them.",
@@ -59,7 +57,7 @@ def _values(result: Result) -> dict[str, Any]:
         "verdict": "ERROR" if result.verdict is None else str(result.verdict),
         "claim": words.claim_words(result.claim),
         "point": None if result.point in (None, result.claim) else words.claim_words(result.point),
-        "stage": words.STAGES[result.stage],
+        "ended": " ".join(words.ended(result)).capitalize(),
         "worlds": None if result.worlds is None else tuple(map(words.shown, result.worlds)),
         "event": in_words(result.event) if convicted and result.event is not None else None,
         "evidence": [(kind, words.evidence_words(one)) for kind, one in result.evidence.items()],

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from subnormal.audit.model import (
     PROVED,
-    ExactEvidence,
     Nonnegative,
     Probabilities,
     Probability,
@@ -126,7 +125,7 @@ class WalkEvidence:
     walked: Probabilities | None
 
 
-CheckEvidence = ExactEvidence | LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence | WalkEvidence
+CheckEvidence = LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence | WalkEvidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from subnormal.audit.check.result import (
     WalkEvidence,
 )
 from subnormal.audit.literal.expression import literal
-from subnormal.audit.model import ExactEvidence, SequentialEvidence, Verdict
+from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.text import DIGITS_MAX, counted, given, quoted, short, short_apart
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
@@ -29,7 +29,7 @@ from subnormal.mechanisms.privacy import Claim, Zcdp
 
 STAGES = {
     "first call": "the first calls",
-    "stability": "stability: the function is deterministic",
+    "stability": "stability: each input has one outcome in all its runs",
     "replay": "replay: the primitives return what they did before",
     "runs": "runs",
     "walk": "all strings of random bits",
@@ -68,7 +68,7 @@ def lines(result: Result) -> list[str]:
     head = "ERROR" if result.verdict is None else str(result.verdict)
     pairs, runs = counted(result.examples, "pair"), counted(result.runs, "run")
     spent = f"{pairs}, {runs}, {short(result.seconds, 3)} s, seed {result.seed}"
-    named = [("claim", claim_words(result.claim)), ("decided by", STAGES[result.stage])]
+    named = [("claim", claim_words(result.claim)), ended(result)]
     if result.error is not None:
         named.append(("error", result.error))
     if result.worlds is not None:
@@ -80,6 +80,12 @@ def lines(result: Result) -> list[str]:
     named += [(kind, evidence_words(evidence)) for kind, evidence in result.evidence.items()]
     named += [("note", note) for note in result.notes]
     return [f"{head}  {result.function}  ({spent})", *(line for one in named for line in _wrapped(*one))]
+
+
+def ended(result: Result) -> tuple[str, str]:
+    """Return what decided; where the time was over before anything could, the stage that was at work then."""
+    by_time = result.verdict is Verdict.UNDERPOWERED and not result.evidence
+    return ("ended in" if by_time else "decided by"), STAGES[result.stage]
 
 
 def _wrapped(name: str, text: str) -> list[str]:
@@ -127,8 +133,6 @@ def judging_words(log_wealth: float, runs: int, alpha: float) -> str:
 
 def evidence_words(evidence: CheckEvidence) -> str:
     """Return what one kind of evidence says, in a sentence."""
-    if isinstance(evidence, ExactEvidence):
-        return "the outcomes of the two inputs differ, each of them certain: the loss is infinite"
     if isinstance(evidence, StabilityEvidence):
         return _stability_words(evidence)
     if isinstance(evidence, LawEvidence):

@@ -56,19 +56,21 @@ def _leaves(outcomes: Iterable[Any]) -> Iterator[Any]:
             yield outcome
 
 
-def event_notes(event: Mapping[str, Any], outcomes: Iterable[Any]) -> list[str]:
+def event_notes(event: Mapping[str, Any], outcomes: Sequence[Any]) -> list[str]:
     """Return what a reader of VIOLATED has to know of the event, as JSON. outcomes: some of the same inputs.
 
-    An event of refusals does not say which errors they are: one of each type is named. One of numbers does not say that
-    they are truth values.
+    An event does not say which errors the runs raised: one of each type is named. One of numbers does not say that they
+    are truth values.
     """
-    if event["kind"] != "refuses":
-        of_numbers = event["kind"] == "between" or "terms" in event or "both" in event
-        of_truths = of_numbers and any(isinstance(one, bool) for one in _leaves(outcomes))
-        return [*([LAST_BITS] if _reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
     errors = [one.error for one in outcomes if isinstance(one, Refused)]
     by_type = {error.partition(":")[0]: error for error in reversed(errors)}
-    return [f"the error is {' or '.join(map(quoted, sorted(by_type.values())))}"] if by_type else []
+    raised = " or ".join(map(quoted, sorted(by_type.values())))
+    if event["kind"] == "refuses":
+        return [f"the error is {raised}"] if raised else []
+    of_numbers = event["kind"] == "between" or "terms" in event or "both" in event
+    of_truths = of_numbers and any(isinstance(one, bool) for one in _leaves(outcomes))
+    found = [*([LAST_BITS] if _reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
+    return [*found, *([f"some of the runs raise {raised}"] if raised else [])]
 
 
 def _reads_bits(event: Mapping[str, Any]) -> bool:

@@ -90,7 +90,7 @@ def test_what_does_not_have_the_form_is_refused_by_its_key(tmp_path: Path, line:
         exhibit(made(tmp_path, "\n".join([*kept, line])))
 
 
-def test_exact_rows_are_equal_to_the_byte(tmp_path: Path) -> None:
+def test_rows_without_noise_are_equal_to_the_byte(tmp_path: Path) -> None:
     """Two checks, each in a process of its own."""
     one = exhibit(made(tmp_path))
     rows = []
@@ -98,7 +98,7 @@ def test_exact_rows_are_equal_to_the_byte(tmp_path: Path) -> None:
         checks.check_all([one], told=lambda message: None)
         rows.append(readme.text([one]).partition("## Time")[0])
     assert rows[0] == rows[1]
-    assert "| [VIOLATED](a-name/check.html) | stability | exact: " in rows[0]
+    assert "| [VIOLATED](a-name/check.html) | stability | sequential: " in rows[0]
     assert "1 of 1 flaws are convicted" in rows[0]
     assert "VIOLATED" in (one.folder / "check.html").read_text()
 

@@ -19,10 +19,11 @@ NOTED = 64  # runs of each input for notes about their outcomes
 def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: float = 1.0) -> Result:
     """Return what runs of a pair show. alpha: what is spent on it; None: all that is left. share: of that time."""
     spent = check.alpha if alpha is None else alpha
+    check.stage = "runs"
     try:
         suspicion, training = check.runs.learned(pair, spent)
     except OverTimeError:
-        return check.too_slow(pair, "runs")
+        return check.too_slow(pair)
 
     def told(log_wealth: float, runs: int) -> None:
         check.tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, spent)}: {pair_words(pair)}")
@@ -33,7 +34,7 @@ def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: floa
         outcomes = [one for data in pair for one in check.function.outcomes(data, noted)]
     evidence = check.judged(pair, suspicion, spent, training, told=told, share=share)
     if evidence.runs == 0:  # learning took all the time
-        return check.too_slow(pair, "runs")
+        return check.too_slow(pair)
     differ = 0 < evidence.event_in + evidence.event_out < 2 * evidence.runs
     if evidence.verdict is Verdict.VIOLATED:
         check.notes += event_notes(evidence.event, outcomes)

@@ -1,20 +1,29 @@
-"""A function that seems to be deterministic, and has different outcomes on two neighbours: it keeps no finite ε."""
+"""Equal outcomes at each call of an input, and different ones on two neighbours: without noise, no finite ε is kept.
+
+No number of calls proves that a function has no noise: it may draw from a source that nobody watches, and seldom show
+it. So there is no exact evidence here. Runs judge, at their α.
+"""
 
 from __future__ import annotations
 
 import math
 
+from subnormal.audit.check.forked import FirstCalls, FirstCallsOf
 from subnormal.audit.check.function import OverTimeError
-from subnormal.audit.check.replay.primitives import SEEDED, drawn_from
-from subnormal.audit.check.result import CheckEvidence, Result, Stage
+from subnormal.audit.check.replay.primitives import drawn_from
+from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import certain, runs_needed
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.state import SHARE, Check
 from subnormal.audit.check.words import pair_words
-from subnormal.audit.model import ExactEvidence, Verdict
+from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.outcome_identity import identity
 
-SAME = 100  # equal runs of each of two inputs after which a function is judged as one that is deterministic
+SAME = 100  # equal runs of each of two inputs after which a function may be one without noise
+REPEATS = (
+    "repeats its answers: in a process of its own, the first call of an input draws noise that later calls do not draw "
+    "again, so no run says anything of another; let each call draw, as by clearing a cache"
+)
 
 
 def differing(check: Check) -> Pair | None:
@@ -25,8 +34,8 @@ def differing(check: Check) -> Pair | None:
         return 0.0 if one == other else math.inf
 
     found = check.search("stability", differ, check.runs.left() / 8)
-    if found.convicting is None or check.runs.is_too_slow(2 * SAME):
-        return None
+    if found.convicting is None or 2 * SAME * check.function.quickest > SHARE * check.runs.left():
+        return None  # the quickest run counts: only first calls may be slow
     try:
         with check.function.within(SHARE * check.runs.left()):
             same = [{identity(check.function.outcome(data)) for _ in range(SAME)} for data in found.convicting]
@@ -35,11 +44,14 @@ def differing(check: Check) -> Pair | None:
     return found.convicting if all(len(outcomes) == 1 for outcomes in same) and same[0] != same[1] else None
 
 
-def deterministic(check: Check, pair: Pair) -> Result | None:
-    """Return that a function is taken as deterministic; None where runs do not refute the claim.
+def deterministic(check: Check, pair: Pair, first_calls_of: FirstCallsOf) -> Result | None:
+    """Return what runs show of a pair whose inputs have one outcome each; None where they do not refute the claim.
 
-    "exact" is said only where no known primitive was called, no generator moved, and no run had another outcome.
+    There is an error in place of a verdict where first calls draw, and later ones repeat their outcomes.
     """
+    first = first_calls_of(pair)
+    if first is not None and _repeats(check, pair, first):
+        return check.made("stability", error=f"{check.function.name} {REPEATS}")
     suspicion = certain(check.claimed(*pair), check.function.outcome(pair[0]))
     alpha = check.share_of_alpha()
     runs = None
@@ -51,20 +63,21 @@ def deterministic(check: Check, pair: Pair) -> Result | None:
             "function is deterministic, it keeps no finite epsilon; runs did not show it"
         )
         return None
-    evidence: dict[str, CheckEvidence] = {"sequential": runs}
-    drawn, is_all = drawn_from(check.function.function, lambda: [check.function.outcome(data) for data in pair])
-    is_seeded = check.function.seeds_generators(pair[0])
-    is_certain = not drawn or (is_seeded and all(one.holder in SEEDED for one in drawn))
-    if is_certain and is_all and (runs.event_in, runs.event_out) == (runs.runs, 0):
-        why = "it seeds the generators that it uses" if is_seeded else "it called no known source of randomness"
+    if (runs.event_in, runs.event_out) == (runs.runs, 0):
         check.notes.append(
-            f"the function is taken as deterministic: {why}, and each of the two inputs had one outcome in all of "
-            f"{SAME + runs.runs:,} runs"
+            "every run of the first input had one outcome, which the second one never had: if the function has no "
+            "noise, it keeps no finite epsilon"
         )
-        certainly = (1.0, 1.0), (0.0, 0.0)
-        exact = ExactEvidence(Verdict.VIOLATED, math.inf, 1.0, None, 1.0, 1.0, *certainly, Verdict.VIOLATED)
-        evidence = {"exact": exact, **evidence}
-    if is_seeded:
-        check.notes.append("the function seeds a global generator of random or numpy: its noise is no secret")
-    stage: Stage = "stability" if "exact" in evidence else "runs"
-    return check.made(stage, pair, runs.event, evidence, verdict=Verdict.VIOLATED, point=suspicion.point)
+    if check.function.seeds_generators(pair[0]):
+        check.notes.append("the function seeds a global generator of random or numpy: noise from it is no secret")
+    return check.made("stability", pair, runs.event, {"sequential": runs}, verdict=runs.verdict, point=suspicion.point)
+
+
+def _repeats(check: Check, pair: Pair, first: FirstCalls) -> bool:
+    """Return whether first calls drew, or had other outcomes than now, and calls of the same inputs draw no more."""
+    outcomes: list[object] = []
+    drawn, is_all = drawn_from(
+        check.function.function, lambda: outcomes.extend(identity(check.function.outcome(data)) for data in pair)
+    )
+    draws_now = bool(drawn) or not is_all
+    return not draws_now and (first.draws or tuple(outcomes) != first.outcomes)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.crossing import WayOf, crossed, extent, kind, without_records
 from subnormal.audit.check.domain import belongs
+from subnormal.audit.check.forked import FirstCallsOf, before_any_call
 from subnormal.audit.check.function import OverTimeError, all_refused, always_raised
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, is_one_input, search, written
@@ -46,25 +47,33 @@ def result(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) ->
 
 
 def _decided(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) -> Result:
-    pair, firsts = first_calls(check)
-    if all(all_refused(outcomes) for outcomes in firsts):
-        last = firsts[-1][-1]
-        return check.made("first call", error=always_raised(last))
-    if check.runs.left() <= 0:
-        return check.too_slow(pair)
+    with before_any_call(check.function) as first_calls_of:
+        pair, firsts = first_calls(check)
+        early = _early(check, pair, firsts, first_calls_of)
+    if early is not None:
+        return early
     try:
         with check.function.within(check.runs.left()):
-            if all(len(set(map(identity, outcomes))) == 1 for outcomes in firsts):
-                different = differing(check)
-                convicted = None if different is None else deterministic(check, different)
-                if convicted is not None:
-                    return convicted
             crossing = None
             with suppress(OverTimeError):
                 crossing = _crossing(check, data, way)
             return _searched(check, pair, crossing)
     except OverTimeError:
-        return check.too_slow(pair, check.stage)
+        return check.too_slow(pair)
+
+
+def _early(check: Check, pair: Pair, firsts: list[list[Any]], first_calls_of: FirstCallsOf) -> Result | None:
+    """Return what the first calls decide: they all raise, take all the time, or have one outcome for each input."""
+    if all(all_refused(outcomes) for outcomes in firsts):
+        return check.made("first call", error=always_raised(firsts[-1][-1]))
+    if check.runs.left() <= 0:
+        return check.too_slow(pair)
+    if any(len(set(map(identity, outcomes))) > 1 for outcomes in firsts):
+        return None
+    with suppress(OverTimeError), check.function.within(check.runs.left()):
+        different = differing(check)
+        return None if different is None else deterministic(check, different, first_calls_of)
+    return None
 
 
 def _searched(check: Check, pair: Pair, crossing: Pair | None) -> Result:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check.function import Function, OverTimeError, reseed
+from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import CheckEvidence, Result, Stage
 from subnormal.audit.check.runs import LEARN, SCREEN, Runs, Suspicion
 from subnormal.audit.check.search import Found, Pair, search, written
@@ -101,9 +101,10 @@ class Check:
     def judged(
         self, pair: Pair, suspicion: Suspicion, alpha: float, training: int, **options: Any
     ) -> SequentialEvidence:
-        """Return what runs say that no search and no learning has seen: they have a stream of their own."""
-        self._searches += 1
-        reseed(self.seed, "judge", self._searches)
+        """Return what runs say that no search and no learning has seen.
+
+        The global generators only go on between searches, and `search` seeds them for each pair and restores them.
+        """
         return self.runs.judge(pair, suspicion, alpha, training, most=self._runs_max, **options)
 
     def tell(self, message: Callable[[], str]) -> None:
@@ -112,8 +113,8 @@ class Check:
             self._told(message())
             self._silent_until = time.monotonic() + TELL_INTERVAL
 
-    def too_slow(self, pair: Pair, stage: Stage = "first call") -> Result:
-        """Return that there is no time for the runs of one pair."""
+    def too_slow(self, pair: Pair) -> Result:
+        """Return that there is no time for the runs of one pair, in the stage that is at work."""
         one = self.runs.seconds_a_run()
         more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
         if RUNS_LEAST * one > SHARE * self.seconds:
@@ -127,7 +128,7 @@ class Check:
         self.notes.append(
             f"{why}: give it more than {given(self.seconds)} second{'' if self.seconds == 1 else 's'}, {more:,} or more"
         )
-        return self.made(stage, pair, verdict=Verdict.UNDERPOWERED)
+        return self.made(self.stage, pair, verdict=Verdict.UNDERPOWERED)
 
     def _replay_notes(self, pair: Pair | None) -> list[str]:
         """Return one note for each kind and place: of this pair, or else of the first that has one."""

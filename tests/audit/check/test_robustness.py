@@ -146,7 +146,7 @@ def test_a_function_that_seeds_the_generator_has_no_noise() -> None:
 
     result = found(seeded, seconds=30)
     assert (result.verdict, result.stage) == (Verdict.VIOLATED, "stability")
-    assert "the function seeds a global generator of random or numpy: its noise is no secret" in result.notes
+    assert "the function seeds a global generator of random or numpy: noise from it is no secret" in result.notes
     assert not any("seeds" in note for note in found(len, seconds=30).notes)
 
 

@@ -154,6 +154,19 @@ def test_the_error_of_a_violation_is_named() -> None:
     assert "the error is 'ZeroDivisionError: division by zero'" in result.notes
 
 
+def test_an_error_is_named_whatever_the_event_is() -> None:
+    """That of a part that is missing says nothing of why it is."""
+
+    def release(bit: int) -> list[float]:
+        if bit and random.random() < 0.3:
+            raise LookupError("too few records")
+        return [random.gauss(0.0, 1.0), random.gauss(0.0, 1.0)]
+
+    result = check(release, pairs=PAIR, claim=Claim(0.01), seconds=20)
+    assert result.verdict is Verdict.VIOLATED
+    assert any("LookupError: too few records" in note for note in result.notes)
+
+
 def test_a_kind_of_noise_that_depends_on_the_data_is_one_note_of_the_shown_pair() -> None:
     def noisy_sum(records: list[int]) -> float:
         return (sum(records) if len(records) > 1 else 0) + random.gauss(0.0, 3.0 * (1 + len(records)))

@@ -13,6 +13,7 @@ from subnormal import Claim, Verdict, assert_private, check, within
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.function import function
+from subnormal.audit.check.page import to_html
 from subnormal.audit.check.runs import LEARN, Runs, Suspicion
 from subnormal.audit.evidence import event_search
 from subnormal.audit.model import SequentialEvidence
@@ -167,3 +168,16 @@ def test_a_slow_release_is_convicted_by_the_runs_that_time_allows(clock: Clock) 
     (evidence,) = caught.value.result.evidence.values()
     assert isinstance(evidence, SequentialEvidence)
     assert evidence.training == SECONDS / 2 / 0.02
+
+
+def test_where_the_time_is_over_in_a_search_nothing_was_decided(clock: Clock) -> None:
+    def timed(value: int) -> float:
+        clock.spend(0.05)
+        return value + random.gauss(0.0, 100.0)
+
+    result = check(timed, VALUES, within(1), Claim(1.0), seconds=SECONDS)
+    assert (result.verdict, result.stage, result.evidence) == (Verdict.UNDERPOWERED, "replay", {})
+    assert "ended in    replay" in str(result)
+    assert "decided by" not in str(result).lower()
+    assert "Ended in replay" in to_html(result)
+    assert "Decided by" not in to_html(result)
