@@ -6,6 +6,7 @@ lattice of 2^b points, so noises tie, and numpy's argmax gives every tie to the 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -32,7 +33,8 @@ PART = 1 << 18  # uniforms at a time
 TAIL = 36  # nats: maxima whose total probability is below e^−36 are not distinguished
 PRECISION = 128  # bits of an enclosure
 BLOCKS = 1 << 10  # of a law: within a block probabilities differ by no more than a share of about outcomes·2^−b/BLOCKS
-WORK_MAX = 1 << 21  # terms times blocks of a law: a second
+GROUP_COST = 200  # blocks that take as long as one group of equal neighbours, whose powers are enclosed anew
+WORK_MAX = 1 << 22  # terms times blocks of a law: two seconds
 
 
 def gumbel(index: NDArray[np.integer[Any]], *, float_type: DTypeLike, uniform_bits: int) -> Floats:
@@ -93,7 +95,8 @@ def law(
     uniform_bits: int | None = None,
 ) -> Law[int]:
     """Return certified bounds on the distribution of this code. Raises NoLawError where that would take too long: for
-    more than 24 bits, and for so few outcomes that their maximum may lie anywhere on the lattice.
+    more than 24 bits, where the maximum may lie on many points of the lattice (as that of few outcomes, or of few with
+    a far better score than many), and for many groups of equal neighbours.
 
     Let a score s of outcome i come from a(s) of the 2^b uniforms, and smaller ones from c(s). It wins with s when none
     before it reaches s and none behind it exceeds s: with F⁻ = c/2^b and F = (c + a)/2^b of each outcome's level,
@@ -105,22 +108,28 @@ def law(
     width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
     if width > ENUMERATED_BITS:
         raise NoLawError(f"2^{width} uniforms for every outcome")
+    if not np.isfinite(scores).all():
+        raise NoLawError("scores beyond the largest float tie, whatever the noise")
     ends = block_ends(scores)
-    sizes, levels = np.diff(ends, prepend=0).tolist(), scores[ends - 1]
-    distinct, level_of = np.unique(levels, return_inverse=True)
+    sizes, (levels, level_of) = np.diff(ends, prepend=0), np.unique(scores[ends - 1], return_inverse=True)
     counts = np.bincount(level_of, weights=sizes)
     usual, most = int(counts.argmax()), int(counts.max())
     lattice = 1 << width
-    reach = min(lattice, ceil(TAIL * lattice / most))
+    reach = min(lattice, ceil(TAIL * lattice / most))  # terms of the usual level alone
     length = max(1, ceil(len(scores) / BLOCKS))  # outcomes of a block
-    if reach * len(distinct) * (len(scores) // length + len(levels)) > WORK_MAX:
-        raise NoLawError(f"{len(scores)} outcomes: the maximum may lie on {reach} points of 2^{width}")
+    blocks = len(scores) // length + GROUP_COST * len(sizes)
+    _require_little_work(len(scores), reach, blocks)
     noise = _noises(np.dtype(float_type).name, width)
-    least = distinct[usual] + noise[lattice - reach]
+    least = levels[usual] + noise[lattice - reach]
+    starts = [_first_reaching(least, level, noise) for level in levels]
+    _require_little_work(len(scores), len(levels) * lattice - sum(starts), blocks)
     missed = _powers(np.array([lattice - reach]), most, lattice)[1][0]
-    with_noise = [level + noise for level in distinct]
-    reached = np.unique(np.concatenate([one[one.searchsorted(least) :] for one in with_noise]))
-    below, up_to = ([one.searchsorted(reached, side=side) for one in with_noise] for side in ("left", "right"))
+    with_noise = [(start, level + noise[start:]) for level, start in zip(levels, starts, strict=True)]
+    reached = np.unique(np.concatenate([one for _, one in with_noise]))
+    below, up_to = (
+        [start + one.searchsorted(reached, side=side) for start, one in with_noise] for side in ("left", "right")
+    )
+    level_of, sizes = level_of.tolist(), sizes.tolist()
     before = [_powers(below[level], size, lattice) for level, size in zip(level_of, sizes, strict=True)]
     behind = [_powers(up_to[level], size, lattice) for level, size in zip(level_of, sizes, strict=True)]
     one = np.full(len(reached), 1 << PRECISION, dtype=object)
@@ -143,6 +152,17 @@ def law(
 
 
 _ScaledArrays = tuple[Integers, Integers]
+
+
+def _require_little_work(outcomes: int, terms: int, blocks: int) -> None:
+    """Raise NoLawError where a law has too many terms: the points of the lattice, for each level, that may win."""
+    if terms * blocks > WORK_MAX:
+        raise NoLawError(f"{outcomes} outcomes: the maximum may lie on {terms} points of the lattice")
+
+
+def _first_reaching(least: float, level: float, noise: Floats) -> int:
+    """Return the first index from which level + noise is at least so much, in the float type."""
+    return bisect_left(range(len(noise)), True, key=lambda at: level + noise[at] >= least)
 
 
 @lru_cache(maxsize=1)

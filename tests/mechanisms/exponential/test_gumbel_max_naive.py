@@ -115,6 +115,38 @@ def test_few_outcomes_may_have_their_maximum_anywhere(outcomes: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("utilities", "epsilon", "terms"),
+    [
+        (np.append(0, np.full(1 << 22, 33272)), 1e-3, r"1\d{7}"),  # the only outcome of its score wins with any noise
+        (np.append(0, np.full(1 << 22, 10)), 1.0, r"\d{5}"),
+        (np.arange(1 << 20) % 2, 1.0, "1152"),  # few terms, for each of a million groups of equal neighbours
+    ],
+)
+def test_a_law_of_many_terms_is_refused_before_it_is_computed(
+    utilities: Any, epsilon: float, terms: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gumbel_max_naive, "_powers", None)  # what takes time and memory
+    with pytest.raises(NoLawError, match=rf"outcomes: the maximum may lie on {terms} points of the lattice"):
+        gumbel_max_naive.law(utilities, epsilon, float_type=np.float32)
+
+
+def test_levels_that_hardly_ever_win_cost_nothing() -> None:
+    """Two million equal scores with forty worse ones behind them, none of which reaches the points that are summed."""
+    usual = 1 << 21
+    utilities = np.append(np.zeros(usual, dtype=np.int64), 1000 * np.arange(1, 41))
+    law = gumbel_max_naive.law(utilities, 1.0, float_type=np.float32)
+    for outcome, gain in ((0, 1), (usual - 1, -1)):  # of ties, which have 1/16 of the mass, the first wins
+        low, high = (bound * usual for bound in law.probability(outcome))
+        assert 1 + gain * Fraction(1, 16) - Fraction(1, 200) < low < high < 1 + gain * Fraction(1, 16) + Fraction(1, 200)
+    assert law.probability(usual + 39)[1] < Fraction(1, 1 << 50)
+
+
+def test_scores_that_are_not_finite_have_no_law() -> None:
+    with pytest.raises(NoLawError, match="scores beyond the largest float"):
+        gumbel_max_naive.law([0, 1 << 62], 1e30, float_type=np.float32, uniform_bits=4)
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: gumbel_ties(epsilon=0.07), r"epsilon must be below group/2\^24 = 0.0625, got 0.07"),
