@@ -40,7 +40,7 @@ def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -
     figure-4-outcomes     against the size of the outcome space
     figure-5-precision    base 2 with theoretical and with empirical precision
     figure-6-range        against the range of the utilities
-    figure-7-granularity  Laplace noise, against the fineness of its grid
+    figure-7-granularity  Laplace noise, against the fineness of its grid; the paper's baseline is its naive selection
     figure-9-tries        base 2 with a minimum of tries, and what the number of random bits tells
 
     All members are timed in one run, in turn, in an order shuffled for every round; a first draw is discarded. A draw

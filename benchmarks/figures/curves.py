@@ -109,14 +109,50 @@ FAST_OUTCOMES = 1 << 20
 WIDEST = 30_000
 
 # Figure 7: clamped Laplace noise of the same scale, 1/(η·ln 2), on [−10, 10]. The size is 1/γ, the steps to a unit.
+# The paper compares base 2 with a naive selection among the outcomes of the grid, and not with noise from one uniform.
 
 BOUND = 10
 VALUE = 0.0
 SCALE = Fraction(1 / ETA.nats)  # of the noise, in units
 
 
-def naive_laplace(last: int) -> Curve:
-    """Return the curve of noise in floats, clamped and rounded to the grid."""
+def _grid(size: int) -> NDArray[np.float64]:
+    return np.arange(-BOUND * size, BOUND * size + 1) / size
+
+
+def naive_selection_laplace(last: int) -> Curve:
+    """Return the curve of a naive selection on the grid, u = |f − o|, with one pass over the running sums."""
+
+    def call(size: int) -> Call:
+        outcomes, bits = _grid(size), system_bits()
+        return lambda: exponential_naive.sample(np.abs(VALUE - outcomes), EPSILON, bits, 1)
+
+    return Curve("naive float64", last, call)
+
+
+def figure_1_laplace(last: int) -> Curve:
+    """Return the curve of the paper's baseline: the same selection, as its Figure 1 is written.
+
+    Every running sum is added up from the first weight, so n outcomes take n²/2 additions.
+    """
+
+    def call(size: int) -> Call:
+        outcomes, bits = _grid(size).tolist(), system_bits()
+
+        def draw() -> object:
+            weights = [np.exp(-(EPSILON / 2) * abs(VALUE - outcome)) for outcome in outcomes]
+            total = sum(weights)
+            shares = [sum(weights[: index + 1]) / total for index in range(len(weights))]
+            uniform = bits.take(53) * 2.0**-53
+            return [next(outcome for outcome, share in zip(outcomes, shares, strict=True) if share > uniform)]
+
+        return draw
+
+    return Curve("naive, as in Figure 1", last, call)
+
+
+def inverse_cdf_laplace(last: int) -> Curve:
+    """Return the curve of noise by the logarithm of one uniform in floats, clamped and rounded to the grid."""
 
     def call(size: int) -> Call:
         bits, scale = system_bits(), float(SCALE)
@@ -127,7 +163,7 @@ def naive_laplace(last: int) -> Curve:
 
         return draw
 
-    return Curve("naive Laplace", last, call)
+    return Curve("inverse CDF, float64", last, call)
 
 
 def exact_laplace(last: int) -> Curve:
@@ -144,7 +180,7 @@ def base2_laplace(last: int, method: exponential_base2.PrecisionMethod, sampler:
     """Return a curve of the paper's form: a selection with u = |f − o|, rounded at random to integers."""
 
     def call(size: int) -> Call:
-        bits, outcomes = system_bits(), np.arange(-BOUND * size, BOUND * size + 1) / size
+        bits, outcomes = system_bits(), _grid(size)
         limits = Limits(0, 2 * BOUND, len(outcomes))
         return lambda: exponential_base2.sample(
             np.abs(VALUE - outcomes), ETA, bits, 1, limits=limits, precision_method=method, sampler=sampler
@@ -214,7 +250,9 @@ PLANS = (
         1,
         2,
         (
-            naive_laplace(FINEST),
+            naive_selection_laplace(FINEST),
+            figure_1_laplace(FINEST),
+            inverse_cdf_laplace(FINEST),
             base2_laplace(FINEST, "theoretical", "all-bits"),
             base2_laplace(FINEST, "theoretical", "bit-by-bit"),
             base2_laplace(FINEST, "empirical", "all-bits"),

@@ -156,7 +156,8 @@ def _series(name: str, by_size: dict[int, list[float]]) -> Series:
 
 STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart; dashes are bit by bit
     "naive float64": {"color": "#d55e00", "marker": "s"},
-    "naive Laplace": {"color": "#d55e00", "marker": "s"},
+    "naive, as in Figure 1": {"color": "#cc79a7", "marker": "P"},
+    "inverse CDF, float64": {"color": "#e69f00", "marker": "X", "linestyle": ":"},
     "exact": {"color": "#0072b2", "marker": "D"},
     "base 2, theoretical, all-bits": {"color": "black", "marker": "o"},
     "base 2, theoretical, bit-by-bit": {"color": "black", "marker": "o", "fillstyle": "none", "linestyle": "--"},

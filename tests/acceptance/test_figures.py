@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from benchmarks.figures.__main__ import main
 from benchmarks.figures.curves import PLANS
 from benchmarks.figures.figures import Plan, Series, Timings
 from subnormal.audit.evidence import exhaustive
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, scripted_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 
@@ -151,6 +152,25 @@ def test_the_command_writes_pictures_and_numbers_and_prints_exponents(tmp_path: 
     for series in document["figures"][0]["series"]:
         assert series["name"] in result.stdout
         assert f"n^{series['exponent']:z.2f}" in result.stdout
+
+
+def test_figure_7_has_the_baseline_of_the_paper_and_noise_of_one_uniform() -> None:
+    (plan,) = [plan for plan in PLANS if plan.name == "figure-7-granularity"]
+    naive = ["naive float64", "naive, as in Figure 1", "inverse CDF, float64"]
+    assert [curve.name for curve in plan.curves[:3]] == naive
+
+
+@pytest.mark.parametrize("uniform", [at / 64 for at in range(1, 64, 2)])
+@pytest.mark.parametrize("size", [1, 4])
+def test_both_ways_to_add_up_select_the_same_outcome(
+    size: int, uniform: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No uniform lies near the edge of an outcome's cell, so that no last bit decides."""
+    word = f"{int(uniform * 2**53):053b}"
+    monkeypatch.setattr(curves, "system_bits", lambda: scripted_bits(word))
+    index: Any = curves.naive_selection_laplace(size).call(size)()
+    outcome: Any = curves.figure_1_laplace(size).call(size)()
+    assert outcome[0] == index[0] / size - curves.BOUND
 
 
 def test_an_unknown_figure_exits_2_and_names_the_nearest(tmp_path: Path) -> None:
