@@ -84,7 +84,8 @@ for u in range(7):
 # probability.
 #
 # Here are four outcomes, numbered 0 to 3, in two adjacent worlds with utilities $(0, 1, 1, 3)$ and $(0, 0, 0, 2)$.
-# Move the sliders: no budget and no digits need a division.
+# Move the sliders: a small budget needs a $B$ near 1, which takes binary digits, and the second slider adds digits to
+# the fewest that will do. No budget and no digits need a division.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 WORLDS = {"with Alice": np.array([0, 1, 1, 3]), "without": np.array([0, 0, 0, 2])}
@@ -97,9 +98,10 @@ def sums_of(eta):
         return {name: cumulative(base2.weights(world, eta, bits)) for name, world in WORLDS.items()}, bits
 
 
-def cells_of(epsilon, digits):
-    """Four outcomes in both worlds, as cells: the largest rate with so many digits that keeps the budget."""
-    eta = Eta.from_epsilon(epsilon / 2, digits)
+def cells_of(epsilon, more_digits):
+    """Four outcomes in both worlds, as cells: the largest rate that keeps the budget, of the fewest digits or more."""
+    fewest = int(np.ceil(-np.log2(-np.expm1(-epsilon / 2))))  # the least y with e^(−ε/2) ≤ 1 − 2^−y
+    eta = Eta.from_epsilon(epsilon / 2, fewest + more_digits)
     rows = {}
     for (name, sums), colour in zip(sums_of(eta)[0].items(), ("in", "out"), strict=True):
         ends = [0.0, *map(float, sums)]
@@ -109,7 +111,11 @@ def cells_of(epsilon, digits):
 
 
 # %%
-explore(cells_of, epsilon=(0.6, [0.1, 0.25, 0.5, 0.6, 1, 1.4, 2, 3]), digits=(2, [1, 2, 3, 4, 8, 16]))
+explore(cells_of, epsilon=(0.6, [0.1, 0.25, 0.5, 0.6, 1, 1.4, 2, 3]), more_digits=(0, [0, 1, 2, 4, 8, 14]))
+
+# %% [markdown]
+# (Algorithm 4 of the paper calls "try again" an outcome ⊥ of weight $2^k - T$. Notes on the paper that are on the web
+# give this weight for its running sum, too. That sum is $2^k$: with the other, no point beyond $T$ has a cell.)
 
 # %% [markdown]
 # ### Every bit string
@@ -161,6 +167,10 @@ picture(*panels, share=True)
 # The remedy in the paper is to make at least $K$ tries always, and keep the first that is accepted. Then the number
 # of tries depends on the data with probability at most $2^{-K}$. On the right, $K = 2$: all that is left to see is
 # the last pair of bars.
+#
+# (The same notes print its loop, with $c$ tries made, as *while $s \ge T$ and $c < K$*. That ends with the first
+# accepted point, or after $K$ tries without one. It must go on while either holds: no point is accepted yet, *or*
+# $c < K$.)
 
 # %% [markdown]
 # ## How exact, and at what price

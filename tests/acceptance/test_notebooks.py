@@ -1,4 +1,4 @@
-"""Notebooks run as they are, with their solutions and their sliders, and each .ipynb is the copy of its .py."""
+"""Notebooks run as they are, with their solutions and all positions of sliders; each .ipynb is the copy of its .py."""
 
 import re
 from collections.abc import Iterator
@@ -27,9 +27,19 @@ for name, module in list(sys.modules.items()):  # the kernel's own loop keeps it
 """
 OWN_CLOCK = "SimpleNamespace(monotonic=time.process_time, perf_counter=time.process_time)"
 SLIDE = """\
-controls = _
-for slider in controls.children[:-1]:
-    slider.value = slider.options[-1][1]  # an error of the picture is one of this cell
+_.children[0].value = _.children[0].options[-1][1]  # the picture is an output of this cell, and so is its error
+"""
+EVERY_POSITION = """\
+def draw_every_position(draw, **choices):
+    from itertools import product
+    from explore import positions
+    failed = {}
+    for values in product(*(positions(*choice) for choice in choices.values())):
+        try:
+            draw(**dict(zip(choices, values, strict=True)))
+        except Exception as error:
+            failed[values] = repr(error)
+    assert not failed, f"positions of the sliders without a picture: {failed}"
 """
 
 
@@ -42,7 +52,9 @@ def code(source: str) -> Any:
 
 
 def with_solutions_and_sliders(notebook: Any) -> None:
-    """Add what a student does: move each slider to its end, and run the code of the solutions.
+    """Add what a student does: move the sliders to each combination of positions, and run the code of the solutions.
+
+    One combination goes through the slider itself; the others call the function that draws, which is much quicker.
 
     What other processes of a busy machine take does not count: a check then has the seconds that it is given. Programs
     are other processes, whose time does count.
@@ -54,7 +66,7 @@ def with_solutions_and_sliders(notebook: Any) -> None:
         if cell.cell_type == "markdown":
             cells += map(code, re.findall(r"^```python\n(.*?)^```", cell.source, re.DOTALL | re.MULTILINE))
         elif re.search(r"^explore\(", cell.source, re.MULTILINE):
-            cells.append(code(SLIDE))
+            cells += code(SLIDE), code(EVERY_POSITION + cell.source.replace("explore(", "draw_every_position(", 1))
     notebook.cells = cells
 
 
@@ -70,11 +82,7 @@ def kernel() -> Iterator[Any]:
     run_sync(manager.shutdown_kernel)(now=True)
 
 
-@pytest.mark.filterwarnings("ignore")  # the kernel's own, not the project's
-@pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
-    notebook = read(source)
-    with_solutions_and_sliders(notebook)
+def execute(notebook: Any, kernel: Any) -> None:
     beside = {"metadata": {"path": str(FOLDER)}}  # where Jupyter starts the kernel of a notebook
     client: Any = NotebookClient(notebook, km=kernel, timeout=300, resources=beside)
     # A picture under sliders is an output of its cell here. The client would send it to the kernel, by the socket on
@@ -84,9 +92,35 @@ def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
         client.execute()
     finally:
         client.kc.stop_channels()
+
+
+@pytest.mark.filterwarnings("ignore")  # the kernel's own, not the project's
+@pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda path: path.stem)
+def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
+    notebook = read(source)
+    with_solutions_and_sliders(notebook)
+    execute(notebook, kernel)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
-    assert not [output for output in outputs if output.get("name") == "stderr"]
+    assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
+
+
+FAILING = """\
+from explore import explore
+def draw(number):
+    return 1 // number
+"""
+
+
+@pytest.mark.filterwarnings("ignore")  # the kernel's own
+def test_an_error_takes_the_place_of_the_picture_under_the_sliders(kernel: Any) -> None:
+    """In Jupyter the error of a callback goes to the log of the server; a student would see the picture of before."""
+    notebook = jupytext.reads("", "py:percent")
+    notebook.cells = [code(FAILING), code("explore(draw, number=(1, [1, 0]))"), code(SLIDE)]
+    execute(notebook, kernel)
+    assert [(output.output_type, output.ename) for output in notebook.cells[-1].outputs] == [
+        ("error", "ZeroDivisionError")
+    ]
 
 
 @pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda path: path.stem)
