@@ -195,12 +195,12 @@ for epsilon in (0.5, 1, 5, 10, 20, 30, 37):
     print(f"ε = {epsilon:<5} g = {pair.worlds()[0][1]:<4} loss = {evidence.epsilon}   δ at ε = {evidence.delta:.2g}")
 
 # %% [markdown]
-# ### The demonstration in the paper
+# ### The demonstration that accompanies the paper
 #
-# Utilities need not be whole. The paper that introduced the attack takes $\varepsilon = 30$ and 1,000 outcomes:
-# utility $-\frac12$ for the first and 2 for each of the others, against $\frac12$ and 1. Their difference is 2.5 in
-# the first world ($e^{-15\cdot 2.5} = 5\cdot 10^{-17}$, swallowed) and 0.5 in the second ($e^{-7.5} = 5.5\cdot
-# 10^{-4}$).
+# Utilities need not be whole. The [demonstration](https://github.com/cilvento/b2_exponential_mechanism) of the author
+# who introduced the attack takes $\varepsilon = 30$ and 1,000 outcomes: utility $-\frac12$ for one of them, the first
+# here, and 2 for each of the others, against $\frac12$ and 1. Their difference is 2.5 in the first world
+# ($e^{-15\cdot 2.5} = 5\cdot 10^{-17}$, swallowed) and 0.5 in the second ($e^{-7.5} = 5.5\cdot 10^{-4}$).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 demonstration = np.full((2, 1000), [[2.0], [1.0]])
@@ -213,8 +213,9 @@ for name, law, real in zip(("in ", "out"), laws, on_paper, strict=True):
 print(exact.compare(*laws, Claim(30.0)).verdict, "with a loss of", exact.compare(*laws, Claim(30.0)).epsilon)
 
 # %% [markdown]
-# 1 against 0.6441, as printed there. On paper the first world leaves $5\cdot 10^{-14}$ to the others, and
-# $\ln(0.3559 / 5.2\cdot 10^{-14}) = 29.6$ is within the claim. In floats it leaves 0.
+# 1 against 0.6441. (The demonstration prints no probability, but the average number of the outcome in 100 draws: 1.0
+# against 208.76.) On paper the first world leaves $5\cdot 10^{-14}$ to the others, and $\ln(0.3559 / 5.2\cdot
+# 10^{-14}) = 29.6$ is within the claim. In floats it leaves 0.
 
 # %% [markdown]
 # ## Rounded addition

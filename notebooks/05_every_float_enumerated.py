@@ -13,8 +13,9 @@
 # %% [markdown]
 # # Every float, enumerated
 #
-# **Claim.** The textbook's Laplace noise in floats breaks its claim at every $\varepsilon$: most single outputs prove
-# which number was hidden. A smaller $\varepsilon$ and more random bits do not help.
+# **Claim.** The textbook's Laplace noise in floats breaks its claim at every $\varepsilon$: some outputs are possible
+# for one number only, and prove it. With 24 random bits most outputs do, at $\varepsilon = 1$ and at 0.01. More
+# random bits make such outputs rarer; the loss stays infinite.
 #
 # **Mechanism.** A count $f$, which one person changes by at most 1, plus noise of scale $\lambda = 1/\varepsilon$,
 # made from a random sign and a uniform number: $f + S\cdot\lambda\,|\ln U|$.

@@ -95,6 +95,10 @@ picture(Panel(curves=curves, ticks=values[::2], x=f"answer (the count is {COUNT}
 # $e^{\varepsilon\cdot\text{score}/2}$, the promise is $2\varepsilon$). It counts twice: once for the weight of $r$, and
 # once for the sum of all weights, by which it is divided. For Laplace noise over all the integers the sum does not
 # depend on the count at all. So the truth is half the promise. On a range, the sum does move: near the ends.
+#
+# (The proof in the notes takes the ratio of two integrals for the integral of the ratio, which is another number, and
+# so asks for a range of size 1 or more. Bound the weight by $e^{\varepsilon\Delta/2}$ and the sum by the same: any
+# range will do.)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 answers = range(41)

@@ -150,13 +150,22 @@ def test_the_unrounded_probabilities_where_they_are_rational() -> None:
         assert high - low < Fraction(1, 1 << 240)
 
 
-def test_the_figures_of_the_paper() -> None:
+@pytest.mark.parametrize(
+    ("eta", "at_a_quarter", "shares_of_error"),
+    [
+        pytest.param(Eta(1, 2, 1), (0.01542, 0.02157, 0.17157), (0.12574, 0.14421), id="that of the paper's plots"),
+        pytest.param(Eta(1, 1, 1), (0.00274, 0.00372, 0.08650), (0.04306, 0.04959), id="half of it"),
+    ],
+)
+def test_the_figures_of_the_paper(
+    eta: Eta, at_a_quarter: tuple[float, ...], shares_of_error: tuple[float, float]
+) -> None:
     """γ = 2^−2 to 2^−6 on [−10, 10]: bounds in the order of the outcomes, width and error falling with γ, roughly by
-    half a step; the width beside the largest probability does not fall: it rises from 3.3 to 3.7 %."""
-    widths, errors, shares = [], [], []
+    half a step; beside the largest probability, which falls as well, both grow. At γ = 1/4: width, error and that."""
+    widths, errors, peaks = [], [], []
     for grid in range(-2, -7, -1):
         utilities = distances(grid)
-        bounds = randomized_rounding.bounds(utilities, Eta(1, 1, 1))
+        bounds = randomized_rounding.bounds(utilities, eta)
         assert len(bounds.lower) == 20 * 2**-grid + 1
         assert bounds.lower == bounds.lower[::-1]
         assert max(bounds.lower) == bounds.lower[len(utilities) // 2]
@@ -164,11 +173,13 @@ def test_the_figures_of_the_paper() -> None:
         assert 1 - sum(map(float, bounds.lower)) == pytest.approx(float(bounds.gap), abs=1e-12)
         widths.append(float(bounds.gap))
         errors.append(float(max(bounds.error)))
-        shares.append(float(bounds.gap / max(low for low in bounds.lower)))
+        peaks.append(float(max(low for low, _ in bounds.unrounded)))
     for falling in (widths, errors):
         assert all(0.5 < after / before < 0.56 for before, after in itertools.pairwise(falling))
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == pytest.approx((0.0329, 0.0369), abs=1e-4)
+    assert (widths[0], errors[0], peaks[0]) == pytest.approx(at_a_quarter, abs=1e-5)
+    for growing in (np.divide(widths, peaks), np.divide(errors, peaks)):
+        assert (np.diff(growing) > 0).all()
+    assert (errors[0] / peaks[0], errors[-1] / peaks[-1]) == pytest.approx(shares_of_error, abs=1e-5)
 
 
 def test_utilities_too_far_apart_are_refused_by_name() -> None:
