@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import sys
 from pathlib import Path
@@ -30,22 +31,28 @@ def command() -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--csv", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write each part's marks.")
 @click.option("--seconds", default=SECONDS, show_default=True, help="Time limit of each cell and part.")
-def grade(folder: Path, target: Path | None, seconds: float) -> None:
+@click.option("--seed", help="Of the inputs that students do not know; by default at random.")
+def grade(folder: Path, target: Path | None, seconds: float, seed: str | None) -> None:
     """Grade FOLDER/STUDENT/lab1_worlds.ipynb and so on. Runs the students' code, with your rights."""
+    seed = secrets.token_hex(8) if seed is None else seed
     try:
-        rows, strange = grade_folder(folder, seconds)
+        submissions, strange = grade_folder(folder, seconds, seed)
     except RuntimeError as error:  # of the grader itself
         raise click.ClickException(str(error)) from None
     for path in strange:
         click.echo(f"not graded: {path} is not called {', '.join(f'{lab}.ipynb' for lab in LABS)}", err=True)
-    if not rows:
+    if not submissions:
         raise click.UsageError(f"no lab in {folder}: its notebooks must be {folder}/STUDENT/{next(iter(LABS))}.ipynb")
     table = Table("student", *LABS, "sum")
-    for student, points, total in totals(rows):
+    for student, points, total in totals(submissions):
         table.add_row(Text(student), *(str(points.get(lab, "–")) for lab in LABS), str(total))
     Console().print(table)
+    for one in submissions:
+        for flag in one.flags:
+            click.echo(f"look at {one.student}/{one.lab}.ipynb: {flag}", err=True)
+    click.echo(f"the same inputs again: --seed {seed}", err=True)
     if target is not None:
-        write_csv(rows, target)
+        write_csv(submissions, target)
 
 
 @command.command()
@@ -64,9 +71,11 @@ def build() -> None:
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(FOLDER / name, target / name, dirs_exist_ok=True, ignore=ignored)
     table, failed = Table("lab", "part", "answer", "points", "hint"), 0
-    for row in grade_folder(TEACHER)[0]:
-        failed += row.marks.points < row.part.points
-        _add(table, row.lab, row.part, "solution", row.marks)
+    for one in grade_folder(TEACHER)[0]:
+        failed += len(one.flags)
+        for part, marks in one.marks:
+            failed += marks.points < part.points
+            _add(table, one.lab, part, "solution", marks)
     for wrong in wrong_answers():
         marks = wrong.marks()
         failed += not wrong.is_caught_by(marks)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
 from clinic import noise, queries, sensitivity
-from grader.evidence import REAL, as_pair, finding, is_violated, require_function, shown
-from grader.marks import AnswerError, Marks, part
+from grader.answers import AnswerError, Other, RaisedError, shown
+from grader.evidence import REAL, as_pair, finding, is_violated, require_function
+from grader.marks import Marks, part
 from subnormal import Claim
-from subnormal.audit.check.result import Result
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import ExactEvidence
 from subnormal.mechanisms.core.law import Law, exact_law
@@ -22,6 +22,7 @@ from subnormal.mechanisms.core.mechanism import Refused
 
 EPSILON = 1.0
 BOUNDS = ((40, 90), (0, 60), (-5, 30), (-50, 10))
+HIDDEN = 2  # bounds at random, beside BOUNDS
 RANDOM = 40  # weights at random that a clip is tried with, a third of them within the bounds
 INFINITE, MISSING = float("inf"), float("nan")
 
@@ -34,8 +35,6 @@ def evidence(world_in: list[float], world_out: list[float], bounds: tuple[int, i
 def _law(weights: list[float], bounds: tuple[int, int]) -> Law[Any]:
     try:
         law: Law[Any] = queries.total_weight(weights, EPSILON, _law_of_noise, bounds)
-    except (NameError, AttributeError):
-        raise
     except Exception as error:  # an exception is an outcome
         return exact_law([Refused(f"{type(error).__name__}: {error}")], [1], [1], 1)
     return law
@@ -48,7 +47,7 @@ def _law_of_noise(value: Fraction | int, scale: float) -> Law[Any]:
 
 @part(1, "Two neighbours that break the sum", 3)
 def part_1(worlds: Any) -> Marks:
-    if isinstance(worlds, Result):
+    if isinstance(worlds, Other) and worlds.kind == "Result":
         raise AnswerError("`worlds` is the whole result of a check.", "The two lists are in `result.worlds`.")
     world_in, world_out = (_weights(world) for world in as_pair(worlds, "worlds"))
     if not _one_more(world_in, world_out):
@@ -61,7 +60,7 @@ def part_1(worlds: Any) -> Marks:
 
 
 def _weights(world: Any) -> list[float]:
-    if not isinstance(world, list | tuple) or not all(isinstance(one, REAL) for one in world):
+    if not isinstance(world, list) or not all(isinstance(one, REAL) for one in world):
         raise AnswerError(f"Each world must be a list of weights, got {shown(world)}.", "As in ([58, 71], [58]).")
     return [float(one) for one in world]
 
@@ -75,10 +74,11 @@ def _one_more(one: list[float], other: list[float]) -> bool:
 
 
 @part(2, "The sensitivity of a sum", 4)
-def part_2(sensitivity_of_sum: Any) -> Marks:
+def part_2(sensitivity_of_sum: Any, *, draw: Random) -> Marks:
     require_function(sensitivity_of_sum, "sensitivity_of_sum")
     wasteful = None
-    for bounds in BOUNDS:
+    tried = _bounds(draw)
+    for bounds in tried:
         answer = sensitivity_of_sum(*bounds)
         if not isinstance(answer, REAL) or not 0 < float(answer) < math.inf:
             message = f"sensitivity_of_sum{bounds} must be a positive number, got {shown(answer)}."
@@ -97,8 +97,13 @@ def part_2(sensitivity_of_sum: Any) -> Marks:
         return Marks(2, wasteful, hint)
     return Marks(
         4,
-        f"For {len(BOUNDS)} pairs of bounds all neighbours tried keep the claim, with no more noise than needed.",
+        f"For {len(tried)} pairs of bounds all neighbours tried keep the claim, with no more noise than needed.",
     )
+
+
+def _bounds(draw: Random) -> list[tuple[int, int]]:
+    lows = [draw.randint(-50, 40) for _ in range(HIDDEN)]
+    return [*BOUNDS, *((low, low + draw.randint(5, 50)) for low in lows)]
 
 
 def _mistaken(bounds: tuple[int, int]) -> str:
@@ -115,17 +120,17 @@ def _worst(bounds: tuple[int, int], added: list[float]) -> ExactEvidence:
 
 
 @part(3, "A clip for missing weights", 3)
-def part_3(clip: Any) -> Marks:
+def part_3(clip: Any, *, draw: Random) -> Marks:
     require_function(clip, "clip")
-    for bounds in BOUNDS:
-        _require_clipped(clip, bounds)
+    for bounds in _bounds(draw):
+        _require_clipped(clip, bounds, draw)
     return Marks(3, "Every float is clipped, NaN and the infinite ones too, and what lies between the bounds stays.")
 
 
-def _require_clipped(clip: Callable[..., Any], bounds: tuple[int, int]) -> None:
+def _require_clipped(clip: Callable[..., Any], bounds: tuple[int, int], draw: Random) -> None:
     """Raise AnswerError where a clip moves what lies within the bounds, or lets the sum move further than that does."""
     low, high = map(float, bounds)
-    weights = _weights_about(low, high)
+    weights = _weights_about(low, high, draw)
     inside = [weight for weight in weights if low <= weight <= high]
     for weight in inside:
         if _sum_with(clip, weight, bounds) != Fraction(weight):
@@ -137,10 +142,9 @@ def _require_clipped(clip: Callable[..., Any], bounds: tuple[int, int]) -> None:
             raise AnswerError(message, "What comes out must lie within the bounds, or be 0, for every float.")
 
 
-def _weights_about(low: float, high: float) -> list[float]:
+def _weights_about(low: float, high: float, draw: Random) -> list[float]:
     """Return finite weights: the bounds and their neighbours, zeros, weights with digits, and some at random."""
     near = [math.nextafter(bound, side) for bound in (low, high) for side in (INFINITE, -INFINITE)]
-    draw = random.Random(1)
     at_random = [draw.uniform(2 * low - high, 2 * high - low) for _ in range(RANDOM)]
     few = [0.0, -0.0, 5e-324, 0.1, low + 0.1, (low + high) / 2]
     return [low, high, *near, *few, *at_random, low - 7, high + 7, -1e300, 1e300]
@@ -151,14 +155,13 @@ def _sum_with(clip: Callable[..., Any], weight: float, bounds: tuple[int, int]) 
     try:
         with patch.object(queries, "clip", clip):
             total: Fraction = queries.total_weight([weight], EPSILON, lambda value, scale: value, bounds)
-    except (NameError, AttributeError):
-        raise
-    except Exception as error:
+    except (RaisedError, ArithmeticError, TypeError, ValueError) as error:
         number = (
             "NaN is neither less nor more than any number. And an"
             if math.isnan(weight)
             else "It must return a number. An"
         )
+        reason = str(error) if isinstance(error, RaisedError) else f"{type(error).__name__}: {error}"
         hint = f"{number} exception tells that the patient is there."
-        raise AnswerError(f"For the weight {weight!r} the query raises {type(error).__name__}: {error}", hint) from None
+        raise AnswerError(f"For the weight {weight!r} the query raises {reason}", hint) from None
     return total

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from grader.marks import Marks, part
 from subnormal import Claim, Verdict
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import ExactEvidence
+from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.laplace import naive as laplace_naive
 
@@ -23,7 +25,9 @@ OTHER_BITS = (13, 18)
 EPSILONS = (1.0, 0.01)
 SHARE = 0.9  # of the total variation, which no event exceeds
 RARE = 0.01
+NEVER = "It must never happen from 1. The floats near 0 lie closer together than 1 + noise can land."
 FINE = 0.25  # the probability that part 3 asks for
+MORE_BITS, RUNS = 30, 10_000  # outputs that no list has, from each value
 
 
 def law(value: float, epsilon: float, bits: int = BITS) -> Law[float]:
@@ -32,14 +36,22 @@ def law(value: float, epsilon: float, bits: int = BITS) -> Law[float]:
 
 
 def evidence(event: OwnEvent, epsilon: float, bits: int = BITS) -> ExactEvidence:
-    """Return what the exact laws say of an event: value 1 with Alice, 0 without."""
-    return exact.compare(law(1.0, epsilon, bits), law(0.0, epsilon, bits), Claim(epsilon), event)
+    """Return what the exact laws say of an event: value 1 with Alice, 0 without.
+
+    The event is asked once, of all outputs of both values, sorted: it does not see from which value they come.
+    """
+    law_in, law_out = law(1.0, epsilon, bits), law(0.0, epsilon, bits)
+    outputs = np.unique(np.concatenate([np.asarray(law_in.atoms), np.asarray(law_out.atoms)]))
+    chosen = outputs[event(outputs)]
+    known = OwnEvent(lambda atoms: np.isin(atoms, chosen), event.name)
+    return exact.compare(law_in, law_out, Claim(epsilon), known)
 
 
 @part(1, "All outputs", 3)
-def part_1(outputs_from: Any) -> Marks:
+def part_1(outputs_from: Any, *, draw: Random) -> Marks:
     require_function(outputs_from, "outputs_from")
-    for value, epsilon in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.01)):
+    hidden = float(draw.randint(2, 99)), draw.randint(1, 99) / 50
+    for value, epsilon in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.01), hidden):
         found = np.asarray(outputs_from(value, epsilon))
         marks = _compared(found, law(value, epsilon), f"outputs_from({value:g}, {epsilon:g})")
         if marks is not None:
@@ -99,21 +111,31 @@ def _judged(found: ExactEvidence, epsilon: float) -> tuple[int, str]:
 
 
 @part(3, "An event without a list", 3)
-def part_3(fine: Any) -> Marks:
+def part_3(fine: Any, *, draw: Random) -> Marks:
     require_function(fine, "fine")
     messages, points = [], 3
     hint = ""
+    if all(_sampled(fine, value, draw) for value in (0.0, 1.0)):
+        message = f"With {MORE_BITS} bits it happens from both values."
+        return Marks(0, message, f"{NEVER} No list has all outputs of every number of bits.")
     for bits in OTHER_BITS:
         found = evidence(OwnEvent(fine, "fine"), 1.0, bits)
         (in_low, _), (out_low, _) = found.event_in or (0.0, 0.0), found.event_out or (0.0, 0.0)
         messages.append(f"with {bits} bits: P = {in_low:.4g} from 1, {out_low:.4g} from 0")
         if in_low > 0 and out_low > 0:
             points = 0
-            hint = hint or "It must never happen from 1. The floats near 0 lie closer together than 1 + noise can land."
+            hint = hint or NEVER
         elif max(in_low, out_low) < FINE:
             points = min(points, 1 if max(in_low, out_low) > 0 else 0)
             hint = hint or "Take all outputs between -1/2 and 1/2: of which number are those from 1 multiples?"
     return Marks(points, _sentence(messages), hint)
+
+
+def _sampled(fine: Callable[..., Any], value: float, draw: Random) -> bool:
+    """Return whether an event happens among outputs of runs with MORE_BITS bits."""
+    bits = seeded_bits(draw.getrandbits(64))
+    outputs = laplace_naive.sample(value, 1.0, bits, RUNS, float_type=np.float32, uniform_bits=MORE_BITS)
+    return bool(OwnEvent(fine, "fine")(outputs).any())
 
 
 def _sentence(parts: list[str]) -> str:

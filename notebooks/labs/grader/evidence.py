@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from numbers import Real
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.marks import AnswerError
+from grader.answers import AnswerError, shown
 from subnormal import Verdict
 from subnormal.audit.model import ExactEvidence
 
-REAL = (Real, Decimal)  # types of a number in an answer; numpy's are Real
+REAL = (int, float, Fraction)  # types of a number in an answer
 
 
 def as_pair(worlds: Any, name: str) -> tuple[Any, Any]:
     """Return both worlds of an answer. Raises AnswerError where it is no pair."""
-    if not isinstance(worlds, tuple | list | np.ndarray) or len(worlds) != 2:
+    if not isinstance(worlds, list | np.ndarray) or len(worlds) != 2:
         raise AnswerError(f"`{name}` must be a pair (in, out), got {shown(worlds)}.", "As in ([0, 1], [1, 1]).")
     return worlds[0], worlds[1]
 
@@ -53,12 +52,6 @@ def require_neighbours(data_in: NDArray[np.int64], data_out: NDArray[np.int64], 
         raise AnswerError(message, "One person changes each number by at most 1, up or down. Each of them may move.")
 
 
-def shown(value: Any) -> str:
-    """Return a short form of a value."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
 def finding(evidence: ExactEvidence) -> str:
     """Return what exact evidence says of a pair of worlds, in a sentence."""
     loss = "infinite" if math.isinf(evidence.epsilon) else f"{evidence.epsilon:.4g}"
@@ -77,7 +70,7 @@ class OwnEvent:
         self.function, self.name = function, name
 
     def __call__(self, outcomes: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
-        array = np.array(outcomes)  # a copy, which the function may change
+        array = np.array(outcomes)
         answer = np.asarray(self.function(array))
         if answer.dtype != np.bool_ or answer.shape != array.shape:
             message = f"`{self.name}` must return an array of {len(array)} bools, one for each output"

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.evidence import as_integers, as_pair, finding, is_violated, require_neighbours, shown
-from grader.marks import AnswerError, Marks, part
+from grader.answers import AnswerError, shown
+from grader.evidence import as_integers, as_pair, finding, is_violated, require_neighbours
+from grader.marks import Marks, part
 from subnormal import Claim, member
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import ExactEvidence

@@ -1,4 +1,4 @@
-"""A part of a lab: its points, and the function that grades an answer.
+"""A part of a lab: its points, and the function that grades an answer, which it gets as data.
 
 A part never raises because of an answer: what raises, does not end or has the wrong type gets 0 points and a message.
 """
@@ -10,9 +10,13 @@ import inspect
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from random import Random
 from typing import Any, TypeVar
+
+from grader.answers import AnswerError, RaisedError
+from grader.functions import as_data
 
 LABS = {
     "lab1_worlds": "grader.worlds",
@@ -35,40 +39,47 @@ class Marks:
     hint: str = ""
 
 
-class AnswerError(Exception):
-    """An answer that cannot be graded: its message, and a hint."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-
-
 class TooLongError(Exception):
     """A call did not end within its time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question. answers: the names that the student defines, in the order of the function's arguments."""
+    """One question. answers: the names that the student defines, in the order of the function's arguments.
+
+    A function with the argument `draw` chooses some of its inputs at random.
+    """
 
     number: int
     title: str
     points: int
     function: Callable[..., Marks]
     answers: tuple[str, ...]
+    draws: bool
 
-    def grade(self, *answers: Any, seconds: float = SECONDS) -> Marks:
-        """Return the marks of an answer, 0 points where its code raises, exits, or does not end in time."""
+    def grade(self, *answers: Any, seconds: float = SECONDS, seed: str = "") -> Marks:
+        """Return the marks of an answer, 0 points where its code raises, exits, or does not end in time.
+
+        seed: of the inputs at random.
+        """
+        chosen = {"draw": Random(f"{seed} {self.title}")} if self.draws else {}
+
+        def graded() -> Marks:
+            return self.function(*map(as_data, answers, self.answers), **chosen)
+
         try:
-            return limited(lambda: self.function(*answers), seconds)
+            marks = limited(graded, seconds)
+            return replace(marks, points=min(max(marks.points, 0), self.points))
         except AnswerError as error:
             return Marks(0, str(error), error.hint)
         except TooLongError:
             message = f"Your code did not end within {seconds:g} seconds."
             return Marks(0, message, "Look for a loop without an end, and for work that grows with 2^bits.")
-        except (Exception, SystemExit) as error:
-            message = f"Your code raised {type(error).__name__}: {error}"
-            return Marks(0, message, "Call your function by hand on one small input, and read the traceback.")
+        except RaisedError as error:
+            hint = "Call your function by hand on one small input, and read the traceback."
+            return Marks(0, f"Your code raised {error}", hint)
+        except Exception as error:
+            return Marks(0, f"Your answer has not the right form: {type(error).__name__}: {error}", "Look at its type.")
 
     def __call__(self, *answers: Any) -> int:
         """Print the marks of an answer, and return the points, which nbgrader reads from the cell's output."""
@@ -83,7 +94,9 @@ def part(number: int, title: str, points: int) -> Callable[[Callable[..., Marks]
     """Return a decorator that makes a part of a grading function; its parameters are the names of the answers."""
 
     def made(function: Callable[..., Marks]) -> Part:
-        return Part(number, title, points, function, tuple(inspect.signature(function).parameters))
+        *answers, last = inspect.signature(function).parameters
+        draws = last == "draw"
+        return Part(number, title, points, function, tuple(answers if draws else [*answers, last]), draws)
 
     return made
 

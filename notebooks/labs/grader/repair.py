@@ -2,76 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from random import Random
 from typing import Any
 
-import numpy as np
-
-from grader.evidence import finding, require_function, shown
-from grader.marks import AnswerError, Marks, part
+from grader.evidence import finding, require_function
+from grader.functions import DEPTH, walked
+from grader.marks import Marks, part
 from subnormal import Claim, Verdict
-from subnormal.audit.evidence import exact, exhaustive
+from subnormal.audit.evidence import exact
 from subnormal.audit.model import ExactEvidence
-from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Refused
+
+__all__ = ["walked"]  # the notebook calls it
 
 EPSILON = 0.7  # above ln 2 = 0.693
-DEPTH = 56  # bits of the strings that are tried
-REPEATED = 64  # runs with the same bits, which must be alike
-STRINGS = 1 << 16  # that a sampler may ask for; those of two series of coins are 1,540
 LOWER, UPPER = 0, 4
-VALUES = tuple(halves / 2 for halves in range(-4, 13))  # from -2 to 6; neighbours are at most 1 apart
+LEAST, LARGEST = -2, 6  # of the values; neighbours are at most 1 apart
+HALVES = tuple(halves / 2 for halves in range(2 * LEAST, 2 * LARGEST + 1))
+HIDDEN = 2  # pairs of values off the halves
 NEAR_ENOUGH = Fraction(6, 10)
-
-
-class _TooManyStringsError(BaseException):
-    """Ends a walk. No Exception, which would be an outcome."""
-
-
-def walked(sampler: Callable[[BitSource], Any], name: str) -> Law[int]:
-    """Return the exact law of a sampler of integers over all strings of DEPTH bits. Raises AnswerError."""
-    if len({_outcome(sampler) for _ in range(REPEATED)}) > 1:
-        hint = "All randomness must come from the argument: bits.take(1) is one fair coin."
-        raise AnswerError(f"`{name}` has randomness of its own.", hint)
-    asked = 0
-
-    def counted(bits: BitSource) -> Any:
-        nonlocal asked
-        asked += 1
-        if asked > STRINGS:
-            raise _TooManyStringsError
-        return sampler(bits)
-
-    try:
-        law = exhaustive.law(counted, DEPTH)
-    except _TooManyStringsError:
-        hint = "One coin for each step is enough: bits.take(1). Strings multiply when each step takes several bits."
-        raise AnswerError(f"`{name}` asks for more than {STRINGS:,} different strings of bits.", hint) from None
-    except ValueError as error:
-        if "not a function of its bits" in str(error):
-            hint = "All randomness must come from the argument, and nothing may be remembered from call to call."
-            raise AnswerError(f"`{name}` does not depend on its bits alone.", hint) from None
-        hint = "Take few bits at a time, as bits.take(1), and only as many as you need."
-        raise AnswerError(f"`{name}` takes more than {DEPTH} bits in every run.", hint) from None
-    for atom in law.atoms:
-        if isinstance(atom, Refused):
-            raise AnswerError(
-                f"`{name}` raised {atom.error}", "An exception is an outcome too, and the attacker sees it."
-            )
-        if not isinstance(atom, int | np.integer) or isinstance(atom, bool):
-            raise AnswerError(f"`{name}` must return an integer, got {shown(atom)}.", "Integers never round.")
-    return law
-
-
-def _outcome(sampler: Callable[[BitSource], Any]) -> str:
-    """Return the outcome of a run, always with the same bits."""
-    try:
-        return repr(sampler(seeded_bits(1)))
-    except Exception as error:  # an outcome too
-        return repr(error)
 
 
 def _impossible(one: Law[int], other: Law[int]) -> int | None:
@@ -85,7 +36,8 @@ def _impossible(one: Law[int], other: Law[int]) -> int | None:
 @part(1, "Integer noise from coins", 3)
 def part_1(noise: Any) -> Marks:
     require_function(noise, "noise")
-    law, moved = walked(noise, "noise"), walked(lambda bits: noise(bits) + 1, "noise")
+    law = noise.law()
+    moved = replace(law, atoms=[atom + 1 for atom in law.atoms])
     found = exact.compare(law, moved, Claim(EPSILON))
     if found.verdict is Verdict.HOLDS:
         return Marks(3, f"Noise and noise + 1 are private: the loss is {found.epsilon:.4g}, and {EPSILON} is allowed.")
@@ -106,15 +58,15 @@ def part_1(noise: Any) -> Marks:
 
 
 @part(2, "A release of real values", 4)
-def part_2(release: Any) -> Marks:
+def part_2(release: Any, *, draw: Random) -> Marks:
     require_function(release, "release")
-    laws = _laws_of(release)
+    laws = {value: release.law(value) for value in _values(draw)}
     worst, pair = _worst(laws)
     supports = {tuple(law.atoms) for law in laws.values()}
     if len(supports) == 1 and len(supports.pop()) == 1:
         return Marks(0, "Every value leads to the same outcome.", "It is private, and useless: add noise to the value.")
     if worst.verdict is Verdict.HOLDS:
-        return Marks(4, f"All neighbours from {VALUES[0]:g} to {VALUES[-1]:g} keep ε = {EPSILON}.")
+        return Marks(4, f"All neighbours from {LEAST} to {LARGEST} that were tried keep ε = {EPSILON}.")
     message = f"The values {pair[0]:g} and {pair[1]:g} are neighbours. {finding(worst)}"
     lost = _impossible(laws[pair[0]], laws[pair[1]])
     lost = _impossible(laws[pair[1]], laws[pair[0]]) if lost is None else lost
@@ -127,14 +79,16 @@ def part_2(release: Any) -> Marks:
     return Marks(0, message, hint)
 
 
-def _laws_of(release: Callable[..., Any]) -> dict[float, Law[int]]:
-    return {value: walked(partial(release, value), "release") for value in VALUES}
+def _values(draw: Random) -> list[float]:
+    """Return the halves, and neighbours off the halves."""
+    hidden = [draw.uniform(LEAST, LARGEST - 1) for _ in range(HIDDEN)]
+    return sorted({*HALVES, *hidden, *(value + draw.uniform(0.5, 1) for value in hidden)})
 
 
 def _worst(laws: dict[float, Law[int]]) -> tuple[ExactEvidence, tuple[float, float]]:
     """Return the neighbours with the worst verdict and the largest loss."""
     order = [Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.VIOLATED]
-    pairs = [(one, other) for one in VALUES for other in VALUES if 0 < other - one <= 1]
+    pairs = [(one, other) for one in laws for other in laws if 0 < other - one <= 1]
     found = [(exact.compare(laws[one], laws[other], Claim(EPSILON)), (one, other)) for one, other in pairs]
     return max(found, key=lambda pair: (order.index(pair[0].verdict), pair[0].epsilon))
 
@@ -144,8 +98,8 @@ def part_3(release: Any) -> Marks:
     require_function(release, "release")
     outside: int | None = None
     for value in range(LOWER, UPPER + 1):
-        law = walked(partial(release, float(value)), "release")
-        least = {int(atom): law.probability(atom)[0] for atom in law.atoms}  # type: ignore[arg-type]  # walked
+        law = release.law(float(value))
+        least = {int(atom): law.probability(atom)[0] for atom in law.atoms}
         near = sum((low for atom, low in least.items() if abs(atom - value) <= 1), Fraction(0))
         if near < NEAR_ENOUGH:
             message = f"For the value {value} the outcome is at most 1 off with probability {float(near):.3g}."

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.evidence import REAL, as_integers, finding, is_violated, require_function, require_neighbours, shown
-from grader.marks import AnswerError, Marks, part
+from grader.answers import AnswerError, shown
+from grader.evidence import REAL, as_integers, finding, is_violated, require_function, require_neighbours
+from grader.marks import Marks, part
 from subnormal import Claim
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_positive
@@ -30,6 +32,7 @@ EXAMPLES = (
     ([3, 3, 3, 3], [4, 4, 4, 4]),
     ([5, 0, 0, 9], [4, 1, 0, 10]),
 )
+HIDDEN = 3  # pairs of worlds at random, beside the examples
 
 
 def evidence(data_in: Any, data_out: Any, *, variant: Variant = "plain", event: Any = None) -> ExactEvidence:
@@ -67,7 +70,7 @@ def part_1(data_in: Any, data_out: Any) -> Marks:
 
 @part(2, "An event that tells your worlds apart", 2)
 def part_2(data_in: Any, data_out: Any, event: Any) -> Marks:
-    if not isinstance(event, set | frozenset) or not all(isinstance(one, int | np.integer) for one in event):
+    if not isinstance(event, frozenset) or not all(isinstance(one, int) for one in event):
         message = f"`event` must be a set of indices of outcomes, got {shown(event)}."
         raise AnswerError(message, "{0, 3} is the event that outcome 0 or outcome 3 was chosen.")
     found = evidence(data_in, data_out, event=OneOf(tuple(map(int, event))))
@@ -100,9 +103,10 @@ def part_3(shifted_in: Any, shifted_out: Any) -> Marks:
 
 
 @part(4, "The loss in real numbers", 2)
-def part_4(real_loss: Any) -> Marks:
+def part_4(real_loss: Any, *, draw: Random) -> Marks:
     require_function(real_loss, "real_loss")
-    for world_in, world_out in EXAMPLES:
+    examples = [*EXAMPLES, *(_neighbours(draw) for _ in range(HIDDEN))]
+    for world_in, world_out in examples:
         for one, other in ((world_in, world_out), (world_out, world_in)):
             law_in, law_out = (exponential_exact.law(world, EPSILON) for world in (one, other))
             loss = exact.compare(law_in, law_out, Claim(EPSILON)).epsilon
@@ -114,7 +118,12 @@ def part_4(real_loss: Any) -> Marks:
                     f"For {one} and {other} your loss is {float(answer):.6g}; that of the exact law is {loss:.6g}."
                 )
                 return Marks(0, message, _misread(real_loss))
-    return Marks(2, f"It agrees with the exact laws of {2 * len(EXAMPLES)} pairs of worlds.")
+    return Marks(2, f"It agrees with the exact laws of {2 * len(examples)} pairs of worlds.")
+
+
+def _neighbours(draw: Random) -> tuple[list[int], list[int]]:
+    world = [draw.randint(1, 9) for _ in range(draw.randint(2, 5))]
+    return world, [utility + draw.choice([-1, 0, 1]) for utility in world]
 
 
 def _misread(real_loss: Callable[..., Any]) -> str:

@@ -98,7 +98,7 @@ lab.part_2(event)
 #
 # An attacker may not know how many bits the generator has. Write `fine(outputs)` for $\varepsilon = 1$: an event that
 # *never* happens from one of the two values, and has a probability of at least 0.25 from the other, for *every*
-# number of bits. It is tried with 13 and with 18.
+# number of bits. It is tried with 13 and with 18, and on outputs of runs with 30.
 #
 # The floats between 1/2 and 1 are the multiples of $2^{-24}$. Those between 1/4 and 1/2 are the multiples of
 # $2^{-25}$, and so on: they get finer towards 0. An output $y$ between $-1/2$ and $1/2$ that comes from the value 1

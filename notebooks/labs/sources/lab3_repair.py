@@ -82,7 +82,7 @@ lab.part_1(noise)
 #
 # Write `release(value, bits)`. The value is a float, and one person changes it by at most 1. The function
 # returns an integer from 0 to 4, and keeps $\varepsilon = 0.7$ for *all* neighbours. It is tried on the halves from -2
-# to 6.
+# to 6, and on a few other values, which differ by student.
 #
 # The noise of part 1 is good for integers that are 1 apart. Values are no integers, and some lie outside 0 to 4.
 

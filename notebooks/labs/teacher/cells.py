@@ -1,4 +1,4 @@
-"""Runs the cells of a notebook one after the other, and grades what they have defined."""
+"""Runs the cells of a notebook one after the other, and gives the names that they have defined."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.marks import SECONDS, Marks, Part, TooLongError, limited
-from teacher.copies import part_of
+from grader.answers import AnswerError
+from grader.marks import SECONDS, TooLongError, limited
 
+PART = re.compile(r"^lab\.part_(\d+)\(")
 COMMAND = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)  # for IPython, not for Python
+
+
+def part_of(code: str) -> int | None:
+    """Return the number of the part whose marks a cell shows, None for another cell."""
+    found = PART.match(code)
+    return None if found is None else int(found[1])
 
 
 def code_of(notebook: Any) -> list[str]:
@@ -44,12 +51,11 @@ class Session:
         except (Exception, SystemExit) as error:
             self.failures.append((code, f"the cell raised {type(error).__name__}: {error}"))
 
-    def marks(self, part: Part, seconds: float = SECONDS) -> Marks:
-        """Return the marks of a part, 0 points where a name that it needs is missing."""
-        for name in part.answers:
-            if name not in self.names:
-                return Marks(0, f"`{name}` is not defined: {next(self._reasons(name), 'no cell defines it')}.")
-        return part.grade(*(self.names[name] for name in part.answers), seconds=seconds)
+    def answer(self, name: str) -> Any:
+        """Return what a name stands for. Raises AnswerError, which says why it is missing."""
+        if name not in self.names:
+            raise AnswerError(f"`{name}` is not defined: {next(self._reasons(name), 'no cell defines it')}.")
+        return self.names[name]
 
     def _reasons(self, name: str) -> Iterator[str]:
         defines = re.compile(rf"^\s*(def\s+)?{name}\b", re.MULTILINE)

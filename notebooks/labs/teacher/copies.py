@@ -13,11 +13,12 @@ from typing import Any
 
 import jupytext
 
+from teacher.cells import part_of
+
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BLANK = '# YOUR CODE HERE\nraise NotImplementedError("no answer yet")'
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 SOLUTION = re.compile(rf"^{BEGIN}\n(.*?)^{END}$", re.DOTALL | re.MULTILINE)
-PART = re.compile(r"^lab\.part_(\d+)\(")
 
 Notebook = dict[str, Any]
 
@@ -35,12 +36,6 @@ def teacher(source: Path) -> Notebook:
 def written(notebook: Notebook) -> str:
     """Return a notebook as the text of its file, the same each time."""
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def part_of(code: str) -> int | None:
-    """Return the number of the part whose marks a cell shows, None for another cell."""
-    found = PART.match(code)
-    return None if found is None else int(found[1])
 
 
 def solutions(source: Path) -> dict[int, str]:

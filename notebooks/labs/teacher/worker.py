@@ -1,47 +1,52 @@
-"""Grades one notebook in a process of its own: `python -m teacher.worker NOTEBOOK LAB RESULTS SECONDS SKIPPED`.
+"""Runs the code of one student, and answers with data: `python -m teacher.worker FOLDER SECONDS`.
 
-Each line of RESULTS is a step that begins, or the marks of a part. SKIPPED names the steps that ended an earlier
-process, with the reason, as JSON.
+Each line of the input is a request, as JSON, and each line of the output its reply. The requests are those of
+`submissions.Student`. FOLDER: of the notebook. SECONDS: the limit of a cell.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
-from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
-from grader.marks import Marks, parts_of
-from teacher.cells import Session, code_of
+from grader.answers import Json, reply
+from grader.functions import answered
+from teacher.cells import Session
+
+FUNCTION = {"function": True}
 
 
 def main() -> None:
-    """Grade the notebook that the command line names."""
+    """Answer requests until the input ends."""
+    requests, replies = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)  # what the student prints
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits that interrupts are ignored
-    notebook, lab, results, seconds, skipped = sys.argv[1:]
-    sys.path.append(str(Path(notebook).parent))  # files that were handed in with it
-    limit, reasons = float(seconds), json.loads(skipped)
-    parts = parts_of(lab)
+    folder, seconds = sys.argv[1:]
+    os.chdir(folder)
+    sys.path.append(folder)  # files that were handed in with the notebook
     session = Session()
-    with Path(results).open("a", encoding="utf-8") as stream:
+    for line in requests:
+        print(json.dumps(_reply(session, json.loads(line), float(seconds))), file=replies, flush=True)
 
-        def say(**line: object) -> None:
-            stream.write(json.dumps(line) + "\n")
-            stream.flush()
 
-        for place, code in enumerate(code_of(json.loads(Path(notebook).read_text("utf-8")))):
-            step = f"cell {place}"
-            if step in reasons:
-                session.failures.append((code, f"the cell {reasons[step]}"))
-                continue
-            say(step=step)
-            session.run(code, limit)
-        for part in parts:
-            step = f"part {part.number}"
-            say(step=step)
-            marks = Marks(0, f"Your code {reasons[step]}.") if step in reasons else session.marks(part, limit)
-            say(part=part.number, marks=asdict(marks))
+def _reply(session: Session, request: dict[str, Any], seconds: float) -> Json:
+    match request:
+        case {"cell": code, "failed": reason}:
+            session.failures.append((code, reason))
+            return {"value": None}
+        case {"cell": code}:
+            return reply(lambda: session.run(code, seconds))
+        case {"name": name, "action": action, "arguments": arguments}:
+            return answered(session.answer(name), name, action, arguments)
+        case {"name": name}:
+            found = reply(lambda: session.answer(name))
+            return FUNCTION if callable(session.names.get(name)) else found
+    raise ValueError(f"no such request: {request!r}")
 
 
 if __name__ == "__main__":

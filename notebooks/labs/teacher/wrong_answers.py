@@ -15,8 +15,8 @@ from pathlib import Path
 import jupytext
 
 from grader.marks import LABS, Marks, Part, parts_of
-from teacher.cells import Session
-from teacher.copies import BEGIN, part_of, solutions
+from teacher.cells import Session, part_of
+from teacher.copies import BEGIN, solutions
 from teacher.submissions import FOLDER
 
 
@@ -41,7 +41,7 @@ class WrongAnswer:
         with redirect_stdout(StringIO()):
             for code in (*shared, *(solved[number] for number in self.after), self.code):
                 session.run(code)
-            return session.marks(self.part)
+            return self.part.grade(*map(session.answer, self.part.answers))
 
     def is_caught_by(self, marks: Marks) -> bool:
         """Return whether these marks are the expected ones, not all the points, with the expected hint."""
