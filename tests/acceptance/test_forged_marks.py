@@ -145,8 +145,8 @@ def test_a_forgery_gets_no_points_or_is_flagged(forgery: Forgery, tmp_path: Path
 
 def test_a_changed_file_of_the_grader_is_a_copy(tmp_path: Path) -> None:
     """Which no other student's process reads."""
-    print_file = "import grader.marks\ndata_in = grader.marks.__file__"
-    marks = graded(handed_in(tmp_path, "eve", "lab1_worlds", print_file)).marks[0][1]
+    cell = "import grader.marks\ndata_in = data_out = grader.marks.__file__"
+    marks = graded(handed_in(tmp_path, "eve", "lab1_worlds", cell)).marks[0][1]
     assert "grader/marks.py" in marks.message
     assert str(FOLDER) not in marks.message
 
@@ -290,8 +290,10 @@ def test_a_reply_of_another_form_is_refused_and_gets_no_points(line: str) -> Non
     [[], [[], []], [[0, 1], [1 << DEPTH]], [[0, 0], [1, 1]], [[0], [(1 << DEPTH) + 1]], [[0.5], [1]], [[0, 1], [1, 0]]],
 )
 def test_a_law_of_another_form_gets_no_points(law: Any) -> None:
-    part = parts_of("lab3_repair")[0]
-    assert part.grade(Function(lambda action, arguments: {"value": law})).points == 0
+    noise = Function(lambda action, arguments: {"value": law})
+    with pytest.raises(ValueError, match=r"^no law has the form|^a law has more than"):
+        noise.law()
+    assert parts_of("lab3_repair")[0].grade(noise).points == 0
 
 
 @pytest.mark.parametrize(("points", "given"), [(-1, 0), (1, 1), (50, 2)])
