@@ -18,7 +18,8 @@ SURE = {
     "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
     "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
     "law": "From runs, by events that the law alone has fixed before them.",
-    "walk": "From all strings of the sampler's random bits, without any probability of error.",
+    "walk": "From all strings of the sampler's random bits, each of them asked several times. There is no probability "
+    "of error where the sampler is a function of its bits, as it was each time.",
 }
 NOT_PRIVATE = (
     "No verdict says that a function is private: only the pairs that were tried say anything, and only of themselves."

@@ -107,7 +107,8 @@ class LawEvidence:
 
 @dataclass(frozen=True, slots=True)
 class WalkEvidence:
-    """From all strings of random bits of a sampler, against the law that it declares: no matter of chance.
+    """From all strings of random bits of a sampler, against the law that it declares: no matter of chance, where the
+    sampler is a function of its bits, as it was whenever a string was asked again.
 
     verdict: VIOLATED; HOLDS: every input that was tried has the declared law, up to a mass of 1e-12; UNRESOLVED: too
     many strings. data: the input that says so, as a Python expression. inputs: that were tried. bits: the length of the

@@ -16,24 +16,28 @@ from subnormal.mechanisms.core.outcome_identity import identity
 
 T = TypeVar("T", bound=Hashable)
 
+DIFFER = "the sampler is not a function of its bits: two runs on the same ones differ"
+
 
 class UndecidedError(ValueError):
     """So many bits decide no outcome."""
 
 
-def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64) -> Law[T]:
+def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64, *, again: int = 0) -> Law[T]:
     """Return the law of the sampler's outcome over all strings of `depth` random bits.
 
     The sampler returns a hashable value. It is called once for every string that decides a draw. Strings that `depth`
     bits do not decide may lead to any outcome: their mass is the law's `rest`, and part of the upper bound of every
     atom. word_bits: the size of the sampler's words; smaller words make the walk shorter. An exception is an outcome,
-    `Refused`, except for NameError and AttributeError, which are mistakes in the code. Raises ValueError if two calls
-    with the same bits differ, because the sampler then has its own randomness.
+    `Refused`, except for NameError and AttributeError, which are mistakes in the code. again: further calls for these
+    strings, at least; where it is positive, every string is asked again, in the opposite order each time. Raises
+    ValueError if two calls with the same bits differ, because the sampler then has its own randomness, or a memory.
+    Without `again`, only the first string is asked twice.
 
     >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
     (Fraction(1, 2), Fraction(1, 2))
     """
-    atoms, masses, cut_off = _string_counts(_walk(sampler, depth, word_bits), depth)
+    atoms, masses, cut_off = _string_counts(_walk(sampler, depth, word_bits, again), depth)
     high = [mass + cut_off for mass in masses] if cut_off else masses
     return Law(atoms, range(1, len(atoms) + 1), masses, high, 1 << depth, Fraction(cut_off, 1 << depth))
 
@@ -67,25 +71,31 @@ def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: in
     return Law(atoms, range(1, len(atoms) + 1), masses, masses, 1 << depth, Fraction(longer, 1 << depth))
 
 
-def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int) -> Iterator[tuple[Any, int]]:
+def _walk(sampler: Callable[[BitSource], Any], depth: int, word_bits: int, again: int = 0) -> Iterator[tuple[Any, int]]:
     """Yield (outcome, bits consumed) for every leaf of the sampler's decision tree, in the order of the strings.
 
     Each call gets the successor of the last leaf's string, padded with zeros. The bits that it reads are the next leaf.
     """
     if depth < 0:
         raise ValueError(f"depth must not be negative, got {depth}")
-    prefix = ""
+    prefix, asked = "", list[tuple[str, _Call]]()
     while True:
         string = prefix.ljust(depth, "0")
         call = _call(sampler, string, word_bits)
         if not prefix and not _alike(call, _call(sampler, string, word_bits)):
-            raise ValueError("the sampler is not a function of its bits: two runs on the same ones differ")
+            raise ValueError(DIFFER)
+        if again:
+            asked.append((string, call))
         if not call.exhausted:
             yield call.outcome, call.consumed
         leaf = string[: call.consumed]  # if the bits ran out, `depth` bits decide no string with this prefix
         if len(leaf) < len(prefix):
             raise ValueError(f"the sampler is not a function of its bits: it read {prefix!r} once and {leaf!r} later")
         if "0" not in leaf:
+            for _ in range(-(-again // max(1, len(asked)))):
+                asked.reverse()
+                if not all(_alike(before, _call(sampler, one, word_bits)) for one, before in asked):
+                    raise ValueError(DIFFER)
             return
         prefix = leaf[: leaf.rindex("0")] + "1"
 

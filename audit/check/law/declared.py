@@ -41,6 +41,10 @@ QUANTILES = 15  # events of all numbers up to one, where all outcomes are number
 BATCH = 1 << 14  # runs of one look, at the most
 DIGITS = 1e-9  # relative error of the floats of a mapping
 LARGEST = 1 << 20  # atoms of a law
+CONFIRMING = 1 << 12  # runs of each input where all strings of bits have the law: a function may draw beside its bits
+BESIDE = (
+    "all strings of bits have the declared law, and runs do not: the sampler is random beside its bits, or remembers"
+)
 
 Laws = Callable[[Any], "Law[Any] | Mapping[Any, float | Fraction]"]
 
@@ -81,7 +85,7 @@ def conform(
     seed: int,
     told: Callable[[str], None],
 ) -> Result:
-    """Judge a few inputs: by all strings of bits where the function takes them, else by runs.
+    """Judge a few inputs: by all strings of bits where the function takes them, which runs confirm, else by runs.
 
     law(data): a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the rest of the
     mass lies on other outcomes. Raises TypeError and ValueError where it is neither, or where an outcome equals one of
@@ -100,16 +104,22 @@ def conform(
     if sample is not None:
         told("all strings of bits")
         try:
-            walk = walked(sample, [(one.data, one.law) for one in judged], seconds / 2)
+            walk, why = walked(sample, given, [(one.data, one.law) for one in judged], seconds / 2)
         except ValueError as error:
-            notes.append(f"{error}; so runs judge")
+            why = str(error)
+        notes += [f"{why}; so runs judge"] if why else []
     evidence: dict[str, CheckEvidence] = {} if walk is None else {"walk": walk}
-    decided = walk is not None and walk.verdict is not Verdict.UNRESOLVED
-    if walk is not None and decided:
-        verdict = Verdict.VIOLATED if walk.verdict is Verdict.VIOLATED else Verdict.NOT_REFUTED
-    else:
-        verdict, law_evidence, more = _by_runs(function, judged, ends - time.monotonic(), runs, alpha, told)
-        evidence, notes = evidence | law_evidence, notes + more
+    proved = None if walk is None or walk.verdict is Verdict.UNRESOLVED else walk.verdict
+    verdict, decided = Verdict.VIOLATED, proved is not None
+    if proved is not Verdict.VIOLATED:
+        most = runs if proved is None else min(CONFIRMING, runs or CONFIRMING)
+        verdict, law_evidence, more = _by_runs(function, judged, ends - time.monotonic(), most, alpha, told)
+        if proved is None:
+            evidence, notes = evidence | law_evidence, notes + more
+        elif verdict is Verdict.VIOLATED:
+            evidence, notes, decided = law_evidence, [*notes, BESIDE], False
+        else:
+            verdict = Verdict.NOT_REFUTED
     return Result(
         verdict=verdict,
         function=function.name,

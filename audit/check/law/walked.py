@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from subnormal.audit.check.function import all_refused, copied
+from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.result import WalkEvidence
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence import exhaustive
@@ -24,7 +26,8 @@ from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.outcome_identity import identity
 
 DEPTHS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 96, 128, 192, 256)  # bits
-CALLS = 1 << 15  # of the sampler, for one input
+CALLS = 1 << 15  # of the sampler, for one input, until its strings are decided
+AGAIN = 64  # calls for the same strings at least, in the opposite order each time
 NAMED = 3  # outcomes of an event that its words name
 
 Sampler = Callable[[Any, BitSource], Hashable]
@@ -57,7 +60,7 @@ class _Walk:
 
 
 class _EndedError(BaseException):
-    """Too many calls, or no time left: no Exception, because those are outcomes."""
+    """Too many calls, or no time left, in words: no Exception, because those are outcomes."""
 
 
 class _UnfitError(BaseException):
@@ -90,34 +93,43 @@ def _fit(made: Callable[[Any], Any], data: Any) -> Any:
         raise _UnfitError(error) from None
 
 
-def walked(sample: Sampler, inputs: Sequence[tuple[Any, Law[Any]]], seconds: float) -> WalkEvidence | None:
-    """Return what all strings of bits say of these inputs and their laws; None where none of them can be decided.
+def walked(
+    sample: Sampler, function: Any, inputs: Sequence[tuple[Any, Law[Any]]], seconds: float
+) -> tuple[WalkEvidence | None, str]:
+    """Return what all strings of bits say of these inputs and their laws, and why they do not decide, or "".
 
-    The first input that has another law than the declared one decides. HOLDS needs all inputs.
-    Raises ValueError where a sampler is no function of its bits, and TypeError where an input cannot be copied or an
-    outcome cannot be compared.
+    None where no input can be decided. The first input that has another law than the declared one decides. HOLDS needs
+    all inputs. function: what `sample` calls. Raises ValueError where it is no function of its bits, and TypeError
+    where an input cannot be copied or an outcome cannot be compared.
     """
-    walks: list[_Walk] = []
+    walks, why = list[_Walk](), ""
     started = time.monotonic()
     for number, (data, declared) in enumerate(inputs, 1):
-        walk = _walk(sample, data, declared, started + seconds * number / len(inputs))
+        walk, ended = _walk(sample, function, data, declared, started + seconds * number / len(inputs))
+        why = why or ended
         if walk is not None:
             walks.append(walk)
             if walk.verdict is Verdict.VIOLATED:
-                return _evidence(walk, walk.verdict, number)
+                return _evidence(walk, walk.verdict, number), ""
     if not walks:
-        return None
+        return None, why
     least = max(walks, key=lambda walk: walk.undecided)
-    return _evidence(least, least.verdict if len(walks) == len(inputs) else Verdict.UNRESOLVED, len(walks))
+    return _evidence(least, least.verdict if len(walks) == len(inputs) else Verdict.UNRESOLVED, len(walks)), why
 
 
-def _walk(sample: Sampler, data: Any, declared: Law[Any], until: float) -> _Walk | None:
-    """Return the last walk: strings become longer until they decide all but WITHIN, refute the law, or are too many."""
-    calls, found = count(1), None
+def _walk(sample: Sampler, function: Any, data: Any, declared: Law[Any], until: float) -> tuple[_Walk | None, str]:
+    """Return the last walk, and why no longer one decides.
+
+    Strings become longer until they decide all but WITHIN, refute the law, or are too many. What decides is asked
+    again, while the known sources of randomness are watched.
+    """
+    calls, most, found, why = count(1), CALLS, None, ""
 
     def counted(bits: BitSource) -> Hashable:
-        if next(calls) > CALLS or time.monotonic() > until:
-            raise _EndedError
+        if time.monotonic() > until:
+            raise _EndedError("the time for them was over")
+        if next(calls) > most:
+            raise _EndedError(f"there are too many for {CALLS:,} calls")
         try:
             return sample(data, bits)
         except OutOfBitsError:
@@ -125,22 +137,39 @@ def _walk(sample: Sampler, data: Any, declared: Law[Any], until: float) -> _Walk
         except Exception as error:  # an outcome, in the words of runs
             return refused(error)
 
-    for depth in DEPTHS:
-        try:
-            law = exhaustive.law(counted, depth)
-        except exhaustive.UndecidedError:
-            continue
-        except _EndedError:
-            break
-        except _UnfitError as error:
-            raise TypeError(str(error)) from None
-        differs = difference(law, declared)
-        if differs is not None and all_refused(law.atoms):  # a mistake, which the first runs name
-            continue
-        found = _Walk(data, depth, law.rest, differs)
-        if found.verdict is not Verdict.UNRESOLVED:
-            break
-    return found
+    try:
+        for depth in DEPTHS:
+            try:
+                law = exhaustive.law(counted, depth)
+            except exhaustive.UndecidedError:
+                continue
+            differs = difference(law, declared)
+            if differs is not None and all_refused(law.atoms):  # a mistake, which the first runs name
+                continue
+            walk = _Walk(data, depth, law.rest, differs)
+            if walk.verdict is not Verdict.UNRESOLVED:
+                most = 3 * CALLS + AGAIN
+                _require_function_of_bits(function, partial(exhaustive.law, counted, depth, again=AGAIN), law)
+                return walk, ""
+            found = walk
+        why = f"those of {DEPTHS[-1]} bits do not decide"
+    except _EndedError as error:
+        why = str(error)
+    except _UnfitError as error:
+        raise TypeError(str(error)) from None
+    return found, f"all strings of bits at {shown(data)} do not judge: {why}"
+
+
+def _require_function_of_bits(function: Any, walk: Callable[[], Law[Any]], before: Law[Any]) -> None:
+    """Raise ValueError where one more walk finds another law, or the function draws from a known source meanwhile."""
+    laws: list[Law[Any]] = []
+    drawn, is_all = drawn_from(function, lambda: laws.append(walk()))
+    if drawn or not is_all:
+        source = str(drawn[0]) if drawn else "a generator"
+        raise ValueError(f"the sampler is not a function of its bits: it draws from {source}, too")
+    masses = ({key: bounds for key, (_, *bounds) in _by_outcome(one).items()} for one in (laws[0], before))
+    if next(masses) != next(masses):
+        raise ValueError(exhaustive.DIFFER)
 
 
 def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:

@@ -3,8 +3,12 @@
 The one test of runs accuses a sound sampler with probability 1e-6 at the most.
 """
 
+import itertools
 import json
+import os
 import random
+import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -25,6 +29,7 @@ from subnormal.mechanisms.exponential.family import ExponentialParameters, Limit
 from subnormal.mechanisms.families import member
 
 DATA = st.integers(-3, 3)
+GENERATORS = [np.random.default_rng(1)]  # without a name
 
 
 def evidence_of(result: Result) -> WalkEvidence:
@@ -49,10 +54,11 @@ def halves(data: int) -> dict[int, Fraction]:
     return {data + count: Fraction(1, 2 << count) for count in range(60)}
 
 
-def test_a_sampler_that_has_its_law_needs_no_runs() -> None:
+def test_a_sampler_that_has_its_law_is_confirmed_by_a_few_runs() -> None:
     result = check(geometric, DATA, law=halves)
     assert result.verdict is Verdict.NOT_REFUTED
-    assert (result.stage, result.runs, list(result.evidence)) == ("walk", 0, ["walk"])
+    assert (result.stage, result.runs, list(result.evidence)) == ("walk", 4 << 12, ["walk"])
+    assert result.notes == ()
     evidence = evidence_of(result)
     assert evidence.verdict is Verdict.HOLDS
     assert evidence.inputs == 4
@@ -97,7 +103,7 @@ def test_a_member_has_the_law_that_it_declares_and_not_its_twins() -> None:
             return law(data, parameters)
 
         result = check(sample, st.sampled_from([[0, 1, 5], [2, 2]]), law=declared, batch=True)
-        assert (result.verdict, result.stage, result.runs) == (verdict, "walk", 0)
+        assert (result.verdict, result.stage) == (verdict, "walk")
         assert evidence_of(result).bits == 12
 
 
@@ -161,6 +167,81 @@ def test_randomness_of_its_own_is_noted_and_runs_judge() -> None:
     result = check(own, st.just(0), law=lambda data: {0: Fraction(1, 1 << 30)}, runs=64)
     assert result.stage == "runs"
     assert "not a function of its bits" in result.notes[0]
+
+
+def leaks_by(chance: Callable[[], float]) -> Callable[[int, BitSource], int]:
+    return lambda data, bits: data if chance() < 0.001 else bits.take(1)
+
+
+def fair_by(draw: Callable[[], int]) -> Callable[[int, BitSource], int]:
+    return lambda data, bits: draw()
+
+
+def remembers(after: int) -> Callable[[int, BitSource], int]:
+    calls = itertools.count(1)
+    return lambda data, bits: bits.take(1) if next(calls) <= after else 7
+
+
+@pytest.mark.parametrize(
+    ("sampler", "note"),
+    [
+        (leaks_by(random.random), "it draws from random.random, too; so runs judge"),
+        (leaks_by(lambda: secrets.randbelow(1000) / 1000), "it draws from secrets.randbelow, too; so runs judge"),
+        (leaks_by(lambda: GENERATORS[0].random()), "it draws from a generator, too; so runs judge"),
+        (leaks_by(lambda: int.from_bytes(os.getrandom(2)) / 65_536), "random beside its bits"),  # nobody watches it
+        (remembers(21), "two runs on the same ones differ; so runs judge"),
+        (remembers(1_000), "random beside its bits, or remembers"),
+    ],
+)
+def test_a_sampler_that_leaks_beside_its_bits_has_no_proof(sampler: Any, note: str) -> None:
+    """A leak of one call in a thousand may be seen in the walk, too."""
+    result = check(sampler, st.just(7), law=lambda data: HALF, seconds=20)
+    assert (result.verdict, result.stage, list(result.evidence)) == (Verdict.VIOLATED, "runs", ["law"])
+    assert note in result.notes[0] or "two runs on the same ones differ; so runs judge" in result.notes[0]
+
+
+@pytest.mark.parametrize("draw", [lambda: int.from_bytes(os.getrandom(1)) & 1, lambda: random.getrandbits(1)])
+def test_a_fair_sampler_that_does_not_read_its_bits_is_not_accused(draw: Callable[[], int]) -> None:
+    """Of one string alone, all 64 calls agree with probability 2^-63."""
+    for _ in range(8):
+        result = check(fair_by(draw), st.just(7), law=lambda data: HALF, runs=256)
+        assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
+
+
+def test_the_order_of_the_strings_decides_nothing() -> None:
+    """It leaks where two calls in a row read a 1: no walk from 0 to 1 does so, however often it is repeated."""
+    last = [0]
+
+    def sampler(data: int, bits: BitSource) -> int:
+        before, last[0] = last[0], bits.take(1)
+        return data if before and last[0] else last[0]
+
+    result = check(sampler, st.just(7), law=lambda data: HALF, seconds=20)
+    assert (result.verdict, result.stage) == (Verdict.VIOLATED, "runs")
+    assert "two runs on the same ones differ" in result.notes[0]
+
+
+def test_what_only_the_first_calls_do_proves_no_violation() -> None:
+    calls = itertools.count(1)
+
+    def sampler(data: int, bits: BitSource) -> int:
+        drawn = bits.take(1)
+        return drawn if next(calls) > 3 else 0
+
+    result = check(sampler, st.just(0), law=lambda data: HALF, runs=256)
+    assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
+    assert "two runs on the same ones differ" in result.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "why"),
+    [("CALLS", 30, "there are too many for 30 calls"), ("DEPTHS", (1, 2), "those of 2 bits do not decide")],
+)
+def test_why_runs_judge_is_noted(monkeypatch: pytest.MonkeyPatch, limit: str, value: Any, why: str) -> None:
+    monkeypatch.setattr(f"subnormal.audit.check.law.walked.{limit}", value)
+    result = check(geometric, st.just(3), law=halves, runs=256)
+    assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
+    assert result.notes[0] == f"all strings of bits at 3 do not judge: {why}; so runs judge"
 
 
 def test_an_exception_is_an_outcome_of_the_law() -> None:
