@@ -78,7 +78,7 @@ class Predicate:
 
 
 def assert_private(
-    release: Callable[[Any], Any],
+    release: Callable[[Any], Any] | None = None,
     data_in: Any = _NOT_GIVEN,
     data_out: Any = _NOT_GIVEN,
     *,
@@ -87,6 +87,7 @@ def assert_private(
     claim: AnyClaim | None = None,
     data: SearchStrategy[Any] | None = None,
     adjacent: Any = None,
+    fresh: Callable[[], Callable[[Any], Any]] | None = None,
     runs: int = 100_000,
     alpha: float = 1e-6,
     event: Event | Callable[[Any], bool] | None = None,
@@ -109,10 +110,10 @@ def assert_private(
 
     Args:
         release: a function of the data that returns one outcome, with fresh randomness at each call. Calls must be
-            independent: no budget, cache or counter may carry over from one call to the next. An outcome is a number,
-            a string, None, a date, or a tuple, list, set, array, tensor, series, frame, mapping or dataclass of such
-            (`targets.outcomes`). An exception is an outcome too, because it may leak. The global generators of `random`
-            and numpy have a fixed seed meanwhile.
+            independent: no budget, cache or counter may carry over from one call to the next, see `fresh`. An outcome
+            is a number, a string, None, a date, or a tuple, list, set, array, tensor, series, frame, mapping or
+            dataclass of such (`targets.outcomes`). An exception is an outcome too, because it may leak. The global
+            generators of `random` and numpy have a fixed seed meanwhile.
         data_in: one input.
         data_out: a neighbouring input: it differs by no more than the claim protects, as one record.
         epsilon: the claimed ε, in nats.
@@ -120,6 +121,8 @@ def assert_private(
         claim: another kind of claim in their place: `Zcdp`, `Gdp`, `Renyi` or `Profile`.
         data: a Hypothesis strategy of inputs, in place of data_in and data_out.
         adjacent: which inputs are neighbours, see `check`; a list of pairs [(x, y), ...] needs no data.
+        fresh: in place of release, a function of no arguments that returns the release to call once:
+            `fresh=lambda: Accountant(budget=1).count`.
         runs: calls on each input that judge the claim, at the most. Those that learn an event come on top: a quarter as
             many, but at most 65,536. A search has its own.
         alpha: the chance that a release that keeps its claim is accused, at the most. Where two pairs of inputs are
@@ -135,7 +138,8 @@ def assert_private(
         NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
         ValueError: no verdict is possible: an argument is out of range, both inputs are one, there are fewer runs than
             could show a violation (the message says how many are needed), the time is over before the runs are made
-            (it says how much they need), or release raised in every run.
+            (it says how much they need), or release raised in every run, or
+            in all but the first ones.
         TypeError: release cannot be called with the data alone, an input cannot be copied or is a strategy or a
             relation, an outcome cannot be compared for certain, as an object of a class of your own or a generator, or
             the arguments state two pairs, no pair, two claims or none.
@@ -156,7 +160,8 @@ def assert_private(
         if event is not None:
             raise TypeError("event goes with data_in and data_out: where a pair is searched, so is an event")
         _require_enough(runs, alpha, stated)
-        result = check(release, data, adjacent, stated, runs=runs, seconds=seconds, alpha=alpha, seed=SEED)
+        options: dict[str, Any] = {"runs": runs, "seconds": seconds, "alpha": alpha, "seed": SEED}
+        result = check(release, data, adjacent, stated, fresh=fresh, **options)
         _raise(result)
         if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
             raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
@@ -166,18 +171,18 @@ def assert_private(
     share = alpha if at_zero is None else alpha / 2
     _require_enough(runs, share, stated)
     looked_for = event if event is None or hasattr(event, "to_json") else Predicate(event)
-    function, pair = audited_function(release), (data_in, data_out)
+    function, pair = audited_function(release, fresh=fresh), (data_in, data_out)
     trial = Trial(function, pair, stated, share, runs, cast("Event | None", looked_for), deadline)
     with isolated(SEED):
-        watched = Watched(release)
+        watched = Watched(function.function)
         _raise(trial.result(watched))
-        if not watched.answered:
+        if not watched.answers:
             last = f"{type(watched.error).__name__}: {watched.error}"
             raise ValueError(
                 f"{function.name} raised in every run on both inputs, so nothing was tried; the last: {last}"
             )
         if at_zero is not None and watched.only_floats:
-            _raise(tried_at_zero(replace(trial, pair=at_zero), release, pair))
+            _raise(tried_at_zero(replace(trial, pair=at_zero), function.function, pair))
 
 
 def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyClaim:
@@ -215,10 +220,10 @@ def _require_enough(runs: int, alpha: float, claim: AnyClaim) -> None:
 
 
 def _raise(result: Result | None) -> None:
-    """Raise NotPrivateError for a violation, and ValueError where nothing was tried."""
+    """Raise NotPrivateError for a violation, and ValueError where there is no verdict."""
     if result is None:
         return
     if result.error is not None:
-        raise ValueError(f"nothing was tried: {result.error}")
+        raise ValueError(f"no verdict: {result.error}")
     if result.verdict is Verdict.VIOLATED:
         raise NotPrivateError(result)

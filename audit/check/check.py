@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    function: Callable[..., Any],
+    function: Callable[..., Any] | None = None,
     data: SearchStrategy[Any] | None = None,
     adjacent: Any = None,
     claim: AnyClaim | Callable[[Any, Any], AnyClaim] | None = None,
@@ -39,6 +39,7 @@ def check(
     pairs: Sequence[Pair] | None = None,
     law: Callable[[Any], Any] | None = None,
     batch: bool = False,
+    fresh: Callable[[], Callable[..., Any]] | None = None,
     seconds: float = 60.0,
     runs: int | None = None,
     alpha: float = 1e-6,
@@ -69,6 +70,8 @@ def check(
             probabilities or a `Law`. Runs judge whether the outcomes follow it. A function with a parameter `bits` gets
             a `BitSource` there, its only randomness; then all strings of bits are tried first.
         batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
+        fresh: instead of the function, a function of no arguments that returns the function to call once, where calls
+            share a state: `fresh=lambda: Accountant(budget=1).count`.
         seconds: for the whole check; one call of the function is never interrupted.
         runs: of each input that judge the claim, at the most; None: as many as the time allows.
         alpha: the chance that a function that keeps its claim is accused, at the most.
@@ -87,8 +90,8 @@ def check(
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     if law is not None:
-        if data is None or any(other is not None for other in (adjacent, claim, pairs)):
-            raise TypeError("law goes with data, and with none of adjacent, claim and pairs")
+        if function is None or data is None or any(other is not None for other in (adjacent, claim, pairs, fresh)):
+            raise TypeError("law goes with function and data, and with none of adjacent, claim, pairs and fresh")
         with isolated(seed):
             return conform(
                 function, data, law, batch=batch, seconds=seconds, runs=runs, alpha=alpha, seed=seed, told=told
@@ -97,7 +100,7 @@ def check(
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
-    audited = audited_function(function, batch=batch)
+    audited = audited_function(function, batch=batch, fresh=fresh)
     way = adjacent.way if isinstance(adjacent, adjacency.Adjacency) else None
     with isolated(seed):
         return result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, way)

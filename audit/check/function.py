@@ -13,7 +13,8 @@ import sys
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, NoReturn
 from unittest.mock import patch
 
@@ -27,6 +28,7 @@ from subnormal.audit.text import counted, error_text, quoted
 from subnormal.mechanisms.core.mechanism import Refused
 
 _SCALARS = frozenset((int, float, str, bytes, bool, type(None), np.float64))  # a type derived from these may hold more
+CHANCE = 1e-4  # that all answers come so early, where each run answers with one probability
 
 
 class OverTimeError(Exception):
@@ -39,7 +41,8 @@ class Function:
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
     raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
-    no run is begun later, on the monotonic clock. place: "module:name", under which the function can be imported.
+    no run is begun later, on the monotonic clock. place: "module:name", under which the function can be imported, or
+    what makes it, where each call has a fresh one. last_answer: the number of the last run that returned.
     """
 
     function: Callable[..., Any]
@@ -51,6 +54,8 @@ class Function:
     quickest: float = math.inf
     until: float = math.inf
     place: str | None = None
+    fresh: bool = False
+    last_answer: int = 0
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -80,6 +85,8 @@ class Function:
         finally:
             seconds = time.perf_counter() - started
             self.seconds += seconds
+            refusals = sum(1 for _ in takewhile(lambda outcome: isinstance(outcome, Refused), reversed(outcomes)))
+            self.last_answer = self.last_answer if refusals == len(outcomes) else self.runs + len(outcomes) - refusals
             self.runs += len(outcomes)
             if outcomes:
                 self.quickest = min(self.quickest, seconds / len(outcomes))
@@ -133,12 +140,20 @@ class Function:
         return list(map(as_outcome, listed))
 
 
-def function(given: Any, *, batch: bool = False) -> Function:
-    """Return the function under audit.
+def function(given: Any, *, batch: bool = False, fresh: Any = None) -> Function:
+    """Return the function under audit. fresh: returns the function to call once, in its place.
 
     Raises TypeError where it is not callable, or cannot be called with the data alone (with the data and a number of
-    runs, where it is called in batches).
+    runs, where it is called in batches), and where there are both, or none.
     """
+    if fresh is not None:
+        if given is not None or not callable(fresh):
+            raise TypeError(
+                "fresh must be a function of no arguments that returns the function to call once, in its place, "
+                f"got fresh = {quoted(repr(fresh))}" + ("" if given is None else f" and {quoted(repr(given))}")
+            )
+        made = function(fresh(), batch=batch)
+        return replace(made, function=lambda *arguments: fresh()(*arguments), place=imported_as(fresh), fresh=True)
     name = getattr(given, "__qualname__", None) or type(given).__qualname__
     if not callable(given):
         hint = ": a program is started by subnormal.audit.targets.program.program" if isinstance(given, str) else ""
@@ -211,6 +226,19 @@ def copied(data: Any) -> Any:
 def all_refused(outcomes: Sequence[Hashable]) -> bool:
     """Return whether every run raised."""
     return all(isinstance(outcome, Refused) for outcome in outcomes)
+
+
+def are_early(answers: int, last: int, runs: int) -> bool:
+    """Return whether so many answers, the last one in this run, came so early in all runs that this is no luck."""
+    return answers > 0 and (last / runs) ** answers < CHANCE
+
+
+def stopped_answering(function: Function, last: Refused) -> str:
+    """Return the error of a check of a function that answered at first, and then never again."""
+    return (
+        f"the function stopped answering after {counted(function.last_answer, 'call')}, the last: {last.error}; it "
+        "keeps state: pass fresh=, a function of no arguments that returns the function to call once"
+    )
 
 
 def always_raised(last: Refused) -> str:

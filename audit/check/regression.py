@@ -37,7 +37,11 @@ def as_test(result: Result) -> str | None:
     function = _function(result, [*imports, *names], imports)
     title = function.rpartition(".")[2]
     if result.batch:
-        function = f"lambda data: {function}(data, 1)[0]"
+        function = (
+            f"lambda: lambda data: {function}()(data, 1)[0]" if result.fresh else f"lambda data: {function}(data, 1)[0]"
+        )
+    if result.fresh:
+        function = f"fresh={function}"
     if isinstance(exact, StabilityEvidence):
         body = _stability(function, exact, imports)
     else:
@@ -97,7 +101,11 @@ def _function(result: Result, taken: Sequence[str], imports: Imports) -> str:
     """
     words = {"data_in", "data_out", "result", *(word.strip(",") for one in taken for word in one.split())}
     if result.place is None:
-        name = "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
+        name = (
+            "fresh"
+            if result.fresh
+            else "".join(one if one.isalnum() else "_" for one in result.function.rpartition(".")[2]).strip("_")
+        )
         name = "function" if not name or keyword.iskeyword(name) or _gives_way(name, words) else name
         imports[f"# {name} must be imported or defined here"] = None
         return name

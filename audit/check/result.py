@@ -139,7 +139,8 @@ class Result:
     None where no pair was judged. event: what the attacker looks for, as JSON. evidence: by its kind. error: why
     there is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of
     the function, in all. seed: of the search and of the global generators. place: "module:name", under which the
-    function can be imported; None where it cannot. batch: the function takes (data, runs).
+    function can be imported; None where it cannot. batch: the function takes (data, runs). fresh: the place is that of
+    a function that returns the function to call once.
     """
 
     verdict: Verdict | None
@@ -158,6 +159,7 @@ class Result:
     seed: int
     place: str | None = None
     batch: bool = False
+    fresh: bool = False
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame of one line: the verdict, the worlds and the numbers of the evidence.

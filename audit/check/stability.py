@@ -31,13 +31,14 @@ Number = int | float | Fraction
 
 
 def stability(
-    function: Callable[..., Any],
+    function: Callable[..., Any] | None = None,
     data: SearchStrategy[Any] | None = None,
     adjacent: Any = None,
     distance: Norm | Callable[[Any, Any], Number] = "l1",
     bound: Number | Callable[[Any, Any], Number] = 0,
     *,
     pairs: Sequence[Pair] | None = None,
+    fresh: Callable[[], Callable[..., Any]] | None = None,
     seconds: float = 60.0,
     seed: int = 1,
 ) -> Result:
@@ -61,6 +62,7 @@ def stability(
             outcomes, lists and arrays as tuples (see `as_outcome`). "l2" is compared by squares.
         bound: on the distance, at least 0: a number, or a function of two neighbouring inputs.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
+        fresh: instead of the function, a function of no arguments that returns the function to call once.
         seconds: for the whole search.
         seed: of the search.
 
@@ -80,7 +82,7 @@ def stability(
     if not callable(distance) and distance not in ("l1", "l2", "linf"):
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
     strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
-    audited, started, answered = audited_function(function), time.monotonic(), False
+    audited, started, answered = audited_function(function, fresh=fresh), time.monotonic(), False
 
     def called(data: Any) -> tuple[Hashable, Any]:
         """Return an output as an outcome, and a copy of it: the next call may write into the same object."""
@@ -115,8 +117,12 @@ def stability(
         again = [seen(pair) for _ in range(AGAIN)]
     outputs = [list(map(identity, one.outputs)) for one in (evidence, *again)]
     acquitted = found.convicting is not None and evidence.verdict is not Verdict.VIOLATED
-    if answered and (acquitted or any(one != outputs[0] for one in outputs)):
-        raise ValueError(f"function must be deterministic: {audited.name} returned other outputs for the same input")
+    stopped = found.ranked[0][0] > -math.inf and all_refused(evidence.outputs)  # it had answered
+    if answered and (acquitted or stopped or any(one != outputs[0] for one in outputs)):
+        raise ValueError(
+            f"function must be deterministic: {audited.name} returned other outputs for the same input; where calls "
+            "share a state, pass fresh=, a function of no arguments that returns the function to call once"
+        )
     result = Result(
         verdict=evidence.verdict,
         function=audited.name,
@@ -133,6 +139,7 @@ def stability(
         seconds=time.monotonic() - started,
         seed=seed,
         place=audited.place,
+        fresh=audited.fresh,
     )
     if answered:
         return result

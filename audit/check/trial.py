@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.events import Event
-from subnormal.audit.check.function import Function, OverTimeError
+from subnormal.audit.check.function import Function, OverTimeError, are_early, stopped_answering
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Runs, Suspicion
 from subnormal.audit.model import Verdict
@@ -37,12 +37,12 @@ Pair = tuple[Any, Any]
 
 
 class Watched:
-    """A release, with what is known of its outcomes: whether there was any but exceptions, and but finite floats; and
+    """A release, with what is known of its outcomes: how many were no exceptions, whether all were finite floats, and
     the last value and the last exception."""
 
     def __init__(self, release: Callable[[Any], Any]) -> None:
         self._release = release
-        self.answered, self.only_floats = False, True
+        self.answers, self.only_floats = 0, True
         self.error: BaseException | None = None
         self.last: Any = None
 
@@ -52,7 +52,7 @@ class Watched:
         except BaseException as error:
             self.error, self.only_floats = error, False
             raise
-        self.answered, self.last = True, released
+        self.answers, self.last = self.answers + 1, released
         if self.only_floats:
             with suppress(TypeError):  # `Function` raises it
                 self.only_floats = _is_of_floats(as_outcome(released))
@@ -98,8 +98,12 @@ class Trial:
         if at_zero is not None and not (promised and release.only_floats):
             return None
         evidence = tried.judge(self.pair, suspicion, self.alpha, training, most=self.runs)
-        if evidence.verdict is not Verdict.VIOLATED and evidence.runs < self.runs:
-            raise self._over_time(evidence.runs, planned, function, started)
+        if evidence.verdict is not Verdict.VIOLATED:
+            stopped = are_early(release.answers, function.last_answer, function.runs)
+            if stopped and release.error is not None and at_zero is None:
+                raise ValueError(stopped_answering(function, refused(release.error)))
+            if evidence.runs < self.runs:
+                raise self._over_time(evidence.runs, planned, function, started)
         zero = [] if at_zero is None else [at_zero]
         some = [as_outcome(release.last), *([] if release.error is None else [refused(release.error)])]
         seen = event_notes(evidence.event, some) if evidence.verdict is Verdict.VIOLATED else []
@@ -119,6 +123,7 @@ class Trial:
             seconds=time.monotonic() - started,
             seed=SEED,
             place=function.place,
+            fresh=function.fresh,
         )
 
     def _over_time(self, made: int, training: int, function: Function, started: float) -> ValueError:

@@ -55,6 +55,7 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--mu", type=FiniteRange(0), help="The claim is μ-Gaussian DP.")
 @click.option("--renyi", metavar="ALPHA:EPSILON", help="The claim is a Rényi divergence of this order at most.")
 @click.option("--batch", is_flag=True, help="The function takes (data, runs) and returns as many outcomes.")
+@click.option("--fresh", is_flag=True, help="FUNCTION takes no arguments and returns the function to call once.")
 @click.option(
     "--seconds",
     type=FiniteRange(0, 86_400, min_open=True),
@@ -99,12 +100,15 @@ def check(function: str, form: str, folder: Path | None, fail_on_violation: bool
       subnormal check "cmd: node my_mechanism.js" --in 1 --out 0 --rho 0.5
 
     Exit codes: 0 done, 1 the claim is violated (with --fail-on-violation),
-    2 a mistake in the call, 3 the function failed: it raised in every run,
-    ended the process, or did not return in time; 130 interrupted.
+    2 a mistake in the call, 3 the function failed: it raised in every run
+    or in all but the first, ended the process, or did not return in time;
+    130 interrupted.
     docs/check.md explains the stages and the verdicts.
     """
     claim = _claim(options)
     _require_one_domain(options)
+    if options["fresh"] and function.startswith(COMMAND):
+        raise click.UsageError("--fresh goes with module:function, not with a program, which starts once")
     if folder is not None:
         with file_mistakes("--report"):
             atomic_write.prepare(folder)
@@ -151,11 +155,12 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
         with _function(name, asdict(claim), options["timeout"]) as function:
             ready()
             result = check_function(
-                function,
+                None if options["fresh"] else function,
                 data,
                 adjacent,
                 claim,
                 pairs=pairs,
+                fresh=function if options["fresh"] else None,
                 batch=options["batch"] or name.startswith(COMMAND),
                 seconds=options["seconds"],
                 alpha=options["alpha"],

@@ -19,7 +19,7 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, is_one_input, search, written
 from subnormal.audit.check.stages.by_runs import by_runs
 from subnormal.audit.check.stages.deterministic import deterministic, differing
-from subnormal.audit.check.stages.first_call import first_calls
+from subnormal.audit.check.stages.first_call import first_calls, no_longer_answers
 from subnormal.audit.check.stages.replaying import Replaying
 from subnormal.audit.check.stages.state import RUNS_LEAST, SHARE, Check
 from subnormal.audit.model import Verdict
@@ -41,7 +41,9 @@ def result(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) ->
     data: the domain. way: from one input to another, from neighbour to neighbour; None where none is known.
     """
     try:
-        return _decided(check, data, way)
+        found = _decided(check, data, way)
+        stopped = None if found.verdict in (None, Verdict.VIOLATED) else no_longer_answers(check)
+        return found if stopped is None else check.made(found.stage, error=stopped)
     except TargetError as error:
         return check.made(check.stage, error=str(error))
 
@@ -63,9 +65,12 @@ def _decided(check: Check, data: SearchStrategy[Any] | None, way: WayOf | None) 
 
 
 def _early(check: Check, pair: Pair, firsts: list[list[Any]], first_calls_of: FirstCallsOf) -> Result | None:
-    """Return what the first calls decide: they all raise, take all the time, or have one outcome for each input."""
+    """Return what the first calls decide: they raise, take all the time, or have one outcome for each input."""
     if all(all_refused(outcomes) for outcomes in firsts):
         return check.made("first call", error=always_raised(firsts[-1][-1]))
+    stopped = no_longer_answers(check)
+    if stopped is not None:
+        return check.made("first call", error=stopped)
     if check.runs.left() <= 0:
         return check.too_slow(pair)
     if any(len(set(map(identity, outcomes))) > 1 for outcomes in firsts):

@@ -52,6 +52,7 @@ class Check:
         self._examples = self._searches = 0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
+        self.answered: tuple[int, Any] = (0, None)  # the input that the first calls answered most often, and how often
         # notes of replays, by kind and place and then by pair
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
@@ -165,4 +166,5 @@ class Check:
             seed=self.seed,
             place=self.function.place,
             batch=self.function.batch,
+            fresh=self.function.fresh,
         )

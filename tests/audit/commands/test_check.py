@@ -34,6 +34,17 @@ def forgets_to_clip(records):
 def noisy(records):
     return round(len(records) + laplace(), 2)
 
+def makes():
+    calls = []
+    def once(records):
+        calls.append(records)
+        if len(calls) > 1:
+            raise RuntimeError("no budget")
+        return forgets_to_clip(records)
+    return once
+
+once = makes()
+
 def raises(records):
     raise ValueError("no such column")
 
@@ -202,6 +213,21 @@ def test_a_violation_in_every_format(folder: Path) -> None:
     assert document["worlds"]["in"] in page
     shown = checked(*arguments, "--format", "html")
     assert (shown.exit_code, shown.stdout[:15]) == (0, "<!doctype html>")
+
+
+@pytest.mark.timeout(120)
+def test_a_function_with_a_state_is_made_afresh() -> None:
+    spent = checked("mine:once", *SOME, "--seconds", "10")
+    assert spent.exit_code == 3, spent.output
+    assert "the function stopped answering after 1 call, the last: RuntimeError: no budget;" in " ".join(
+        spent.stdout.split()
+    )
+    fresh = checked("mine:makes", *SOME, "--seconds", "10", "--fresh")
+    assert fresh.stdout.startswith("VIOLATED  makes.<locals>.once"), fresh.output
+    assert "from mine import makes\n" in fresh.stdout
+    assert "assert_private(fresh=makes, adjacent=" in fresh.stdout
+    program = checked("cmd: ./mine", *PAIR, "--fresh")
+    assert (program.exit_code, "--fresh goes with module:function" in program.stderr) == (2, True)
 
 
 @pytest.mark.timeout(60)
