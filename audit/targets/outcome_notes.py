@@ -11,6 +11,7 @@ from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 
 DIGITS = 15
+FEW = 5  # digits, or decimals, that a user may ask for: %g and %f leave 6
 ENOUGH = 16  # outcomes, or distinct floats, that say something: see `outcome_notes`
 LAST_BITS = (
     "the event reads the last bits of floats: the rounding of the noise tells the inputs apart, whatever its scale; "
@@ -26,11 +27,13 @@ def outcome_notes(outcomes: Sequence[Any], *, others_differ: bool = False) -> li
 
     A float fits 15 digits when its nearest decimal of 15 digits reads back as that float. Between powers of ten at most
     10^15/2^52 = 22 % of floats do, so 16 that differ all fit with a chance below 10^−10 where their last bits are
-    uniform. Integers and dyadics of few bits are decimals of few digits exactly (0.375); they say nothing.
+    uniform. Integers and dyadics of few bits are decimals of few digits exactly (0.375); they say nothing. Nor do
+    floats that a user may have rounded on purpose, see `_are_printed`.
     """
     found, floats = [], {one for one in _leaves(outcomes) if isinstance(one, float) and one - one == 0}
     rounded = {one for one in floats if Decimal(f"{one:.{DIGITS}g}") != Decimal(one)}
-    if len(rounded) >= ENOUGH and all(float(f"{one:.{DIGITS}g}") == one for one in floats):
+    fit = all(float(f"{one:.{DIGITS}g}") == one for one in floats)
+    if len(rounded) >= ENOUGH and fit and _are_printed(rounded):
         found.append(
             f"{_looked_at(outcomes, 'outcomes')} are decimals of at most {DIGITS} digits: if a %g or the like "
             "rounds them on their way, the last bits that would show a loss are gone; print hexadecimal floats "
@@ -41,6 +44,24 @@ def outcome_notes(outcomes: Sequence[Any], *, others_differ: bool = False) -> li
         runs, one = _looked_at(outcomes, "runs"), quoted(repr(outcomes[0]))
         found.append(f"{runs}, of both inputs, returned {one}: does the function read its data, and add noise?")
     return found
+
+
+def _are_printed(rounded: Iterable[float]) -> bool:
+    """Return whether decimals are rounded as printing does, and not as a user who asks for a few digits.
+
+    %f leaves 6 decimals, %g 6 digits of small and of large numbers alike; round(x, 2) leaves more digits of a larger
+    number, and never more than 2 decimals.
+
+    >>> _are_printed([0.25, 12.34]), _are_printed([0.251467, 12.3457])
+    (False, True)
+    """
+    longest = dict[int, int]()  # by the power of ten of the first digit
+    for one in rounded:
+        digits = Decimal(f"{one:.{DIGITS}g}").normalize()
+        longest[digits.adjusted()] = max(len(digits.as_tuple().digits), longest.get(digits.adjusted(), 0))
+    alike = len(longest) > 1 and len(set(longest.values())) == 1
+    decimals = max(length - 1 - size for size, length in longest.items())
+    return max(longest.values()) > FEW and (alike or decimals > FEW)
 
 
 def _looked_at(outcomes: Sequence[Any], what: str) -> str:

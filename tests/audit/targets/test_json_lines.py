@@ -1,6 +1,7 @@
 """The lines that go to a program and come back: no number loses a bit, and what is missing is noticed."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,18 @@ def test_digits_are_missed_where_they_are_missing() -> None:
     assert not any(warned(values) for values in noise.tolist())  # chance of a false one below 10^−7 in all
     for form in ("%g", "%.6f", "%.15g"):
         assert warned([float(form % value) for value in noise.ravel()])
+    assert warned([float(f"{100 * value + 500:g}") for value in noise.ravel()])
     assert warned([(float(f"{value:g}"), 1) for value in noise.ravel()])
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1e5])
+@pytest.mark.parametrize("shown", [lambda x, digits: round(x, digits), lambda x, digits: float(f"{x:.{digits}g}")])
+def test_who_rounds_to_a_few_digits_is_not_warned(shown: Callable[[float, int], float], scale: float) -> None:
+    """As docs/check.md advises, to look for other flaws than last bits."""
+    noise = scale * np.random.default_rng(1).laplace(size=128)
+    for digits in range(1, 6):
+        assert not warned([shown(value, digits) for value in noise.tolist()])
+        assert not warned([(shown(value, digits), shown(value / 1_000, 2)) for value in noise.tolist()])
 
 
 def test_one_outcome_in_all_runs_is_told_of() -> None:
@@ -105,7 +117,7 @@ def test_one_outcome_in_all_runs_is_told_of() -> None:
 
 def test_a_note_says_how_many_outcomes_it_speaks_of() -> None:
     assert "all 100 runs that were looked at" in outcome_notes([None] * 100)[0]
-    assert "all 20 outcomes that were looked at" in outcome_notes([1 / 10 + count for count in range(20)])[0]
+    assert "all 20 outcomes that were looked at" in outcome_notes([1 / 10**6 + count for count in range(20)])[0]
     assert outcome_notes([None] * 100, others_differ=True) == []
 
 
