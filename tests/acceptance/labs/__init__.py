@@ -1,0 +1,1 @@
+"""The labs: their copies, their marks, and forgeries."""

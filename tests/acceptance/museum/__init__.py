@@ -1,0 +1,1 @@
+"""The museum: its page, its machinery, and its cheap exhibits."""
