@@ -36,7 +36,10 @@ class Report(model.Report):
 
     @property
     def violated(self) -> tuple[model.Row, ...]:
-        """The rows in which a claim is violated. If there are none, that does not mean that a mechanism is private."""
+        """The rows in which a claim is violated. If there are none, that does not mean that a mechanism is private.
+
+        What a clock measured is in no verdict, because times change from run to run: see `timing` of a row.
+        """
         return tuple(row for row in self.rows if row.violated)
 
     def to_frame(self) -> pandas.DataFrame:

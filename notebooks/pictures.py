@@ -251,6 +251,8 @@ def side_by_side(rows: Sequence[Row], title: str = "") -> Picture:
 
 
 def _headline(row: Row) -> str:
+    if row.timing is not None:  # its verdict may be another in the next run
+        return f"{row.mechanism}\n{row.timing.measurements:,} measurements"
     verdicts = ", ".join(f"{kind}: {evidence.verdict}" for kind, evidence in row.evidence.items())
     return f"{row.mechanism}\n" + (verdicts if len(verdicts) < LINE else verdicts.replace(", sampled", ",\nsampled"))
 

@@ -30,7 +30,7 @@ def compare(old: Path, new: Path, form: str) -> None:
     Rows are matched by attack, mechanism and channel. The list has changed verdicts, new violations first; new or
     missing rows and errors; changed claims, parameters and events. Numbers may differ under the same verdict,
     with two exceptions: exact and exhaustive evidence in the same version, and sampled evidence with the same seed,
-    runs, α and environment. Times may always differ.
+    runs, α and environment. Times, and what they show, may always differ.
 
     \b
     In continuous integration, with the report of an accepted state under version control:

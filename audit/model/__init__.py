@@ -4,8 +4,10 @@ from subnormal.audit.model.domains import BoxEvidence, DomainEvidence, DomainVer
 from subnormal.audit.model.evidence import (
     DECIDING,
     KINDS,
+    MEASURED,
     OF_RUNS,
     PROVED,
+    REPEATED,
     Chance,
     CurveEvidence,
     EventKeys,
@@ -31,8 +33,10 @@ from subnormal.audit.model.report import SCHEMA, Report, Row, decisive
 __all__ = [
     "DECIDING",
     "KINDS",
+    "MEASURED",
     "OF_RUNS",
     "PROVED",
+    "REPEATED",
     "SCHEMA",
     "BoxEvidence",
     "Chance",

@@ -33,6 +33,8 @@ class Verdict(StrEnum):
 PROVED = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED)
 OF_RUNS = (Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
 KINDS = dict.fromkeys(("exact", "exhaustive"), PROVED) | dict.fromkeys(("sampled", "sequential", "timing"), OF_RUNS)
+REPEATED = tuple(kind for kind in KINDS if kind != "timing")  # a clock's verdict may be another in the next run
+MEASURED = "MEASURED"  # instead of the verdict of a row that only a clock has judged
 DECIDING = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.UNRESOLVED, Verdict.UNDERPOWERED, Verdict.NOT_REFUTED)
 
 
@@ -161,7 +163,8 @@ class TimingEvidence:
 
     Times differ from run to run. Statements at a confidence hold for dependent measurements too.
 
-    verdict: of the claim as if it were made for the pair (outcome, time).
+    verdict: of the claim as if it were made for the pair (outcome, time), from these measurements alone: it is not a
+        verdict of the row, because other measurements may have another one.
     confidence: of the verdict, of `detected` and of advantage_lower, each alone.
     measurements: of both worlds together.
     difference: [low, high] of the medians' difference, in − out, at 95 % by a block bootstrap.

@@ -14,6 +14,7 @@ from subnormal.attacks.core.attack import Channel
 from subnormal.audit.model.evidence import (
     DECIDING,
     KINDS,
+    REPEATED,
     Chance,
     EventObject,
     Evidence,
@@ -90,13 +91,13 @@ class Row:
 
     @property
     def violated(self) -> bool:
-        """Whether any kind of evidence says VIOLATED."""
-        return any(evidence.verdict is Verdict.VIOLATED for evidence in self.evidence.values())
+        """Whether any kind of evidence but a clock says VIOLATED."""
+        return self.verdict is Verdict.VIOLATED
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict of the row, see `decisive`; None without any evidence."""
-        return decisive(evidence.verdict for evidence in self.evidence.values())
+        """The verdict of the row, see `decisive`; None without any evidence but a clock, whose verdict may change."""
+        return decisive(evidence.verdict for kind, evidence in self.evidence.items() if kind in REPEATED)
 
     def _visible_below(self) -> float | None:
         """Return the budget (nats) below which the event's advantage exceeds the claim's δ.

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from subnormal.audit.model import KINDS, PROVED, Verdict, decisive
+from subnormal.audit.model import KINDS, MEASURED, PROVED, REPEATED, Verdict, decisive
 from subnormal.audit.report.load import Json, key
 from subnormal.audit.text import printable
 
 CLOSE = 1e-12  # relative difference: larger than errors of printing, smaller than any change of a law
 QUESTION = ("family", "parameters", "worlds", "claim", "event", "reproducible")
 CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "environment")
-REPEATED = ("version", "seed", "runs", "alpha_per_row", "environment")  # α of the report depends on other rows
+SAME_RUNS = ("version", "seed", "runs", "alpha_per_row", "environment")  # α of the report depends on other rows
 
 
 class Weight(IntEnum):
@@ -50,11 +50,11 @@ def differences(old: Json, new: Json) -> list[Difference]:
 
     Changes are new or missing rows and errors, verdicts of any kind of evidence, claims, parameters and
     events. Numbers count if they must be equal: those of laws, in the same version; those of runs, for the same seed,
-    runs, α and environment, if both rows are reproducible. Times never count.
+    runs, α and environment, if both rows are reproducible. Times and what they show never count.
     """
     before, after = ({key(row): row for row in document["rows"]} for document in (old, new))
     same_version = old["version"] == new["version"]
-    repeated = all(old[name] == new[name] for name in REPEATED)
+    repeated = all(old[name] == new[name] for name in SAME_RUNS)
     changes: list[Difference] = []
     for one in dict.fromkeys((*after, *before)):
         if one not in before:
@@ -100,14 +100,14 @@ def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterato
     for path, before, after in question:
         yield _difference(Weight.QUESTION, new, path, before, after)
     alike = not question and old["package"] == new["package"]
-    for kind in KINDS:
+    for kind in REPEATED:
         if _verdict(old, kind) != _verdict(new, kind):
             weight = _verdict_weight(_verdict(old, kind), _verdict(new, kind))
             yield _difference(weight, new, f"{kind}.verdict", _verdict(old, kind), _verdict(new, kind))
         elif alike and same_version and KINDS[kind] is PROVED:
             for path, before, after in _changed(kind, old[kind], new[kind]):
                 yield _difference(Weight.NUMBER, new, path, before, after)
-        elif alike and repeated and new["reproducible"] and kind != "timing":
+        elif alike and repeated and new["reproducible"]:
             for path, before, after in _changed(kind, old[kind], new[kind])[:1]:  # the other numbers changed with it
                 yield _difference(Weight.NUMBER, new, f"{path}: not reproduced", before, after)
 
@@ -159,11 +159,13 @@ def _text(value: Any) -> str:
 
 
 def _summary(row: Json) -> str:
-    return f"ERROR: {row['error']}" if row["error"] is not None else str(_spoken(row) or "no evidence")
+    if row["error"] is not None:
+        return f"ERROR: {row['error']}"
+    return str(_spoken(row) or ("no evidence" if row["timing"] is None else MEASURED))
 
 
 def _spoken(row: Json) -> Verdict | None:
-    return decisive(verdict for kind in KINDS if (verdict := _verdict(row, kind)) is not None)
+    return decisive(verdict for kind in REPEATED if (verdict := _verdict(row, kind)) is not None)
 
 
 def _verdict(row: Json, kind: str) -> Verdict | None:

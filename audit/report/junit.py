@@ -4,6 +4,7 @@ One suite, as in pytest: attacks are the classes, mechanisms the cases. Jenkins,
 group them so. GitLab shows only the body of a failure, so the body has everything.
 
 VIOLATED is a failure, and an error of a row is an error. A row without a decision is skipped, so it does not pass.
+So is a row that only a clock has judged.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _type(row: Row) -> str:
     """Return the verdict, or the name of the exception."""
     if row.error is not None:
         return printable(row.error.partition(":")[0])
-    return str(row.verdict or "no evidence")
+    return sentences.verdict(row) if row.evidence else "no evidence"
 
 
 def _body(row: Row) -> list[str]:

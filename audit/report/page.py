@@ -11,7 +11,7 @@ from typing import Any
 
 from subnormal.attacks.catalogue import attack
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.model import Report, Row
+from subnormal.audit.model import MEASURED, Report, Row
 from subnormal.audit.report import row_charts, sentences
 from subnormal.audit.report.finding import Finding, finding
 from subnormal.audit.report.svg import Panel
@@ -256,7 +256,7 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
     by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each in broken}]
     claims = [one.row.claim for one in views if one.row.claim is not None]
     few = [one.row for one in views if one.verdict == "UNDERPOWERED"]
-    needed = [sentences.runs_needed(row) for row in few if row.timing is None]
+    needed = [sentences.runs_needed(row) for row in few]
     proved = [one for one in violated if set(sentences.kinds(one.row)) & set(sentences.PROVED)]
     alone = [one for one in violated if one not in proved]
     return {
@@ -278,9 +278,9 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
         "held": sum(one.verdict == "HOLDS" for one in views),
         "twins": _twins(views, violated),
         "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
-        "underpowered": len(needed),
+        "underpowered": len(few),
         "needed": max((runs for runs in needed if runs is not None), default=None),
-        "clocked": len(few) - len(needed),
+        "measured": counts[MEASURED],
         "never": sum(runs is None for runs in needed),
         "errors": [one for one in views if one.verdict == "ERROR"],
     }

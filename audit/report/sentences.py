@@ -6,7 +6,15 @@ import math
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from subnormal.audit.model import ExactEvidence, Row, SampledEvidence, SequentialEvidence, TimingEvidence, Verdict
+from subnormal.audit.model import (
+    MEASURED,
+    ExactEvidence,
+    Row,
+    SampledEvidence,
+    SequentialEvidence,
+    TimingEvidence,
+    Verdict,
+)
 from subnormal.audit.report import proofs
 from subnormal.audit.statistics import binomial
 from subnormal.audit.text import counted, interval, percent, short
@@ -20,13 +28,16 @@ SEVERITY = (
     str(Verdict.UNDERPOWERED),
     str(Verdict.NOT_REFUTED),
     str(Verdict.HOLDS),
+    MEASURED,
 )
 PROVED = ("exact", "exhaustive")
 
 
 def verdict(row: Row) -> str:
-    """Return the verdict of a row, or ERROR; without any evidence it is UNRESOLVED."""
-    return ERROR if row.error is not None else str(row.verdict or Verdict.UNRESOLVED)
+    """Return the verdict of a row, ERROR, or MEASURED by a clock; without any evidence it is UNRESOLVED."""
+    if row.error is not None:
+        return ERROR
+    return str(row.verdict or (Verdict.UNRESOLVED if row.timing is None else MEASURED))
 
 
 def is_exact(row: Row) -> bool:
@@ -42,7 +53,9 @@ def is_exact(row: Row) -> bool:
 
 
 def kinds(row: Row) -> list[str]:
-    """Return the kinds of evidence that have the row's verdict."""
+    """Return the kinds of evidence that have the row's verdict, or the clock that measured."""
+    if verdict(row) == MEASURED:
+        return ["timing"]
     return [kind for kind, evidence in row.evidence.items() if str(evidence.verdict) == verdict(row)]
 
 
@@ -219,8 +232,8 @@ def _from_times(evidence: TimingEvidence) -> Iterator[str]:
     )
     differ = "The worlds do differ" if evidence.detected else "No difference of the worlds was seen"
     yield (
-        f"{differ} (sign test, p = {short(evidence.sign_p, 1)}). Times are not reproducible. Caches, "
-        "branches and power were not measured."
+        f"{differ} (sign test, p = {short(evidence.sign_p, 1)}). Times change from run to run, so the row has no "
+        "verdict. Caches, branches and power were not measured."
     )
 
 

@@ -33,7 +33,7 @@ def columns(row: Row) -> dict[str, str]:
         "mechanism": row.mechanism if row.package is None else f"{row.mechanism} ({row.package})",
         "exact": "ERROR" if row.error else "–" if row.exact is None else str(row.exact.verdict),
         "exhaustive": "–" if row.exhaustive is None else str(row.exhaustive.verdict),
-        "sampled": "–" if (runs := sampled or row.timing) is None else str(runs.verdict),  # timing included
+        "sampled": "–" if sampled is None else str(sampled.verdict),
         "sequential": "–" if row.sequential is None else str(row.sequential.verdict),
         "claimed ε": _claimed(row),
         "loss ε": short(None if exact is None else exact.epsilon),

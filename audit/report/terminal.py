@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from subnormal.audit.model import Report, Row
+from subnormal.audit.model import MEASURED, Report, Row
 from subnormal.audit.report import proofs, sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.table import STYLES, closing, sections
@@ -27,6 +27,7 @@ TITLES = ("attack and mechanism", "verdict", "claims", "found", "by")
 NUMBERS = (
     "A found ε is the largest loss (≥: a lower bound from runs); a found δ is the one that the claimed ε would need."
 )
+CLOCKED = "MEASURED by a clock: no verdict, because times change from run to run."
 VERBS = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
 
 
@@ -36,7 +37,7 @@ def lines(report: Report) -> Iterator[RenderableType]:
 
     grouped = sorted(sections(report.rows), key=_rank)
     rows = [row for section in grouped for row in _split(section)[0]]
-    widths = _widths(rows)
+    widths = _widths(row for row in rows if row.timing is None)  # the columns do not depend on a clock
     if rows:
         yield _line(TITLES, widths, ("bold",) * len(TITLES))
     for section in grouped:
@@ -140,7 +141,9 @@ def errors(rows: Iterable[Row]) -> list[str]:
 def conclusion(report: Report) -> list[str]:
     """Return paragraphs: domains on which exact members are decided, the tally, the mechanisms that violate a claim,
     the evidence, and how to read it."""
-    return [*_decided(report.rows), f"{tally(report.rows)}.", *_broken(report.rows), "", NUMBERS, closing(report)]
+    clocked = [CLOCKED] if any(sentences.verdict(row) == MEASURED for row in report.rows) else []
+    summary = [f"{tally(report.rows)}.", *_broken(report.rows), *clocked]
+    return [*_decided(report.rows), *summary, "", NUMBERS, closing(report)]
 
 
 def _decided(rows: Sequence[Row]) -> Iterator[str]:

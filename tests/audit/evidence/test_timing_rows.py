@@ -4,9 +4,11 @@ import dataclasses
 import json
 import math
 import os
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from rich.text import Text
 
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
@@ -19,7 +21,9 @@ from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.evidence import timing
 from subnormal.audit.evidence.timing import Times
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import row_charts, table, to_html, to_json
+from subnormal.audit.report import junit, page, row_charts, table, terminal, to_html, to_json
+from subnormal.audit.report.diff import differences
+from subnormal.audit.report.load import parse
 from subnormal.mechanisms.families import member
 from tests.support.synthetic import clocked
 
@@ -101,10 +105,8 @@ def test_rows_of_time_share_their_seconds_and_run_here_when_the_others_are_done(
 
 def test_a_leak_is_a_violation_and_a_difference_is_not(row: Row) -> None:
     large, small = leaking(row, clocked(1, 1_000, extra=2.0)), leaking(row, clocked(1, 4_000, extra=0.1))
-    assert large.violated
-    assert not small.violated
+    assert [one.timing and one.timing.verdict for one in (large, small)] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
     cells = [table.columns(one) for one in (large, small)]
-    assert [one["sampled"] for one in cells] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
     assert all(one["worlds differ"].startswith("yes, p = ") for one in cells)
     assert cells[0]["time in/out"].startswith(("2.9", "3"))
     assert cells[1]["runs"] == "4,000"
@@ -120,13 +122,72 @@ def test_what_was_not_seen_is_not_called_absent(row: Row) -> None:
 def test_every_rendering_shows_it(row: Row) -> None:
     shown = leaking(row, clocked(1, 1_000, extra=2.0))
     report = reported(shown)
-    assert "VIOLATED" in table.to_markdown(report.rows)
+    assert "| yes, p = " in table.to_markdown(report.rows)
     assert "shared by 1 row with runs" in table.closing(report)
     assert "worlds differ" in to_html.to_html(report)
     told = json.loads(to_json.to_json(report))["rows"][0]["timing"]
     assert shown.timing is not None
     assert told == json.loads(json.dumps(dataclasses.asdict(shown.timing)))
     assert told["verdict"] == "VIOLATED"
+
+
+CLOCKED = (clocked(1, 1_000, extra=2.0), clocked(1, 4_000, extra=0.1), clocked(1, 40))
+SHOWN = [Verdict.VIOLATED, Verdict.NOT_REFUTED, Verdict.UNDERPOWERED]
+
+
+def test_what_a_clock_showed_changes_nothing_but_its_own_row(row: Row) -> None:
+    """No count, order, layout, comparison, exit code or summary: in the next run the clock may show something else."""
+    exact, base2 = member("exponential-exact"), member("exponential-base2")
+    met = [(zero_rounding(), NAIVE), (zero_rounding(), exact), (rejection_tries(), base2), (rejection_tries(), exact)]
+    counted = [examine(Crossing(*one), seed=1, runs=100, alpha=0.05) for one in met]
+    assert [one.verdict for one in counted] == [Verdict.VIOLATED, Verdict.HOLDS] * 2
+    timed = [row, dataclasses.replace(row, mechanism=exact.name), dataclasses.replace(row, attack="rejection-time")]
+    made = [reported(*counted, *(leaking(one, times) for one in timed)) for times in CLOCKED]
+    assert [one.rows[-1].timing and one.rows[-1].timing.verdict for one in made] == SHOWN
+    for look in (summary, lines_of_others, first_screen, order_of_the_page, cases, violated):
+        one, *others = (look(report) for report in made)
+        assert one, look
+        assert others == [one, one], look
+    documents = [parse(to_json.to_json(one).encode()) for one in made]
+    assert [differences(one, other) for one in documents for other in documents] == [[]] * 9
+
+
+def summary(report: Report) -> list[str]:
+    told = terminal.conclusion(report)
+    clocked_rows = sum(one.timing is not None for one in report.rows)
+    assert f", {clocked_rows} MEASURED." in " ".join(told)
+    return told
+
+
+def lines_of_others(report: Report) -> list[str]:
+    """What a terminal shows without the lines of rows that a clock measured, which come last."""
+    text = "\n".join(line.plain for line in terminal.lines(report) if isinstance(line, Text))
+    others, rest = text[: text.index("(side channel: time)")], text[text.index("Claims that hold") :]
+    assert "VIOLATED" in others
+    return [others, rest]
+
+
+def first_screen(report: Report) -> list[str]:
+    return [one.split("</section>")[0] for one in to_html.to_html(report).split("<section")[1:5]]
+
+
+def order_of_the_page(report: Report) -> list[tuple[str, str]]:
+    parts = page.parts(report)
+    return [
+        (one.row.attack, one.mechanism) for one in (*page.table(parts), *(row for part in parts for row in part.rows))
+    ]
+
+
+def cases(report: Report) -> list[tuple[str, str, str]]:
+    """The counts of JUnit, and what each case is."""
+    suite = ElementTree.fromstring(junit.to_junit(report))[0]
+    counts = [(name, number, "") for name, number in suite.items()]
+    return counts + [(one.get("classname", ""), one.get("name", ""), one[0].tag) for one in suite.iter("testcase")]
+
+
+def violated(report: Report) -> list[tuple[str, str]]:
+    """What `Report.violated` and the exit code follow."""
+    return [(one.attack, one.mechanism) for one in report.rows if one.violated]
 
 
 def test_a_clock_of_one_tick_is_still_json(row: Row) -> None:
@@ -147,7 +208,7 @@ def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
     page = to_html.to_html(reported(*counted, row))
     _, summary, sections = page.replace("</table>", "<table").split("<table")
     assert [summary.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
-    counts, times, outcomes = (one.split("</article>")[0] for one in sections.split("<article")[1:])
+    counts, outcomes, times = (one.split("</article>")[0] for one in sections.split("<article")[1:])
     assert [name in counts for name in ("visible below ε", "worlds differ")] == [True, False]
     assert "worlds differ" in times
     assert not any(name in outcomes for name in ("<dt>visible below ε", "<dt>worlds differ"))

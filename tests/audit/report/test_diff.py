@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subnormal.audit.model import KINDS
+from subnormal.audit.model import KINDS, OF_RUNS, REPEATED
 from subnormal.audit.report.diff import Weight, context, differences, to_markdown
 
 Json = dict[str, Any]
@@ -55,13 +55,13 @@ def test_a_report_does_not_differ_from_itself(document: Json) -> None:
 
 
 def test_every_verdict_that_turns_is_named(document: Json) -> None:
-    """Every row, every kind of evidence, every verdict that it may have, and none."""
+    """Every row, every kind of evidence but a clock, every verdict that it may have, and none."""
     turned = 0
     for row in document["rows"]:
         title = row["attack"] if row["channel"] is None else f"{row['attack']} ({row['channel']})"
-        for kind, verdicts in KINDS.items():
+        for kind in REPEATED:
             was = None if row[kind] is None else row[kind]["verdict"]
-            for verdict in (*verdicts, None):
+            for verdict in (*KINDS[kind], None):
                 if verdict == was:
                     continue
                 evidence = None if verdict is None else (row[kind] or {}) | {"verdict": str(verdict)}
@@ -70,7 +70,7 @@ def test_every_verdict_that_turns_is_named(document: Json) -> None:
                 assert (found.old, found.new) == (was or "–", verdict or "–")
                 assert (found.weight is Weight.VIOLATED) == (verdict == "VIOLATED")
                 turned += 1
-    assert turned == len(document["rows"]) * len(KINDS) * 3
+    assert turned == len(document["rows"]) * len(REPEATED) * 3
 
 
 def test_whatever_was_asked_and_changed_is_named(document: Json) -> None:
@@ -143,6 +143,11 @@ def test_times_may_always_differ(document: Json) -> None:
         for path in leaves(row["timing"], ("timing",)):
             if path[-1] != "verdict":
                 assert differences(alone(document, row), alone(document, mutated(row, path))) == []
+        for verdict in OF_RUNS:
+            shown = row | {"timing": row["timing"] | {"verdict": verdict}}
+            assert differences(alone(document, row), alone(document, shown)) == []
+            (new,) = differences(alone(document, row) | {"rows": []}, alone(document, shown))
+            assert (new.weight, new.new) == (Weight.NEW, "MEASURED")
 
 
 def test_any_change_to_a_whole_report_is_found_or_is_one_that_may_be(document: Json) -> None:

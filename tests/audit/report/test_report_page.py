@@ -23,7 +23,7 @@ from subnormal.mechanisms.families import member
 from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened, follow
 
 pytestmark = NEEDS_BROWSER
-SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS"]
+SEVERITY = ["VIOLATED", "ERROR", "UNRESOLVED", "UNDERPOWERED", "NOT REFUTED", "HOLDS", "MEASURED"]
 ANSWERS = ["What is claimed", "What was found", "How sure", "What to do next"]
 TIMED = subnormal_time(outcomes=50)
 
@@ -46,6 +46,7 @@ def small() -> Report:
         row("truncated-addition", "exponential-naive-float64"),
         row("grid-precision", "laplace-naive-float64", 2_000, until_decided=True),
         row("grid-precision", "laplace-rounded", 5),
+        row("least-significant-bits", "laplace-rounded", 50),
         row("grid-precision@epsilon=0.1", "laplace-exact"),
         row("least-significant-bits", "laplace-naive-float64"),
         row("uniform-floor", "threshold-naive-float32"),
