@@ -22,7 +22,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 SAME = 100  # equal runs of each of two inputs after which a function may be one without noise
 REPEATS = (
     "repeats its answers: in a process of its own, the first call of an input draws noise that later calls do not draw "
-    "again, so no run says anything of another; let each call draw, as by clearing a cache"
+    "again, so its runs show nothing; pass fresh=, a function of no arguments that returns it without its answers"
 )
 
 

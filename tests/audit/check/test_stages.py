@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -152,6 +153,28 @@ def test_the_error_of_a_violation_is_named() -> None:
     result = check(noisy_mean, pairs=[([1.0], [])], claim=CLAIM, seconds=20)
     assert result.event == {"kind": "refuses", "portable": True}
     assert "the error is 'ZeroDivisionError: division by zero'" in result.notes
+
+
+@pytest.mark.parametrize(
+    ("generator", "seed"),
+    [
+        (np.random.default_rng(0), "the seed 0"),
+        (np.random.default_rng([1, 2]), r"the seed \[1, 2\]"),
+        (np.random.RandomState(5), "a seed"),
+        (np.random.default_rng(), None),
+        (np.random.RandomState(), None),
+        (np.random, None),
+        (random, None),
+    ],
+    ids=str,
+)
+def test_noise_that_is_the_same_in_every_process_is_named(generator: Any, seed: str | None) -> None:
+    draw = generator.random
+    found = check(lambda bit: bit if draw() < 0.6 else 1 - bit, pairs=PAIR, claim=CLAIM, seconds=1, runs=256)
+    assert found.verdict is not Verdict.VIOLATED
+    notes = [note for note in found.notes if "the noise is the same in every process" in note]
+    assert len(notes) == (seed is not None)
+    assert seed is None or re.search(rf"that was made from {seed}: where that is fixed", notes[0])
 
 
 def test_an_error_is_named_whatever_the_event_is() -> None:
