@@ -91,6 +91,17 @@ def ceiling_log2(value: Real) -> int:
     return int(exponent) + int(mantissa - 1).bit_length()
 
 
+def floor_scaled(value: Real, exponent: int) -> int:
+    """Return the integer part of value·2^exponent, value ≥ 0.
+
+    >>> floor_scaled(scaled(7, -2), 1)
+    3
+    """
+    mantissa, own = value.as_mantissa_exp()
+    shift = int(own) + exponent
+    return int(mantissa << shift if shift >= 0 else mantissa >> -shift)
+
+
 def fraction(value: Real) -> Fraction:
     """Return an MPFR number as the rational that it is."""
     numerator, denominator = value.as_integer_ratio()

@@ -1,5 +1,6 @@
 """Every bit string through Algorithms 2 and 4, against the rationals that they promise."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from subnormal.audit.evidence import exhaustive
-from subnormal.mechanisms.bits import BitSource, scripted_bits
+from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.numerics import mpfr
 from subnormal.mechanisms.numerics.mpfr import exact
@@ -89,6 +90,33 @@ def test_at_any_depth_the_law_lies_between_what_is_decided_and_what_is_not(
         for index, weight in enumerate(weights):
             low, _ = law.probability(index)
             assert low <= Fraction(weight, sum(weights)) <= low + law.rest
+
+
+@pytest.mark.parametrize("word_bits", [1, 2, 3])
+@pytest.mark.parametrize(("weights", "fraction"), WEIGHTS)
+def test_two_draws_by_their_first_bits_are_independent_and_have_the_law(
+    weights: list[int], fraction: int, word_bits: int
+) -> None:
+    sums, total = sums_of(weights, fraction), sum(weights)
+
+    def pair(bits: BitSource) -> tuple[int, ...]:
+        bits.word_bits = word_bits
+        return tuple(normalized.all_bits(sums, bits, 4, 2))
+
+    law = exhaustive.law(pair, depth=12)
+    assert law.rest == 0 if total.bit_count() == 1 else law.rest < Fraction(1, 2)  # rejections are cut off at 12 bits
+    for one, other in itertools.product(range(len(weights)), repeat=2):
+        low, _ = law.probability((one, other))
+        assert low <= Fraction(weights[one] * weights[other], total**2) <= low + law.rest
+
+
+def test_of_many_draws_few_take_more_than_a_word() -> None:
+    sums, bits = sums_of([1, 1, 1], 900), seeded_bits(1, "", "", "", 0)
+    with exact(1000):
+        drawn = normalized.all_bits(sums, bits, 1000, 10_000)
+    assert set(drawn) == {0, 1, 2}
+    assert bits.consumed == 62 * bits.tries  # no word in 2^60 leaves a draw undecided
+    assert bits.tries > 10_000
 
 
 def test_the_wrong_sampler_leaves_the_bounds_too() -> None:
