@@ -156,7 +156,7 @@ def run(
     executor = partial(_executor, jobs, address)
     examine = partial(_examine_crossings, crossings, options, executor=executor, out=out, resume=resume)
     report, page = _examine_and_write(examine, out)
-    _show(report, form, page, wide)
+    _show(report, form, page, wide, overview=not (attacks or mechanisms))
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
     if any(row.error for row in report.rows):
         sys.exit(3)
@@ -249,7 +249,7 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
         raise Failure(f"--cluster: {error}") from None
 
 
-def _show(report: Report, form: str, page: str, wide: bool) -> None:
+def _show(report: Report, form: str, page: str, wide: bool, *, overview: bool) -> None:
     from subnormal.audit.report import junit, table, terminal, to_json
 
     if form == "json":
@@ -262,4 +262,4 @@ def _show(report: Report, form: str, page: str, wide: bool) -> None:
         print_whole(table.table(report))
         print_lines([*terminal.errors(report.rows), *terminal.conclusion(report)], terminal.WIDTH)
     else:
-        print_lines(terminal.lines(report), terminal.WIDTH)
+        print_lines(terminal.overview(report) if overview else terminal.lines(report), terminal.WIDTH)

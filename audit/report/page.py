@@ -1,4 +1,4 @@
-"""The contents of report.html: four answers, one table, and a section for each row, violations first."""
+"""The contents of report.html: the comparison, the families, four answers, the table, and a section for each row."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from subnormal.audit.report import row_charts, sentences
 from subnormal.audit.report.finding import Finding, finding
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import Section, columns, sections
+from subnormal.audit.report.twins import Bar, bar, by_family, compared, title
+from subnormal.audit.report.twins import cells as comparison_cells
 from subnormal.audit.text import interval, percent, short
 from subnormal.mechanisms.families import exact_members, family, member
 
@@ -81,6 +83,59 @@ class Broken:
     mechanism: str
     anchor: str
     attacks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A row of an attack's line: its bar and its verdict. anchor: of its section."""
+
+    mechanism: str
+    anchor: str
+    verdict: str
+    found: str
+    bar: Bar | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An attack's line of the table of families. exact: None where no exact mechanism met it."""
+
+    attack: str
+    channel: str
+    anchor: str
+    broken: Side
+    exact: Side | None
+
+
+def families(report: Report, parts: Sequence[AttackRows]) -> dict[str, list[Line]]:
+    """Return a line for each attack, by family."""
+    of_rows = {id(one.row): one for part in parts for one in part.rows}
+    of_attacks = {id(one.row): part.anchor for part in parts for one in part.rows}
+
+    def side(row: Row) -> Side:
+        view = of_rows[id(row)]
+        found = "" if view.verdict in ("ERROR", "UNDERPOWERED") else finding(row).found
+        return Side(view.mechanism, view.anchor, view.verdict, found, bar(row))
+
+    return {
+        name: [
+            Line(
+                one.broken.attack,
+                one.broken.channel or "",
+                of_attacks[id(one.broken)],
+                side(one.broken),
+                None if one.exact is None else side(one.exact),
+            )
+            for one in pairs
+        ]
+        for name, pairs in by_family(report.rows).items()
+    }
+
+
+def comparison(report: Report) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Return the paper's attacks, in base e and in base 2: a title and two rows of cells each."""
+    pairs = compared(report.rows)
+    return [(title(one), [comparison_cells(row) for row in (one.broken, one.exact) if row is not None]) for one in pairs]
 
 
 def parts(report: Report) -> list[AttackRows]:

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from subnormal.audit.model import MEASURED, Report, Row
-from subnormal.audit.report import proofs, sentences
+from subnormal.audit.report import proofs, sentences, twins
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.table import STYLES, closing, sections
 from subnormal.audit.text import counted, percent, printable
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from subnormal.audit.report.table import Section
+    from subnormal.audit.report.twins import Twins
 
 WIDTH = 80  # columns, in a pipe too
 GAP = "  "
 INDENT = 4  # columns before a message
+OVERVIEW = (32, 22, 22)  # columns of a line for each attack
 WIDEST = (12, 10, 12, 10)  # columns of all but the first
 TITLES = ("attack and mechanism", "verdict", "claims", "found", "by")
 NUMBERS = (
@@ -29,6 +31,72 @@ NUMBERS = (
 )
 CLOCKED = "MEASURED by a clock: no verdict, because times change from run to run."
 VERBS = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT REFUTED")}  # of exact members
+
+
+def overview(report: Report) -> Iterator[RenderableType]:
+    """Yield the paper's attacks in base e and in base 2, a line for each attack, and the conclusion."""
+    from rich.text import Text
+
+    paper, everyone = twins.compared(report.rows), twins.twins(report.rows)
+    if paper:
+        yield from _comparison(paper)
+    yield _overview_line(("attack", "naive mechanism", "exact twin"), ("bold",) * 3)
+    for one in everyone:
+        yield from _pair(one)
+    yield Text()
+    yield Text(twins.summary(everyone), "bold")
+    yield from map(Text, conclusion(report))
+
+
+def _comparison(pairs: Sequence[Twins]) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    yield Text("Exponential mechanism: naive base e and exact base 2 (Ilvento 2020)", "bold")
+    widths = (14, 13, 16, 13, 6, 8)
+    yield _line(twins.COLUMNS, widths, ("bold",) * len(widths))
+    for one in pairs:
+        yield Text(twins.title(one), "bold cyan")
+        for row in (one.broken, one.exact):
+            if row is not None and row.sampled is not None:
+                styles = "", STYLES.get(sentences.verdict(row), ""), STYLES.get(row.sampled.verdict, ""), "", "", ""
+                yield _line(twins.cells(row), widths, styles)
+    runs = max(one.broken.sampled.runs for one in pairs if one.broken.sampled is not None)
+    yield Text(fill(twins.KEY.format(runs=f"{runs:,}"), WIDTH))
+    yield Text()
+
+
+def _pair(one: Twins) -> Iterator[RenderableType]:
+    """Yield a line for an attack, and one for each of its other mechanisms."""
+    exact = ("", "") if one.exact is None else _found(one.exact)
+    (broken, style), (twin, twin_style) = _found(one.broken), exact
+    yield from _overview(_title(one.section), (broken, twin), (style, twin_style))
+    for row in one.others:
+        found, found_style = _found(row)
+        yield from _overview(f"{GAP}{printable(row.mechanism)}", (found, ""), (found_style, ""))
+    for row in one.section.rows:
+        if row.error is not None:
+            yield from _message(f"{row.mechanism}: {row.error}")
+
+
+def _found(row: Row) -> tuple[str, str]:
+    """Return a verdict with what was found, and its style."""
+    verdict = sentences.verdict(row)
+    says_all = verdict in (sentences.ERROR, "UNDERPOWERED")
+    return verdict if says_all else f"{verdict} {finding(row).found}", STYLES.get(verdict, "")
+
+
+def _overview(name: str, cells: Sequence[str], styles: Sequence[str]) -> Iterator[RenderableType]:
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    if cell_len(name) > OVERVIEW[0]:
+        yield Text(name)
+        name = ""
+    yield _overview_line((name, *cells), ("", *styles))
+
+
+def _overview_line(cells: Sequence[str], styles: Sequence[str]) -> Text:
+    return _line(cells, OVERVIEW, styles)
 
 
 def lines(report: Report) -> Iterator[RenderableType]:
@@ -112,7 +180,7 @@ def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
 
     name, *cells = _cells(row)
     styles = "", STYLES.get(cells[0], ""), "", "", ""
-    messages = [] if row.error is None else [printable(row.error)]
+    messages = [] if row.error is None else [row.error]
     if any(cell_len(cell) > width for cell, width in zip(cells, widths[1:], strict=True)):
         messages, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
     if cell_len(name) > widths[0]:
@@ -120,7 +188,14 @@ def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
         name = ""
     yield _line((name, *cells), widths, styles)
     for one in messages:
-        yield Padding(Text(one), (0, 0, 0, INDENT), expand=False)
+        yield from _message(one)
+
+
+def _message(text: str) -> Iterator[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    yield Padding(Text(printable(text)), (0, 0, 0, INDENT), expand=False)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:

@@ -15,14 +15,19 @@ UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u206
 
 
 def to_html(report: Report) -> str:
-    """Return one self-contained page: four answers, the table of verdicts, and a section with charts for each row."""
-    from subnormal.audit.report import page
+    """Return one self-contained page: attacks on both twins, the table of rows, and a section with charts for each."""
+    from subnormal.audit.report import page, twins
 
     parts = page.parts(report)
     return filled(
         "report.html.jinja",
         report=report,
         parts=parts,
+        summary=twins.summary(twins.twins(report.rows)),
+        comparison=page.comparison(report),
+        columns=twins.COLUMNS,
+        key=twins.KEY.format(runs=f"{report.runs:,}"),
+        families=page.families(report, parts),
         rows=page.table(parts),
         answers=page.answers(report, parts),
         closing=closing(report),

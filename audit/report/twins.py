@@ -1,0 +1,155 @@
+"""Each attack on a mechanism that it breaks beside the exact mechanism that resists it: its twin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from subnormal.audit.model import Row, SampledEvidence, Verdict
+from subnormal.audit.report import sentences
+from subnormal.audit.report.table import SIDE_CHANNELS, Section, sections
+from subnormal.audit.text import counted, short
+from subnormal.mechanisms.privacy import Claim
+
+COMPARED = ("zero-rounding", "truncated-addition", "truncated-addition-half")  # of Ilvento 2020; their variants, too
+BASE2 = "exponential-base2"
+COLUMNS = ("mechanism", "exact, loss", "experiment", "KS distance", "p", "allowed")
+KEY = (
+    "Experiment: the advantage that {runs} runs of each world show, with its interval; KS: the distance of the worlds' "
+    "distribution functions ± its margin, and p, the largest probability of such a distance where the claim is kept. "
+    "✗: more than the claim allows. –: so few runs could not show that."
+)
+MARKS = {Verdict.VIOLATED: " ✗", Verdict.UNDERPOWERED: " –"}
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """The rows of one attack. broken: on the first mechanism that it breaks. exact: on its exact twin. others: the rest."""
+
+    section: Section
+    broken: Row
+    exact: Row | None
+    others: tuple[Row, ...]
+
+
+def twins(rows: Iterable[Row]) -> list[Twins]:
+    """Return the rows by attack. The first mechanism of an attack is one that it breaks."""
+    return [_of(section) for section in sections(rows)]
+
+
+def _of(section: Section) -> Twins:
+    broken, *others = section.rows
+    exact = next((row for row in others if sentences.is_exact(row)), None)
+    return Twins(section, broken, exact, tuple(row for row in others if row is not exact))
+
+
+def compared(rows: Iterable[Row]) -> list[Twins]:
+    """Return the attacks of the paper on the naive mechanism in base e and on the exact one in base 2, with runs of both."""
+    paper = [row for row in rows if row.attack.partition("@")[0] in COMPARED and row.channel is None]
+    pairs = [one for one in twins(paper) if one.exact is not None and one.exact.mechanism == BASE2]
+    return [one for one in pairs if all(row is not None and _sampled(row) for row in (one.broken, one.exact))]
+
+
+def _sampled(row: Row) -> bool:
+    return row.sampled is not None and row.exact is not None
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """Return a row of the comparison, in the order of COLUMNS. The row has runs and a law.
+
+    Raises ValueError where it has not.
+    """
+    exact, sampled = row.exact, row.sampled
+    if exact is None or sampled is None:
+        raise ValueError(f"{row.mechanism} has no law or no runs")
+    name = "exact base 2" if row.mechanism == BASE2 else row.mechanism.removeprefix("exponential-").replace("-", " ")
+    low, high = sampled.advantage
+    return (
+        name,
+        f"{exact.verdict} {short(exact.epsilon)}",
+        f"[{low:.3f}, {high:.3f}]{MARKS.get(sampled.verdict, '')}",
+        f"{sampled.ks.statistic:.3f} ± {sampled.ks.margin:.3f}",
+        _p_value(sampled),
+        short(row.advantage_allowed, 3),
+    )
+
+
+def _p_value(sampled: SampledEvidence) -> str:
+    """Return the least α at which the distance refutes the claim: distance − 2·√(ln(4/α)/2n) is at most what is allowed."""
+    excess = max(0.0, sampled.ks.statistic - sampled.ks.allowed)
+    log10 = math.log10(4) - sampled.runs * excess**2 / 2 / math.log(10)
+    return "<1e-99" if log10 < -99 else short(min(1.0, 10**log10), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The probabilities of an attack's event in both worlds, and the last one of `out` that the claim allows.
+
+    allowed: on the way from the probability in to that out; 0 to 1 as the others. None without a claim.
+    """
+
+    probability_in: float
+    probability_out: float
+    allowed: float | None
+
+    @property
+    def left(self) -> float:
+        """The smaller probability."""
+        return min(self.probability_in, self.probability_out)
+
+    @property
+    def width(self) -> float:
+        """The distance of the probabilities: the advantage."""
+        return abs(self.probability_in - self.probability_out)
+
+
+def bar(row: Row) -> Bar | None:
+    """Return the bar of a row: exact probabilities, or the middle of the intervals of runs. None without an event's."""
+    proved = row.exact or row.exhaustive
+    judged = proved if proved is not None and proved.event_in is not None else row.sampled
+    if judged is None or judged.event_in is None or judged.event_out is None:
+        return None
+    inside, outside = (sum(bounds) / 2 for bounds in (judged.event_in, judged.event_out))
+    return Bar(inside, outside, None if row.claim is None else _allowed(inside, outside, row.claim))
+
+
+def _allowed(inside: float, outside: float, claim: Claim) -> float:
+    """Return the probability out, between both, that is as far from the one in as (ε, δ) allows.
+
+    For an event and its complement, in both directions: p' ≤ e^ε·p + δ and 1 − p ≤ e^ε·(1 − p') + δ.
+    """
+    if outside < inside:
+        return 1 - _allowed(1 - inside, 1 - outside, claim)
+    most = min(1.0, math.exp(min(700.0, claim.epsilon)) * inside + claim.delta)
+    return max(inside, min(most, 1 - (1 - inside - claim.delta) * math.exp(-claim.epsilon)))
+
+
+def by_family(rows: Iterable[Row]) -> dict[str, list[Twins]]:
+    """Return the attacks of each family, in the order of the report; side channels as a family of their own."""
+    result: dict[str, list[Twins]] = {}
+    for one in twins(rows):
+        result.setdefault(one.broken.family if one.broken.channel is None else SIDE_CHANNELS.lower(), []).append(one)
+    return result
+
+
+def title(one: Twins) -> str:
+    """Return the attack of a comparison and its claim."""
+    name, _, options = one.section.rows[0].attack.partition("@")
+    kind = next((f", {option.partition('=')[2]}" for option in options.split(",") if option.startswith("float_type")), "")
+    claimed = "" if one.broken.claim is None else f", ε = {short(one.broken.claim.epsilon)}"
+    return f"{name}{kind}{claimed}"
+
+
+def summary(pairs: Sequence[Twins]) -> str:
+    """Return how many attacks break their mechanism, and what is known of the exact twins.
+
+    As in "66 attacks: 66 break a naive mechanism; of their exact twins 62 are proved to hold, 4 not refuted."
+    """
+    broken = sum(one.broken.violated for one in pairs)
+    verdicts = [sentences.verdict(one.exact) for one in pairs if one.exact is not None]
+    words = {"HOLDS": "are proved to hold", "NOT REFUTED": "are not refuted", "UNDERPOWERED": "need more runs"}
+    names = [verdict for verdict in sentences.SEVERITY[::-1] if verdict in verdicts]
+    parts = [f"{verdicts.count(name)} {words.get(name, name)}" for name in names]
+    parts += [f"{missing} not there"] if (missing := len(pairs) - len(verdicts)) else []
+    return f"{counted(len(pairs), 'attack')}: {broken} break a naive mechanism; of the exact twins {', '.join(parts)}."
