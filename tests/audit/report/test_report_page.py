@@ -19,6 +19,7 @@ from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences, to_html
 from subnormal.audit.report.finding import finding
+from subnormal.audit.report.table import sections
 from subnormal.mechanisms.families import member
 from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened, follow
 
@@ -132,20 +133,33 @@ def test_text_can_be_read(opened: Any) -> None:
 
 @pytest.mark.parametrize("name", ["small", "many"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_stranger_sees_four_answers_in_order_and_the_table_begin(
+def test_a_stranger_sees_both_twins_of_each_attack_then_four_answers_then_the_table(
     browser: Any, pages: dict[str, str], name: str, scheme: str
 ) -> None:
     shown = Opened(browser, pages[name], color_scheme=scheme)
+    first = shown.page.locator("a.line").first.bounding_box()
+    assert first["y"] + first["height"] <= HIGH
+    lines = [one.bounding_box()["y"] for one in shown.page.locator("a.line").all()]
     boxes = [
         shown.page.get_by_role("heading", name=answer, exact=True).locator("..").bounding_box() for answer in ANSWERS
     ]
-    assert all(box["y"] + box["height"] <= HIGH for box in boxes)
     places = [(box["y"], box["x"]) for box in boxes]
     assert places == sorted(places)
-    third = shown.page.locator("#rows tbody tr").nth(2).bounding_box()
-    assert max(box["y"] + box["height"] for box in boxes) < third["y"]
-    assert third["y"] + third["height"] <= HIGH
+    table = shown.page.locator("#rows").bounding_box()
+    assert max(lines) < min(box["y"] for box in boxes) <= max(box["y"] for box in boxes) < table["y"]
     assert shown.complaints == []
+
+
+def test_each_attack_has_one_line_which_leads_to_its_section(opened: Any, small: Report) -> None:
+    lines = opened.locator("a.line").all()
+    assert len(lines) == len(sections(small.rows))
+    for line in lines:
+        section = opened.locator(line.get_attribute("href").replace("#", "section[id='") + "']")
+        assert section.locator("h2").inner_text().split(" ")[0] == line.locator(".name").inner_text().split(" ")[0]
+        marks = {"VIOLATED": "✗ ", "HOLDS": "✓ "}
+        for word in line.locator(".word").all():
+            verdict = word.locator(".v").inner_text()
+            assert word.inner_text().startswith(f"{marks.get(verdict, '')}{verdict}")
 
 
 def test_the_answers_are_those_of_the_report(opened: Any, small: Report) -> None:
@@ -399,6 +413,8 @@ def test_on_paper_it_is_black_on_white_whatever_the_screen(browser: Any, pages: 
     page = Opened(browser, pages["small"], color_scheme="dark").page
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert not page.locator("figure svg").first.is_visible()  # sections are folded, as on the screen
+    unfold(page)
     assert pixels(page.locator("figure svg").first.screenshot()).mean() > 0.8
     page.pdf(path=tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
