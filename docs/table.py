@@ -11,7 +11,8 @@ from subnormal.audit.report import terminal
 
 ATTACKS = (
     "zero-rounding",
-    "truncated-addition",
+    "truncated-addition@epsilon=1.0,outcomes=4096,float_type=float16",
+    "truncated-addition-half",
     "least-significant-bits-float32",
     "grid-precision",
     "absorption",
@@ -22,7 +23,7 @@ ATTACKS = (
 def to_svg(report: Report) -> str:
     """Return a picture of what a terminal shows."""
     console = Console(record=True, width=terminal.WIDTH, file=io.StringIO())
-    for line in terminal.lines(report):
+    for line in terminal.overview(report):
         console.print(line)
     return console.export_svg(title="python -m audit run")
 

@@ -65,7 +65,7 @@ def truncated_addition(
 
 
 def truncated_addition_half(epsilon: float = 30.0, outcomes: int = 1000) -> Attack[Any, Any, int]:
-    """Return the attack as the paper describes it: without Alice the first outcome is chosen only about half of the time.
+    """Return the attack as the paper has it: without Alice the first outcome is chosen about half of the time.
 
     In units of half a utility, with a sensitivity of 2: in (−1, 4, …, 4), out (1, 2, …, 2). At ε = 30 the weights of
     `in` differ by a factor of e^−37.5 < 2^−53, which an addition absorbs; those of `out` by one of e^−7.5, and 999 of

@@ -135,7 +135,9 @@ def families(report: Report, parts: Sequence[AttackRows]) -> dict[str, list[Line
 def comparison(report: Report) -> list[tuple[str, list[tuple[str, ...]]]]:
     """Return the paper's attacks, in base e and in base 2: a title and two rows of cells each."""
     pairs = compared(report.rows)
-    return [(title(one), [comparison_cells(row) for row in (one.broken, one.exact) if row is not None]) for one in pairs]
+    return [
+        (title(one), [comparison_cells(row) for row in (one.broken, one.exact) if row is not None]) for one in pairs
+    ]
 
 
 def parts(report: Report) -> list[AttackRows]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from subnormal.audit.model import Row, SampledEvidence, Verdict
 from subnormal.audit.report import sentences
 from subnormal.audit.report.table import SIDE_CHANNELS, Section, sections
+from subnormal.audit.statistics import binomial
 from subnormal.audit.text import counted, short
 from subnormal.mechanisms.privacy import Claim
 
@@ -25,7 +27,10 @@ MARKS = {Verdict.VIOLATED: " ✗", Verdict.UNDERPOWERED: " –"}
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """The rows of one attack. broken: on the first mechanism that it breaks. exact: on its exact twin. others: the rest."""
+    """The rows of one attack.
+
+    broken: on the first mechanism that it breaks. exact: on its exact twin. others: the rest.
+    """
 
     section: Section
     broken: Row
@@ -45,7 +50,7 @@ def _of(section: Section) -> Twins:
 
 
 def compared(rows: Iterable[Row]) -> list[Twins]:
-    """Return the attacks of the paper on the naive mechanism in base e and on the exact one in base 2, with runs of both."""
+    """Return the paper's attacks on the naive mechanism in base e and the exact one in base 2, with runs of both."""
     paper = [row for row in rows if row.attack.partition("@")[0] in COMPARED and row.channel is None]
     pairs = [one for one in twins(paper) if one.exact is not None and one.exact.mechanism == BASE2]
     return [one for one in pairs if all(row is not None and _sampled(row) for row in (one.broken, one.exact))]
@@ -76,10 +81,8 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def _p_value(sampled: SampledEvidence) -> str:
-    """Return the least α at which the distance refutes the claim: distance − 2·√(ln(4/α)/2n) is at most what is allowed."""
-    excess = max(0.0, sampled.ks.statistic - sampled.ks.allowed)
-    log10 = math.log10(4) - sampled.runs * excess**2 / 2 / math.log(10)
-    return "<1e-99" if log10 < -99 else short(min(1.0, 10**log10), 2)
+    p = binomial.distance_p_value(sampled.ks.statistic, sampled.ks.allowed, sampled.runs)
+    return "<1e-99" if p < 1e-99 else short(p, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +122,10 @@ def _allowed(inside: float, outside: float, claim: Claim) -> float:
 
     For an event and its complement, in both directions: p' ≤ e^ε·p + δ and 1 − p ≤ e^ε·(1 − p') + δ.
     """
+    factor = math.exp(min(700.0, claim.epsilon))
     if outside < inside:
-        return 1 - _allowed(1 - inside, 1 - outside, claim)
-    most = min(1.0, math.exp(min(700.0, claim.epsilon)) * inside + claim.delta)
-    return max(inside, min(most, 1 - (1 - inside - claim.delta) * math.exp(-claim.epsilon)))
+        return min(inside, max(0.0, (inside - claim.delta) / factor, 1 - factor * (1 - inside) - claim.delta))
+    return max(inside, min(1.0, factor * inside + claim.delta, 1 - (1 - inside - claim.delta) / factor))
 
 
 def by_family(rows: Iterable[Row]) -> dict[str, list[Twins]]:
@@ -136,20 +139,29 @@ def by_family(rows: Iterable[Row]) -> dict[str, list[Twins]]:
 def title(one: Twins) -> str:
     """Return the attack of a comparison and its claim."""
     name, _, options = one.section.rows[0].attack.partition("@")
-    kind = next((f", {option.partition('=')[2]}" for option in options.split(",") if option.startswith("float_type")), "")
+    kinds = [option.partition("=")[2] for option in options.split(",") if option.startswith("float_type")]
     claimed = "" if one.broken.claim is None else f", ε = {short(one.broken.claim.epsilon)}"
-    return f"{name}{kind}{claimed}"
+    return f"{', '.join([name, *kinds])}{claimed}"
 
 
 def summary(pairs: Sequence[Twins]) -> str:
     """Return how many attacks break their mechanism, and what is known of the exact twins.
 
-    As in "66 attacks: 66 break a naive mechanism; of their exact twins 62 are proved to hold, 4 not refuted."
+    As in "66 attacks: 66 break a naive mechanism; of the exact twins 62 are proved to hold, 4 are not refuted." What a
+    clock shows is not counted: it differs from run to run.
     """
-    broken = sum(one.broken.violated for one in pairs)
-    verdicts = [sentences.verdict(one.exact) for one in pairs if one.exact is not None]
-    words = {"HOLDS": "are proved to hold", "NOT REFUTED": "are not refuted", "UNDERPOWERED": "need more runs"}
-    names = [verdict for verdict in sentences.SEVERITY[::-1] if verdict in verdicts]
-    parts = [f"{verdicts.count(name)} {words.get(name, name)}" for name in names]
-    parts += [f"{missing} not there"] if (missing := len(pairs) - len(verdicts)) else []
-    return f"{counted(len(pairs), 'attack')}: {broken} break a naive mechanism; of the exact twins {', '.join(parts)}."
+    counted_ones = [one for one in pairs if one.broken.channel != "time"]
+    broken = sum(one.broken.violated for one in counted_ones)
+    verdicts = Counter(sentences.verdict(one.exact) for one in counted_ones if one.exact is not None)
+    known = [verdict for verdict in reversed(sentences.SEVERITY) if verdicts[verdict]]
+    parts = [f"{verdicts[name]} {_WORDS.get(name, (name, name))[verdicts[name] != 1]}" for name in known]
+    twin = f"of the exact twins {', '.join(parts)}" if parts else "there is no exact twin"
+    verb = "breaks" if broken == 1 else "break"
+    return f"{counted(len(counted_ones), 'attack')}: {broken} {verb} a naive mechanism; {twin}."
+
+
+_WORDS = {
+    "HOLDS": ("is proved to hold", "are proved to hold"),
+    "NOT REFUTED": ("is not refuted", "are not refuted"),
+    "UNDERPOWERED": ("needs more runs", "need more runs"),
+}

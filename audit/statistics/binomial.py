@@ -169,6 +169,16 @@ def dkw_margin(runs: int, alpha: float) -> float:
     return 2 * math.sqrt(math.log(4 / alpha) / (2 * runs))
 
 
+def distance_p_value(distance: float, allowed: float, runs: int) -> float:
+    """Return the least α at which such a distance of two samples exceeds what is allowed by its margin, 1 at the most.
+
+    >>> round(distance_p_value(0.5 + dkw_margin(1_000, 0.01), 0.5, 1_000), 9)
+    0.01
+    """
+    excess = max(0.0, distance - allowed)
+    return min(1.0, 4 * math.exp(-runs * excess**2 / 2))
+
+
 def ks_distance(masses_in: NDArray[np.float64], masses_out: NDArray[np.float64]) -> float:
     """Return the Kolmogorov-Smirnov distance of two distributions over the same bins, shape (bins,).
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.numerics.mpfr import Real, ceiling_log2, exact, floor_scaled, scaled
 
-
 FIRST_BITS = 62  # of a try, that are taken together with those of other draws: signed 64-bit integers hold them
 
 

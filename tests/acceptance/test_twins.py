@@ -263,7 +263,7 @@ def test_a_member_declares_the_runs_it_can_take(report: Report) -> None:
         if row.channel is not None:
             assert judging(side_channels.DRAWS_LEAST) <= row.sampled.runs <= judging(side_channels.DRAWS)
             continue
-        expected = {"exponential-base2": 4_000}.get(row.mechanism, 100_000)
+        expected = 100_000
         if row.mechanism == "permute-and-flip":  # a coin for every outcome
             expected = min(expected, (1 << 20) // len(catalogue.attack(row.attack).worlds()[0]))
         assert row.sampled.runs == judging(expected)
