@@ -126,7 +126,7 @@ def test_what_a_side_channel_alone_breaks_is_not_called_broken(report: Report) -
     assert "exponential-base2" in by_channel
     assert not broken & by_channel
     told = to_html.to_html(report).split('id="found"')[1].split("</section>")[0]
-    assert told.index("by a <dfn>side channel</dfn> alone") < told.index(">exponential-base2<")
+    assert told.index("by a side channel alone") < told.index(">exponential-base2<")
 
 
 def test_only_exact_members_are_recommended(report: Report) -> None:
