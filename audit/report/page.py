@@ -114,7 +114,7 @@ def families(report: Report, parts: Sequence[AttackRows]) -> dict[str, list[Line
 
     def side(row: Row) -> Side:
         view = of_rows[id(row)]
-        found = "" if view.verdict in ("ERROR", "UNDERPOWERED") else finding(row).found
+        found = "" if view.verdict in ("ERROR", "UNDERPOWERED", MEASURED) else finding(row).found
         return Side(view.mechanism, view.anchor, view.verdict, found, bar(row))
 
     return {

@@ -81,7 +81,7 @@ def _pair(one: Twins) -> Iterator[RenderableType]:
 def _found(row: Row) -> tuple[str, str]:
     """Return a verdict with what was found, and its style."""
     verdict = sentences.verdict(row)
-    says_all = verdict in (sentences.ERROR, "UNDERPOWERED")
+    says_all = verdict in (sentences.ERROR, "UNDERPOWERED", MEASURED)
     return verdict if says_all else f"{verdict} {finding(row).found}", STYLES.get(verdict, "")
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from subnormal.audit.model import Row, SampledEvidence, Verdict
+from subnormal.audit.model import MEASURED, Row, SampledEvidence, Verdict
 from subnormal.audit.report import sentences
 from subnormal.audit.report.table import SIDE_CHANNELS, Section, sections
 from subnormal.audit.statistics import binomial
@@ -150,7 +150,7 @@ def summary(pairs: Sequence[Twins]) -> str:
     As in "66 attacks: 66 break a naive mechanism; of the exact twins 62 are proved to hold, 4 are not refuted." What a
     clock shows is not counted: it differs from run to run.
     """
-    counted_ones = [one for one in pairs if one.broken.channel != "time"]
+    counted_ones = [one for one in pairs if sentences.verdict(one.broken) != MEASURED]
     broken = sum(one.broken.violated for one in counted_ones)
     verdicts = Counter(sentences.verdict(one.exact) for one in counted_ones if one.exact is not None)
     known = [verdict for verdict in reversed(sentences.SEVERITY) if verdicts[verdict]]

@@ -137,7 +137,9 @@ def test_levels_that_hardly_ever_win_cost_nothing() -> None:
     law = gumbel_max_naive.law(utilities, 1.0, float_type=np.float32)
     for outcome, gain in ((0, 1), (usual - 1, -1)):  # of ties, which have 1/16 of the mass, the first wins
         low, high = (bound * usual for bound in law.probability(outcome))
-        assert 1 + gain * Fraction(1, 16) - Fraction(1, 200) < low < high < 1 + gain * Fraction(1, 16) + Fraction(1, 200)
+        assert (
+            1 + gain * Fraction(1, 16) - Fraction(1, 200) < low < high < 1 + gain * Fraction(1, 16) + Fraction(1, 200)
+        )
     assert law.probability(usual + 39)[1] < Fraction(1, 1 << 50)
 
 
