@@ -65,7 +65,9 @@ def _function(
 ) -> Iterator[tuple[Callable[..., Any], bool]]:
     """Yield the function under audit, and whether it takes (data, runs)."""
     if one.is_alone:
-        command = shlex.join([interpreter, serve.__file__, str(one.folder / "release.py")])
+        command = shlex.join(
+            os.path.relpath(path) for path in (interpreter, serve.__file__, str(one.folder / "release.py"))
+        )
     elif release.name.startswith(COMMAND):
         os.chdir(one.folder)
         command = release.name.removeprefix(COMMAND)

@@ -12,6 +12,7 @@ Four stages, the cheapest first. The first one that convicts decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check import adjacency
@@ -22,6 +23,7 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.order import result
 from subnormal.audit.check.stages.state import Check, Told
+from subnormal.audit.check.words import stated_words
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import require_positive
@@ -93,9 +95,10 @@ def check(
         if function is None or data is None or any(other is not None for other in (adjacent, claim, pairs, fresh)):
             raise TypeError("law goes with function and data, and with none of adjacent, claim, pairs and fresh")
         with isolated(seed):
-            return conform(
+            made = conform(
                 function, data, law, batch=batch, seconds=seconds, runs=runs, alpha=alpha, seed=seed, told=told
             )
+        return replace(made, domain=stated_words(data))
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)
@@ -103,7 +106,9 @@ def check(
     audited = audited_function(function, batch=batch, fresh=fresh)
     way = adjacent.way if isinstance(adjacent, adjacency.Adjacency) else None
     with isolated(seed):
-        return result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, way)
+        made = result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, way)
+    relation = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
+    return replace(made, domain=stated_words(data), relation=relation)
 
 
 def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:

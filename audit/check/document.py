@@ -18,6 +18,7 @@ from subnormal.audit.check.result import (
     Stage,
     WalkEvidence,
 )
+from subnormal.audit.engine import provenance
 from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
 from subnormal.audit.report.form import plain
 from subnormal.mechanisms.privacy import Claim, Range
@@ -93,6 +94,11 @@ class Document:
     seconds: that the check took.
     seed: of the search and of the global generators.
     test: a test in Python that fails until the two inputs keep the claim; null where they have no short expressions.
+    domain: the strategy that inputs are drawn from; null where pairs are named.
+    relation: which two inputs are neighbours; null where pairs are named, and for a declared law.
+    command: the command line; null for a call in Python.
+    versions: of Subnormal, of Python, and of the libraries that a check or the function uses.
+    commit: of the working directory, with "(changed)" where files differ from it; null where there is none.
     """
 
     schema: str
@@ -111,6 +117,11 @@ class Document:
     seconds: Annotated[float, Range(0)]
     seed: int
     test: str | None
+    domain: str | None
+    relation: str | None
+    command: str | None
+    versions: Mapping[str, str]
+    commit: str | None
 
 
 def to_json(result: Result) -> str:
@@ -142,6 +153,11 @@ def _document(result: Result) -> Document:
         seconds=round(result.seconds, 3),
         seed=result.seed,
         test=regression.as_test(result),
+        domain=result.domain,
+        relation=result.relation,
+        command=result.command,
+        versions=provenance.versions(result.place),
+        commit=provenance.commit(),
     )
 
 

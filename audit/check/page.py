@@ -8,6 +8,7 @@ from typing import Any
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
 from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, StabilityEvidence
+from subnormal.audit.engine import provenance
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.report import claim_charts
 from subnormal.audit.report.svg import Panel
@@ -53,6 +54,7 @@ def _values(result: Result) -> dict[str, Any]:
     convicted = result.verdict is Verdict.VIOLATED
     spent = {"pairs tried": f"{result.examples:,}", "runs": f"{result.runs:,}", "seconds": short(result.seconds, 3)}
     spent["seed"] = str(result.seed)
+    made_with = {"command": result.command, "commit": provenance.commit(), **provenance.versions(result.place)}
     return {
         "result": result,
         "verdict": "ERROR" if result.verdict is None else str(result.verdict),
@@ -67,17 +69,23 @@ def _values(result: Result) -> dict[str, Any]:
         "test": regression.as_test(result) if convicted else None,
         "not_private": NOT_PRIVATE,
         "spent": spent,
+        "made_with": {name: value for name, value in made_with.items() if value is not None},
     }
 
 
 def _sure(kind: str, evidence: CheckEvidence) -> str:
     if isinstance(evidence, StabilityEvidence):
+        if evidence.verdict is not Verdict.VIOLATED:
+            return "No pair that was tried exceeds the bound; others may."
         return "The function returns the same at each call; one pair of outputs is a proof."
     if isinstance(evidence, SequentialEvidence):
+        shown = "and these runs do not accuse it: that is no evidence of privacy"
+        if evidence.verdict is Verdict.VIOLATED:
+            shown = f"so the violation is shown at {percent(1 - evidence.alpha)}"
         return (
             f"From {counted(evidence.runs, 'fresh run')} of each input, after the search and the learning of the "
             "event. A function that keeps its claim is accused with probability "
-            f"{short(evidence.alpha)} at the most, so a violation is shown at {percent(1 - evidence.alpha)}."
+            f"{short(evidence.alpha)} at the most, {shown}."
         )
     return SURE[kind]
 

@@ -140,7 +140,8 @@ class Result:
     there is no verdict. notes: what a reader of the verdict has to know. examples: pairs that were tried. runs: of
     the function, in all. seed: of the search and of the global generators. place: "module:name", under which the
     function can be imported; None where it cannot. batch: the function takes (data, runs). fresh: the place is that of
-    a function that returns the function to call once.
+    a function that returns the function to call once. domain, relation: the text of the strategy of inputs, and which
+    of them are neighbours; None where pairs are named. command: the command line; None for a call in Python.
     """
 
     verdict: Verdict | None
@@ -160,6 +161,9 @@ class Result:
     place: str | None = None
     batch: bool = False
     fresh: bool = False
+    domain: str | None = None
+    relation: str | None = None
+    command: str | None = None
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame of one line: the verdict, the worlds and the numbers of the evidence.

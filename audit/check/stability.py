@@ -15,6 +15,7 @@ from subnormal.audit.check.function import all_refused, always_raised, copied, i
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result, StabilityEvidence
 from subnormal.audit.check.search import Pair, search
+from subnormal.audit.check.words import stated_words
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.audit.text import quoted
@@ -140,6 +141,8 @@ def stability(
         seed=seed,
         place=audited.place,
         fresh=audited.fresh,
+        domain=stated_words(data),
+        relation=None if isinstance(adjacent, Sequence) else stated_words(adjacent),
     )
     if answered:
         return result

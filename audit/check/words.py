@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from textwrap import wrap
@@ -39,6 +40,7 @@ PROGRESS = 40  # characters of an input in a line of progress
 LOSSES = 4  # releases that are shown
 DIGITS = 6  # of probabilities
 EVENT = 400  # characters of an event in words
+STATED = 1_000  # characters of a domain
 
 
 def claim_words(claim: AnyClaim | object) -> str:
@@ -102,6 +104,18 @@ def _event_words(event: Mapping[str, Any]) -> str:
 def shown(data: object) -> str:
     """Return an input as a Python expression, or shortened."""
     return literal(data) or quoted(repr(data))
+
+
+def stated_words(stated: object) -> str | None:
+    """Return a strategy or a relation of neighbours as its text, the same in each process; None for none.
+
+    >>> stated_words(sorted), stated_words(None)
+    ('sorted', None)
+    """
+    if stated is None:
+        return None
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", getattr(stated, "__qualname__", None) or repr(stated))
+    return text if len(text) <= STATED else f"{text[: STATED - 1]}…"
 
 
 def pair_words(pair: tuple[Any, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,7 +39,16 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
         raise click.BadParameter(f"{quoted(value)} is no JSON: {error}") from None
 
 
-@click.command()
+class _Recorded(click.Command):
+    """A command that keeps its command line, for what is written of the check."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments."""
+        ctx.meta["command"] = shlex.join(["subnormal", "check", *args])
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Recorded)
 @click.argument("function")
 @click.option("--data", metavar="MODULE:NAME", help="Hypothesis strategy of the inputs: the domain.")
 @click.option(
@@ -130,7 +140,8 @@ def _shown(function: str, claim: AnyClaim, options: dict[str, Any]) -> dict[str,
 
     The check runs in a child process: the function may crash it, end it, or never return.
     """
-    arguments = {**options, "function": function, "claim": claim}
+    command = click.get_current_context().meta["command"]
+    arguments = {**options, "function": function, "claim": claim, "command": command}
     waiting = options["timeout"] if function.startswith(COMMAND) else 0.0
     try:
         with line_progress() as tell:
@@ -141,7 +152,7 @@ def _shown(function: str, claim: AnyClaim, options: dict[str, Any]) -> dict[str,
         ended = f"{function}: {error}"
         seed = options["seed"]
         failed = Result(None, function, claim, None, "first call", None, None, {}, ended, (), 0, 0, 0.0, seed)
-        return {**_forms(failed), "text": f"ERROR  {ended}"}
+        return {**_forms(replace(failed, command=command)), "text": f"ERROR  {ended}"}
 
 
 def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: Callable[[], None]) -> dict[str, Any]:
@@ -171,7 +182,8 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
         raise Failure(f"{name}: {error}") from None
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from None
-    return _forms(result if name.startswith(COMMAND) else replace(result, place=name))
+    place = None if name.startswith(COMMAND) else name
+    return _forms(replace(result, place=place, command=options["command"]))
 
 
 def _forms(result: Result) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Each check of a sound release accuses it with probability 1e-6 at the most.
 
 import ast
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -234,3 +235,12 @@ def test_an_environment_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     assert environment(replace(pinned, dependencies=False), Release("flawed", "0.16.0")).bare == ("opendp==0.16.0",)
     with pytest.raises(NotInstalledError, match=r"python0\.1 is not on the path"):
         install(replace(wanted, editable=None, python="0.1"))
+
+
+def test_no_page_holds_a_path_of_the_machine_that_made_it() -> None:
+    root = str(MUSEUM.parent)
+    pages = [*MUSEUM.glob("*/check.html"), *MUSEUM.glob("*/result.json"), MUSEUM / "README.md"]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert root not in text, page
+        assert re.search(r"(?<![\w.~/])/(home|work|tmp|root|Users)/", text) is None, page

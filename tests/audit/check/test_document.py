@@ -3,9 +3,13 @@
 import json
 import math
 import random
+import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +17,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from docs.schema import schema
-from subnormal import Claim, Verdict, Zcdp, add_or_remove, check
+from subnormal import Claim, Verdict, Zcdp, add_or_remove, check, stability
 from subnormal.audit.check import page, regression, words
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.result import ModelledEvidence, ModelledLoss, Result
+from subnormal.audit.engine import provenance
 from tests.support.paths import ROOT
 from tests.support.work_clock import work_counted
 
@@ -170,3 +175,64 @@ def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
     assert "seed 7)" in str(found[0]).splitlines()[0]
     first = 64  # calls, before any that the clock decides on
     assert tried[0][:first] == tried[1][:first] != tried[2][:first]
+
+
+def test_a_page_without_a_violation_does_not_say_that_one_is_shown() -> None:
+    """Of the same evidence, only what convicts is said to be shown."""
+    sound = check(lambda records: 0, pairs=[([1], [])], claim=Claim(1.0), runs=500)
+    assert sound.verdict is Verdict.NOT_REFUTED
+    assert "shown at" not in page.to_html(sound)
+    assert "these runs do not accuse it: that is no evidence of privacy" in page.to_html(sound)
+    naive = check(noisy, pairs=[([1], [])], claim=Claim(0.1))
+    assert "so the violation is shown at 99.99" in page.to_html(naive)
+    still = stability(len, LISTS, add_or_remove(), bound=1, seconds=1)
+    assert "is a proof" not in page.to_html(still)
+
+
+def even(one: list[int], other: list[int]) -> bool:
+    return one != other
+
+
+@pytest.mark.parametrize(
+    ("adjacent", "relation"), [(add_or_remove(), "add_or_remove"), (even, "even"), ([([1], [])], None)]
+)
+def test_a_result_records_what_was_claimed_of_what_and_made_with_what(adjacent: Any, relation: str | None) -> None:
+    data = None if relation is None else LISTS
+    result = check(raises, data, adjacent, Claim(1.0))
+    document, shown = json.loads(to_json(result)), page.to_html(result)
+    assert (document["domain"], document["relation"], document["command"]) == (words.stated_words(data), relation, None)
+    assert (
+        document["versions"].items()
+        >= {
+            "subnormal": version("subnormal"),
+            "numpy": version("numpy"),
+            "pytest": version("pytest"),  # which the module of the function imports
+        }.items()
+    )
+    for said in (document["domain"], relation, version("hypothesis"), document["commit"]):
+        assert said is None or f"<code>{said}</code>" in shown
+
+
+def test_a_text_of_a_domain_is_the_same_in_each_process() -> None:
+    domain = words.stated_words(st.sampled_from([object(), 1]))
+    assert domain == "sampled_from([<object object>, 1])"
+    long = words.stated_words(st.sampled_from(range(10_000)).filter(lambda one: one > 5))
+    assert long is not None
+    assert len(long) <= words.STATED
+
+
+def test_the_commit_says_whether_files_differ_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.chdir(tmp_path)
+    assert provenance.commit() is None
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (tmp_path / "mine.py").write_text("one = 1")
+    for words_of_git in (["init", "-q"], ["add", "mine.py"], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words_of_git], check=True, timeout=60)
+    clean = provenance.commit()
+    assert clean is not None
+    assert re.fullmatch("[0-9a-f]{40}", clean)
+    (tmp_path / "mine.py").write_text("one = 2")
+    assert provenance.commit() == f"{clean} (changed)"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert provenance.commit() is None

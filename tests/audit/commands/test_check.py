@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import sys
 import time
@@ -207,6 +208,13 @@ def test_a_violation_in_every_format(folder: Path) -> None:
     document = json.loads((folder / "out" / "check.json").read_text())
     assert document["verdict"] == "VIOLATED"
     assert document["test"].strip() == test.strip()
+    assert document["command"] == shlex.join(
+        ["subnormal", "check", *arguments, "--fail-on-violation", "--report", "out"]
+    )
+    assert (document["domain"], document["relation"]) == (
+        "lists(integers(min_value=0, max_value=9), max_size=3)",
+        "add_or_remove",
+    )
     page = (folder / "out" / "check.html").read_text()
     assert page.startswith("<!doctype html>")
     assert sorted(os.listdir("out")) == ["check.html", "check.json"]
