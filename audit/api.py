@@ -108,7 +108,7 @@ def run(
         mechanisms: names of mechanisms. None: those that the attacks break, their fixes, and one exact mechanism.
         family: only attacks on this family, as "laplace".
         channels: only side channels: attacks that see a count or a time with the outcome.
-        runs: runs of each world for each row.
+        runs: runs of each world for each row. 0: the laws alone, and no times.
         seed: of all randomness.
         alpha: largest probability that any sampled verdict of the report is a false alarm.
         jobs: number of worker processes. None: one for each core. 1: only this process.
@@ -129,7 +129,7 @@ def run(
             raise TypeError(f"{name} must be a list of names, got the string {names!r}")
     for one in mechanisms or ():
         member(one)
-    _require_whole("runs", runs, 1)
+    _require_whole("runs", runs, 0)
     _require_whole("seed", seed, 0)
     if jobs is not None:
         _require_whole("jobs", jobs, 1)

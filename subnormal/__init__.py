@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from subnormal.audit.check.check import check
     from subnormal.audit.check.stability import stability
     from subnormal.audit.model import Verdict
+    from subnormal.audit.sweeps import sweep
     from subnormal.mechanisms.bits import system_bits
     from subnormal.mechanisms.curves import Gdp, Profile, Renyi
     from subnormal.mechanisms.families import member
@@ -45,6 +46,7 @@ __all__ = [
     "member",
     "run",
     "stability",
+    "sweep",
     "system_bits",
     "within",
 ]
@@ -56,6 +58,7 @@ _MODULES = {
     "subnormal.audit.check.check": ("check",),
     "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),
+    "subnormal.audit.sweeps": ("sweep",),
     "subnormal.audit.check.assertion": ("NotPrivateError", "assert_private"),
     "subnormal.mechanisms.bits": ("system_bits",),
     "subnormal.mechanisms.curves": ("Gdp", "Profile", "Renyi"),

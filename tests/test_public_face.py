@@ -26,7 +26,7 @@ EXAMPLES = """
 >>> import subnormal
 >>> from subnormal import Claim, Eta, NotPrivateError, Report, Verdict, Zcdp
 >>> from subnormal import assert_private, attack, load, member, run, system_bits
->>> from subnormal import Gdp, Profile, Renyi, add_or_remove, change_one, check, stability, within
+>>> from subnormal import Gdp, Profile, Renyi, add_or_remove, change_one, check, stability, sweep, within
 >>> Claim(epsilon=1.0, delta=1e-9).epsilon, Zcdp(0.5).rho, Eta(1, 1, 1).bits
 (1.0, 0.5, 1.0)
 >>> naive, zero = member("exponential-naive-float64"), attack("zero-rounding")
@@ -53,6 +53,8 @@ True
 >>> apart = stability(len, lists(floats(0, 1)), add_or_remove(), "l1", bound=0.5)
 >>> str(apart.verdict), sorted(apart.worlds), apart.evidence["exact"].outputs
 ('VIOLATED', [[], [0.0]], (1, 0))
+>>> sweep("zero-rounding", {"outcomes": [10, 100]}).mechanism.tolist()[:2]
+['exponential-naive-float64', 'exponential-base2']
 >>> add_or_remove(), within(2, norm="l1")
 (add_or_remove, within(2, norm='l1'))
 >>> Gdp(1.0).mu, Renyi(2.0, 0.5).alpha, Profile(Gdp(1.0).delta).delta(0.0) < 0.4
@@ -61,7 +63,7 @@ True
 
 
 def test_each_name_is_there_once_and_no_others_are() -> None:
-    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 20
+    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 21
     assert set(subnormal.__all__) <= set(dir(subnormal))
     with pytest.raises(AttributeError, match="'nothing'"):
         subnormal.nothing  # type: ignore[attr-defined]  # noqa: B018

@@ -38,6 +38,10 @@ class Constructor:
         """The options and their defaults."""
         return _defaults(self.build)
 
+    def value(self, option: str, given: object) -> object:
+        """Return a value of an option, converted to the kind of its default. Raises ValueError for an invalid one."""
+        return _read(option, given, self.defaults[option])
+
     def __call__(self, **options: object) -> AnyAttack:
         """Return the attack with these options. A value may be text, as in a name.
 

@@ -67,10 +67,10 @@ class _Run(click.Command):
 )
 @click.option(
     "--runs",
-    type=Runs(1, 10**12),
+    type=Runs(0, 10**12),
     default=100_000,
     help="Runs in each world for each row, also as 1e9, including those for learning an event or fixing bins; "
-    "a slow mechanism declares fewer.",
+    "a slow mechanism declares fewer. 0: the laws alone.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="The same seed draws the same runs.")
 @click.option(

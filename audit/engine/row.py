@@ -218,6 +218,8 @@ def finish(crossing: Crossing, plan: Plan, prepared: Preparation, tally: Tally |
 
 def _timing_row(crossing: Crossing, plan: Plan) -> Row:
     attack, (_, claim) = crossing.attack, crossing.claimed()
+    if not plan.runs:
+        return _row(crossing, attack, claim)
     runs = max(plan.runs, timing.LEAST)
     times = timing.observe(crossing.seen, attack, seed=plan.seed, measurements=runs, seconds=plan.seconds)
     shown = timing.judge(times, claim, plan.alpha, plan.seed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.batches import Counts
-from subnormal.audit.model import Fit, KolmogorovSmirnov, SampledEvidence, Sketch, Verdict
+from subnormal.audit.model import Fit, KolmogorovSmirnov, Pair, SampledEvidence, Sketch, Verdict
 from subnormal.audit.statistics import binomial, curve_band
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, block_ends, integers
@@ -48,6 +48,12 @@ def sketch(
         return Sketch(edges, None, None, None, axis)
     masses, points = (bin_masses(laws[0], attack, edges), bin_masses(laws[1], attack, edges)), _epsilons(claim)
     return Sketch(edges, None, masses, (points, exact.curve(*laws, points.tolist())[0]), axis)
+
+
+def law_masses(attack: AnyAttack, laws: Laws) -> Pair:
+    """Return the masses of two laws in the order of the attack's statistic, over the bins of `bin_edges`."""
+    edges = _edges([attack.statistic(_part(law.atoms)) for law in _distinct(laws)])
+    return bin_masses(laws[0], attack, edges), bin_masses(laws[1], attack, edges)
 
 
 def add_counts(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alpha: float) -> Sketch:
@@ -86,6 +92,10 @@ def bin_edges(
         values = [attack.statistic(outcomes) for outcomes in drawn]
     else:
         values = [attack.statistic(_part(law.atoms)) for law in _distinct(laws)]
+    return _edges(values)
+
+
+def _edges(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     distinct = np.sort(np.concatenate(values), kind="stable")
     distinct = distinct[block_ends(distinct) - 1]
     if len(distinct) > BINS:

@@ -122,7 +122,7 @@ class Report:
     version: of Subnormal.
     seed: of all randomness that can be seeded. Rows with "reproducible": true are the same for the same seed, runs,
         version and environment.
-    runs: requested runs of each world; a slow mechanism may have fewer.
+    runs: requested runs of each world; a slow mechanism may have fewer. 0: the laws alone were compared.
     alpha: largest probability that any sampled verdict of the report is a false alarm.
     alpha_per_row: each sampled row's share of alpha.
     environment: the machine and its versions: floats depend on this numpy and this processor.
@@ -132,7 +132,7 @@ class Report:
     schema: Annotated[str, (SCHEMA,)] = field(default=SCHEMA, init=False)
     version: str
     seed: Annotated[int, Range(0)]
-    runs: Annotated[int, Range(1)]
+    runs: Annotated[int, Range(0)]
     alpha: Chance
     alpha_per_row: Chance
     environment: Mapping[str, str]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
 
-from subnormal.audit.model import Report, Row
+from subnormal.audit.model import ExactEvidence, Pair, Report, Row
 from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
 from subnormal.audit.report.table import closing
+from subnormal.audit.statistics import binomial
 from subnormal.audit.text import printable
+from subnormal.mechanisms.privacy import Claim
 
 TITLES = ("attack", "mechanism", "verdict", "claims", "found", "by")
 LEFT = ' style="text-align: left"'
@@ -31,16 +34,18 @@ def to_html(report: Report) -> str:
 
 
 def records(report: Report) -> list[dict[str, Any]]:
-    """Return a flat record for each row: its names, its verdict, its claim, and the fields of its evidence.
+    """Return a flat record for each row: its names, its verdict, its claim, its parameters, and its evidence.
 
-    The fields of a kind of evidence are named "kind.field", as in "sampled.epsilon_lower".
+    The fields of a kind of evidence are named "kind.field", as in "sampled.epsilon_lower"; the ends of an interval
+    "kind.field_low" and "kind.field_high".
     """
-    return [_record(row) for row in report.rows]
+    return [record(row) for row in report.rows]
 
 
-def _record(row: Row) -> dict[str, Any]:
+def record(row: Row) -> dict[str, Any]:
+    """Return the record of a row, see `records`."""
     pair = finding(row)
-    record: dict[str, Any] = {
+    result: dict[str, Any] = {
         "attack": row.attack,
         "channel": row.channel,
         "family": row.family,
@@ -50,16 +55,63 @@ def _record(row: Row) -> dict[str, Any]:
         "claimed": pair.claimed,
         "found": pair.found,
         "by": pair.by,
-        "claim.epsilon": None if row.claim is None else row.claim.epsilon,
-        "claim.delta": None if row.claim is None else row.claim.delta,
+        **study_of(row),
         "error": row.error,
+        **dict(_flat("parameters", row.parameters)),
     }
     for kind, evidence in row.evidence.items():
-        for field in fields(evidence):
-            value = getattr(evidence, field.name)
-            if isinstance(value, str | int | float):  # intervals and nested evidence stay in the row
-                record[f"{kind}.{field.name}"] = str(value) if isinstance(value, str) else value
-    return record
+        result |= _flat(kind, {field.name: getattr(evidence, field.name) for field in fields(evidence)})
+    return result
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield names and values: those of nested records too, and both ends of intervals. Longer lists stay in the row."""
+    for name, value in values.items():
+        key = f"{prefix}.{name}"
+        if is_dataclass(value):
+            yield from _flat(key, {field.name: getattr(value, field.name) for field in fields(value)})
+        elif isinstance(value, Mapping):
+            yield from _flat(key, value)
+        elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
+            yield from zip((f"{key}_low", f"{key}_high"), value, strict=True)
+        elif isinstance(value, str | int | float):
+            yield key, str(value) if isinstance(value, str) else value
+
+
+STUDY = (  # the columns of a study
+    "claim.epsilon",
+    "claim.delta",
+    "advantage",
+    "allowed",
+    "loss",
+    "delta",
+    "ks",
+    "total_variation",
+    "event_in_low",
+    "event_in_high",
+    "event_out_low",
+    "event_out_high",
+)
+
+
+def study_of(row: Row) -> dict[str, Any]:
+    """Return the columns of a study of this row. A report that was loaded has no distance of the laws."""
+    return study(row.claim, row.exact or row.exhaustive, None if row.sketch is None else row.sketch.law)
+
+
+def study(claim: Claim | None, proved: ExactEvidence | None, masses: Pair | None) -> dict[str, Any]:
+    """Return the columns `STUDY` of a claim, of what is proved, and of the laws' masses, in the statistic's order."""
+    made: dict[str, Any] = dict.fromkeys(STUDY)
+    if claim is not None:
+        made |= {"claim.epsilon": claim.epsilon, "claim.delta": claim.delta, "allowed": claim.advantage_allowed}
+    if proved is not None:
+        made |= {"advantage": proved.advantage, "loss": proved.epsilon, "delta": proved.delta}
+        made["total_variation"] = proved.total_variation
+        for name, bounds in (("event_in", proved.event_in), ("event_out", proved.event_out)):
+            made[f"{name}_low"], made[f"{name}_high"] = bounds or (None, None)
+    if masses is not None:
+        made["ks"] = binomial.ks_least(*masses)
+    return made
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -187,6 +187,20 @@ def ks_distance(masses_in: NDArray[np.float64], masses_out: NDArray[np.float64])
     return min(1.0, float(np.abs(np.cumsum(masses_in - masses_out)).max()))  # sums of shares may be rounded above 1
 
 
+def ks_least(low_in: NDArray[np.float64], low_out: NDArray[np.float64]) -> float:
+    """Return the least Kolmogorov-Smirnov distance of two distributions with at least these masses, shape (bins,).
+
+    Up to the rounding of sums. P(x ≤ t) is at least the sum of the bounds up to t, and at most that sum and all of the
+    mass that the bounds leave open.
+
+    >>> ks_least(np.array([1.0, 0.0]), np.array([0.25, 0.5]))
+    0.5
+    """
+    apart = np.cumsum(low_in - low_out)
+    open_in, open_out = (max(0.0, 1 - float(low.sum())) for low in (low_in, low_out))
+    return min(1.0, max(0.0, float(apart.max()) - open_out, float(-apart.min()) - open_in))
+
+
 def monte_carlo_fit(counts: NDArray[np.int64], masses: NDArray[np.float64], seed: int) -> tuple[float, float]:
     """Return the Kolmogorov-Smirnov statistic of counts against a law's masses over the same bins, and its p-value.
 

@@ -162,7 +162,7 @@ def test_without_pandas_the_message_says_what_to_install(report: Report, monkeyp
         ({"attacks": ["zero-roundin"]}, LookupError, "did you mean 'zero-rounding'"),
         ({"mechanisms": ["laplace-exakt"]}, LookupError, "did you mean 'laplace-exact'"),
         ({"family": "laplac"}, LookupError, "did you mean 'laplace'"),
-        ({"runs": 0}, ValueError, "runs must be at least 1, got 0"),
+        ({"runs": -1}, ValueError, "runs must be at least 0, got -1"),
         ({"runs": 1e5}, TypeError, "runs must be a whole number, got 100000.0"),
         ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
         ({"jobs": 0}, ValueError, "jobs must be at least 1, got 0"),

@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         (["list", "--family", "exponentail"], "did you mean 'exponential'?"),
         (["vectors", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
         (["compose", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
-        (["run", "--runs", "0"], "0 is not in the range 1<=x<="),
+        (["run", "--runs", "-1"], "-1 is not in the range 0<=x<="),
         (["run", "--alpha", "1"], "1.0 is not in the range 1e-12<=x<1"),
         (["run", "--out", "/dev/null/nowhere"], "Error: --out: Not a directory: /dev/null/nowhere"),
         (["run", "--attack", "zero-rounding-refusal", "--mechanism", "exponential-naive-float16"], "--all tries"),
@@ -294,7 +294,7 @@ def test_the_version_is_the_distributions(tmp_path: Path) -> None:
     assert result.stdout.startswith("subnormal, version ")
 
 
-@pytest.mark.parametrize("command", [(), ("run",), ("list",), ("compare",)])
+@pytest.mark.parametrize("command", [(), ("run",), ("sweep",), ("list",), ("compare",)])
 def test_help_helps(command: tuple[str, ...]) -> None:
     result = call(*command, "--help")
     assert result.exit_code == 0
