@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 
-from subnormal.audit.check.forked import FirstCalls, FirstCallsOf
 from subnormal.audit.check.function import OverTimeError
 from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import certain, runs_needed
 from subnormal.audit.check.search import Pair
+from subnormal.audit.check.stages.forked import FirstCalls, FirstCallsOf
 from subnormal.audit.check.stages.state import SHARE, Check
 from subnormal.audit.check.words import pair_words
 from subnormal.audit.model import Verdict

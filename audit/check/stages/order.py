@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.crossing import WayOf, crossed, extent, kind, without_records
 from subnormal.audit.check.domain import belongs
-from subnormal.audit.check.forked import FirstCallsOf, before_any_call
 from subnormal.audit.check.function import OverTimeError, all_refused, always_raised
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, is_one_input, search, written
 from subnormal.audit.check.stages.by_runs import by_runs
 from subnormal.audit.check.stages.deterministic import deterministic, differing
 from subnormal.audit.check.stages.first_call import first_calls, no_longer_answers
+from subnormal.audit.check.stages.forked import FirstCallsOf, before_any_call
 from subnormal.audit.check.stages.replaying import Replaying
 from subnormal.audit.check.stages.state import RUNS_LEAST, SHARE, Check
 from subnormal.audit.model import Verdict
