@@ -1,24 +1,29 @@
 """Pictures of results by matplotlib, the extra `plots`. Each function returns a figure, which a notebook shows.
 
->>> from subnormal import plots, sweep
->>> study = sweep("zero-rounding", {"epsilon": [0.5, 1], "outcomes": "2:64"})
->>> plots.sweep(study).savefig("study.svg")  # doctest: +SKIP
+`sweep` draws a study, `twin_bars` the event's probabilities on both twins, and `loss_profile` the δ that a pair of
+worlds needs at each ε.
+
+>>> from subnormal import plots, run
+>>> report = run(["zero-rounding"], ["exponential-naive-float64", "exponential-base2"], runs=0, jobs=1)
+>>> figure = plots.twin_bars(report)  # figure.savefig("twins.svg")
 """
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 try:
-    from matplotlib import colormaps, rc_context
-    from matplotlib.figure import Figure
+    from matplotlib import colormaps, figure, rc_context
 except ModuleNotFoundError as error:
     if error.name != "matplotlib":
         raise
     raise ModuleNotFoundError("subnormal.plots needs matplotlib: pip install matplotlib", name="matplotlib") from None
 
+from subnormal.audit.model import Report, Row
+from subnormal.audit.report import sentences, twins
 from subnormal.audit.sweeps import COLUMNS
 
 if TYPE_CHECKING:
@@ -26,9 +31,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = ("png", "svg", "pdf")  # of files
-STYLE = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 11, "svg.hashsalt": "subnormal"}
+STYLE: Any = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 11, "svg.hashsalt": "subnormal"}
+
+NAIVE, EXACT, ALLOWED = "#d95f02", "#1b7837", "#8b0a50"  # told apart by colour-blind readers too
 
 Record = Mapping[str, Any]
+
+
+class Figure(figure.Figure):
+    """A figure that a notebook shows."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        self.savefig(stream, format="png")
+        return stream.getvalue()
 
 
 def sweep(study: pandas.DataFrame | Sequence[Record], y: str = "advantage") -> Figure:
@@ -54,15 +70,98 @@ def sweep(study: pandas.DataFrame | Sequence[Record], y: str = "advantage") -> F
     x, colour, others = _axes_of(drawn)
     panels = _groups(drawn, others)
     with rc_context(STYLE):
-        figure = Figure(figsize=(3.2 + 3.6 * len(panels), 4.2), layout="constrained")
-        axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+        drawing = Figure(figsize=(3.2 + 3.6 * len(panels), 4.2), layout="constrained")
+        axes = drawing.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for each, (values, rows) in zip(axes, panels.items(), strict=True):
             title = ", ".join(f"{name} = {value}" for name, value in zip(others, values, strict=True))
             _curves(each, rows, x, colour, y)
             each.set(title=title or str(rows[0]["attack"]).partition("@")[0], xlabel=x)
         axes[0].set_ylabel(y)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize=9)
-    return figure
+        drawing.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize=9)
+    return drawing
+
+
+def twin_bars(report: Report | Iterable[Row]) -> Figure:
+    """Return two bars for each attack: from the event's probability in one world to that in the other, on both twins.
+
+    A mark shows how far from the first world's probability the claim allows the second one to be. Rows without an event
+    are left out.
+
+    Args:
+        report: a report, or some of its rows.
+
+    Returns:
+        A figure of matplotlib.
+
+    Raises:
+        ValueError: no row has the probabilities of an event.
+    """
+    found = [(one, bars) for one in twins.twins(_rows(report)) if any(bars := _bars(one))]
+    if not found:
+        raise ValueError("no row has the probabilities of an event")
+    with rc_context(STYLE):
+        drawn = Figure(figsize=(9, 1.4 + 0.5 * len(found)), layout="constrained")
+        axes = drawn.subplots()
+        for place, (_, bars) in enumerate(found):
+            for offset, bar, colour in zip((-0.2, 0.2), bars, (NAIVE, EXACT), strict=True):
+                if bar is not None:
+                    axes.barh(place + offset, max(bar.width, 0.004), 0.36, bar.left, color=colour)
+                if bar is not None and bar.allowed is not None:
+                    axes.vlines(bar.allowed, place + offset - 0.2, place + offset + 0.2, color=ALLOWED, linewidth=2)
+        axes.set_yticks(range(len(found)), [one.broken.attack for one, _ in found])
+        axes.set(xlim=(-0.01, 1.01), xlabel="probability of the event, from world to world")
+        axes.invert_yaxis()
+        for name, colour in (("naive", NAIVE), ("exact twin", EXACT), ("allowed", ALLOWED)):
+            axes.plot([], [], color=colour, linewidth=4, label=name)
+        drawn.legend(loc="outside right upper", fontsize=9)
+    return drawn
+
+
+def _bars(one: twins.Twins) -> tuple[twins.Bar | None, twins.Bar | None]:
+    return twins.bar(one.broken), None if one.exact is None else twins.bar(one.exact)
+
+
+def loss_profile(report: Report | Iterable[Row]) -> Figure:
+    """Return the curves δ(ε) of each attack's worlds: the δ that (ε, δ) privacy of the pair needs, by the exact laws.
+
+    A ring is at the claim. A curve above it violates the claim, and one that stays above 0 has an infinite loss.
+
+    Args:
+        report: a report of `run`, or some of its rows; a loaded report has no curves.
+
+    Returns:
+        A figure of matplotlib, with a panel for each attack.
+
+    Raises:
+        ValueError: no row has a curve.
+    """
+    rows = [row for row in _rows(report) if row.sketch is not None and row.sketch.curve is not None]
+    attacks = list(dict.fromkeys(row.attack for row in rows))
+    if not attacks:
+        raise ValueError("no row has a curve: a loaded report has none, nor has a row without laws")
+    with rc_context(STYLE):
+        drawn = Figure(figsize=(3.2 + 3.6 * len(attacks), 4.2), layout="constrained")
+        panels = drawn.subplots(1, len(attacks), squeeze=False, sharey=True)[0]
+        for axes, attack in zip(panels, attacks, strict=True):
+            for row in (row for row in rows if row.attack == attack):
+                _profile(axes, row)
+            axes.set(title=attack, xlabel="ε (nats)")
+            axes.legend(fontsize=9)
+        panels[0].set_ylabel("δ that the worlds need at ε")
+    return drawn
+
+
+def _profile(axes: Axes, row: Row) -> None:
+    if row.sketch is None or row.sketch.curve is None:
+        return
+    form: dict[str, Any] = {"color": EXACT, "linestyle": "--"} if sentences.is_exact(row) else {"color": NAIVE}
+    axes.plot(*row.sketch.curve, label=row.mechanism, **form)
+    if row.claim is not None:
+        axes.plot(row.claim.epsilon, row.claim.delta, "o", color=ALLOWED, fillstyle="none", markersize=9)
+
+
+def _rows(report: Report | Iterable[Row]) -> Iterable[Row]:
+    return report.rows if isinstance(report, Report) else report
 
 
 def _axes_of(records: Sequence[Record]) -> tuple[str, str | None, list[str]]:

@@ -15,6 +15,7 @@ from subnormal import load, plots, run, sweep
 from subnormal.attacks import catalogue
 from subnormal.audit import sweeps
 from subnormal.audit.__main__ import main
+from subnormal.audit.evidence import exact
 from subnormal.audit.report import notebook
 from subnormal.audit.statistics.binomial import ks_least
 
@@ -29,15 +30,15 @@ def test_a_study_has_both_twins_at_every_combination() -> None:
     study = sweep("zero-rounding", OVER)
     assert len(study) == 2 * 2 * 3 * 2
     assert list(study.columns[:3]) == list(OVER)
-    naive, exact = study[~study.exact.astype(bool)], study[study.exact.astype(bool)]
+    naive, sound = study[~study.exact.astype(bool)], study[study.exact.astype(bool)]
     assert set(naive.mechanism) == {"exponential-naive-float16", "exponential-naive-float32"}
-    assert set(exact.mechanism) == {"exponential-base2"}
+    assert set(sound.mechanism) == {"exponential-base2"}
     assert set(naive.verdict) == {"VIOLATED"}
-    assert set(exact.verdict) == {"HOLDS"}
+    assert set(sound.verdict) == {"HOLDS"}
     assert all(naive.advantage == 1 - 1 / naive.outcomes)  # of the attack's own derivation
     assert set(naive.loss) == {math.inf}
     assert [math.tanh(epsilon / 2) for epsilon in study.epsilon] == pytest.approx(list(study.allowed))
-    assert all((exact.loss <= exact.epsilon) & (exact.delta == 0))
+    assert all((sound.loss <= sound.epsilon) & (sound.delta == 0))
     assert all(study.event_in_low - study.event_out_high <= study.advantage + 1e-15)
     assert study.note.isna().all()
     assert (study.seconds > 0).all()
@@ -65,7 +66,7 @@ def test_a_combination_that_makes_no_attack_is_a_row_with_a_note(monkeypatch: py
     def broken(*laws: Any) -> None:
         raise ZeroDivisionError("of the law")
 
-    monkeypatch.setattr(sweeps.exact, "compare", broken)
+    monkeypatch.setattr(exact, "compare", broken)
     assert set(sweep("zero-rounding", {}).note) == {"ZeroDivisionError: of the law"}
 
 
@@ -169,12 +170,12 @@ def test_the_figure_draws_the_numbers_of_the_study() -> None:
     assert [axes.get_title() for axes in figure.axes] == ["float_type = float16", "float_type = float32"]
     drawn = {str(line.get_label()): line for line in figure.axes[1].get_lines()}
     assert len(drawn) == 6
-    for exact, name in ((False, "naive"), (True, "exact twin")):
-        rows = study[(study.float_type == "float32") & (study.exact == exact) & (study.epsilon == 4)]
+    for is_exact, name in ((False, "naive"), (True, "exact twin")):
+        rows = study[(study.float_type == "float32") & (study.exact == is_exact) & (study.epsilon == 4)]
         line = drawn[f"{name}, epsilon = 4"]
         np.testing.assert_array_equal(line.get_xdata(), rows.outcomes)
         np.testing.assert_array_equal(line.get_ydata(), rows.advantage)
-    np.testing.assert_allclose(drawn["allowed, epsilon = 4"].get_ydata(), math.tanh(2))
+    np.testing.assert_allclose(np.asarray(drawn["allowed, epsilon = 4"].get_ydata()), math.tanh(2))
     with pytest.raises(ValueError, match="no row of the study has a number in 'nothing'"):
         plots.sweep(study, "nothing")
     assert plots.sweep(sweep("zero-rounding", {"float_type": ["float16", "float32"]}), "ks").axes
