@@ -166,7 +166,7 @@ def _short(kind: str, words: str) -> str:
     """Return the numbers in the words of one kind of evidence; the page of the check has the rest."""
     if kind == "sequential":
         return words.removeprefix("the event in ").partition(": ")[0]
-    return (words.partition(": ")[2] or words).partition(", if ")[0] if kind == "modelled" else words
+    return words.partition(": ")[2].partition(", if ")[0] if kind == "modelled" else words
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -73,10 +73,10 @@ first = check(noisy_mean, ages, change_one(), Claim(EPSILON), seconds=SECONDS)
 first
 
 # %% [markdown]
-# No run was needed to judge it. `check` ran the function on one dataset and wrote down what the noise was added to.
-# Then it ran it on the neighbour, with the *same* noise. The mean had moved by more than the scale allows: the noise
-# was made for records between 0 and 1. This rests on an assumption, that `rng.laplace` draws Laplace noise. The
-# outcomes tell the same story:
+# `check` ran the function on one dataset and on the neighbour, with the *same* noise, and then with noise that it had
+# shifted: the outcome is a mean plus the noise. The mean had moved by more than the scale allows: the noise was made
+# for records between 0 and 1. This rests on an assumption, that `rng.laplace` draws Laplace noise. Runs that nobody
+# recorded agree with it. The outcomes tell the same story:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 curves = {}

@@ -5,7 +5,7 @@ Four stages, the cheapest first. The first one that convicts decides.
 - *First call*: a function that raises in every run of every input has an error, and no verdict.
 - *Stability*: a deterministic function with different outcomes on two neighbouring inputs keeps no finite ε. Equal
   outcomes do not show that a function is deterministic, so runs must refute the claim.
-- *Replay*: see `replay`. A part of the outcome that seems to have no noise must be confirmed by runs.
+- *Replay*: see `replay.releases`, `replay.modelled` and `replay.confirmed`.
 - *Runs*: see `runs`.
 """
 

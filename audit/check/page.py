@@ -17,7 +17,8 @@ from subnormal.audit.text import counted, percent, short
 
 SURE = {
     "modelled": "From a replay: the function ran on one input, and again on the other with the same noise. This "
-    "assumes that the known primitives draw what their names say; their own flaws are not looked for.",
+    "assumes that the known primitives draw what their names say; their own flaws are not looked for. Runs that were "
+    "not recorded have outcomes as this says.",
     "law": "From runs, by events that the law alone has fixed before them.",
     "walk": "From all strings of the sampler's random bits, each of them asked several times. There is no probability "
     "of error where the sampler is a function of its bits, as it was each time.",
@@ -91,9 +92,8 @@ def _sure(kind: str, evidence: CheckEvidence) -> str:
 
 
 def _noise(result: Result) -> list[Noise]:
-    """Return a line for each release whose loss counts, the largest loss first."""
-    losses = [loss for one in result.evidence.values() if isinstance(one, ModelledEvidence) for loss in one.losses]
-    ranked = sorted(losses, key=lambda one: -one.loss)
+    """Return a line for the release whose loss counts."""
+    losses = [one.release for one in result.evidence.values() if isinstance(one, ModelledEvidence)]
     return [
         Noise(
             site=one.site,
@@ -103,7 +103,7 @@ def _noise(result: Result) -> list[Noise]:
             data_out=short(one.location_out),
             loss=short(one.loss) + (" (μ)" if one.kind == "Gaussian" else ""),
         )
-        for one in ranked
+        for one in losses
     ]
 
 

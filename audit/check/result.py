@@ -31,12 +31,12 @@ Stage = Literal["first call", "stability", "replay", "runs", "walk"]
 class ModelledLoss:
     """One release of noise: the primitive and where it is called, the two locations, and their distance over the scale.
 
-    kind: of the noise: Laplace, geometric or Gaussian.
+    kind: of the noise: Laplace or Gaussian.
     site: the file and the line of the call.
     location_in: what the noise was added to.
     location_out: the same, in the other world.
     scale: the larger of the worlds' scales.
-    loss: nats for Laplace and geometric noise, μ for Gaussian noise.
+    loss: nats for Laplace noise, μ for Gaussian noise.
     """
 
     primitive: str
@@ -52,22 +52,22 @@ class ModelledLoss:
 
 @dataclass(frozen=True, slots=True)
 class ModelledEvidence:
-    """From a replay, under the assumption that the known primitives draw what their names say, independently of each
-    other, and that nothing else is random. It never says HOLDS.
+    """From a replay, under the assumption that the known primitives draw what their names say, and that nothing else is
+    random. It never says HOLDS.
 
     claim: the point (ε, δ) that is exceeded.
-    epsilon: a lower bound on the loss of the releases, in nats; ∞ without noise.
+    epsilon: a lower bound on the loss, in nats.
     delta: a lower bound at the claim's ε.
-    losses: of the releases that can be read off the outcome.
-    without_noise: the part of the outcome that differs although all noise is the same, which runs confirm.
+    release: a part of the outcome that is a value plus noise.
+    runs: of each input, unrecorded, that agree.
     """
 
     verdict: Annotated[Verdict, (Verdict.VIOLATED,)]
     claim: Claim
     epsilon: Nonnegative
     delta: Probability
-    losses: tuple[ModelledLoss, ...]
-    without_noise: str | None
+    release: ModelledLoss
+    runs: Annotated[int, Range(1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,12 @@ from subnormal.mechanisms.privacy import Claim, Zcdp
 STAGES = {
     "first call": "the first calls",
     "stability": "stability: each input has one outcome in all its runs",
-    "replay": "replay: the primitives return what they did before",
+    "replay": "replay: both inputs received the same noise",
     "runs": "runs",
     "walk": "all strings of random bits",
 }
 WIDTH, INDENT = 80, 14  # columns of a line, and before its text
 PROGRESS = 40  # characters of an input in a line of progress
-LOSSES = 4  # releases that are shown
 DIGITS = 6  # of probabilities
 EVENT = 400  # characters of an event in words
 STATED = 1_000  # characters of a domain
@@ -75,7 +74,7 @@ def lines(result: Result) -> list[str]:
         named.append(("error", result.error))
     if result.worlds is not None:
         named += [("in", shown(result.worlds[0])), ("out", shown(result.worlds[1]))]
-    if result.event is not None and "modelled" not in result.evidence:
+    if result.event is not None:
         named.append(("event", _event_words(result.event)))
     if result.point is not None and result.point != result.claim:
         named.append(("point", f"{claim_words(result.point)}, which the claim implies"))
@@ -198,18 +197,13 @@ def _chance_words(ends: tuple[float, float], digits: int = DIGITS) -> str:
 
 
 def _modelled_words(evidence: ModelledEvidence) -> str:
-    if evidence.without_noise is not None:
-        return f"{evidence.without_noise} differs although all noise is the same"
-    largest = sorted(evidence.losses, key=lambda one: -one.loss)
-    more = f", and {len(largest) - LOSSES} more" if len(largest) > LOSSES else ""
     epsilons = short_apart(evidence.epsilon, evidence.claim.epsilon)
     deltas = short_apart(evidence.delta, evidence.claim.delta)
     point = f"epsilon = {epsilons[1]} and delta = {deltas[1]}"
     found = f"epsilon is at least {epsilons[0]}, delta at least {deltas[0]}"
-    independently = ", independently of each other" if len(largest) > 1 else ""
     return (
-        f"{'; '.join(map(_loss_words, largest[:LOSSES]))}{more}: {found}, against {point}, if primitives draw what "
-        f"their names say{independently}, and nothing else is random"
+        f"{_loss_words(evidence.release)}: {found}, against {point}, if primitives draw what their names say, and "
+        f"nothing else is random; {counted(evidence.runs, 'unrecorded run')} of each input agree"
     )
 
 

@@ -1,4 +1,4 @@
-"""The replays of a function on a pair of inputs, from given seeds: what they show, and whether they convict."""
+"""The replays of a function on a pair of inputs, from given seeds, and whether they convict."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,11 +7,14 @@ import numpy as np
 
 from subnormal import Claim
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.replay.modelled import Replayed, replayed
+from subnormal.audit.check.replay.confirmed import is_confirmed, runs_needed
+from subnormal.audit.check.replay.modelled import Beyond, exceeded
 from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
+from subnormal.audit.check.replay.releases import Seen, seen
 
-SEEDS = range(25)
+ALPHA = 1e-6  # of the share of runs that none of `RUNS` shows
+RUNS = runs_needed(ALPHA)
 PAIR = [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
 TINY = Claim(0.05)
 
@@ -22,22 +25,27 @@ def laplace(scale: float = 1.0) -> float:
     return np.random.laplace(0.0, scale)
 
 
-def replays(function: Callable[[Any], Any], claim: Any, pair: Pair, seeds: Sequence[int]) -> list[Replayed | None]:
-    recorder, results = Recorder(Function(function, "function")), []
-    with isolated(1), intercepted(function, recorder.intercept):
-        for seed in seeds:
-            reseed(seed, "test")
-            results.append(replayed(recorder, pair, claim))
-    return results
+def shown(function: Callable[[Any], Any], pair: Pair = PAIR, seed: int = 1) -> Seen | None:
+    """Return what the replays of a pair show."""
+    recorder = Recorder(Function(function, "function"))
+    with isolated(seed), intercepted(function, recorder.intercept):
+        reseed(seed, "test")
+        return seen(recorder, pair)
 
 
-def shown(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR) -> Replayed:
-    result = replays(function, claim, pair, [1])[0]
-    assert result is not None
-    return result
+def suspected(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR, seed: int = 1) -> Beyond | None:
+    """Return the event that convicts a pair, if runs agree with it."""
+    replayed = shown(function, pair, seed)
+    return None if replayed is None else exceeded(replayed.countable(), claim)
 
 
-def accused(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR, seeds: Sequence[int] = SEEDS) -> bool:
-    """Return whether the losses of a pair convict on any of many runs."""
-    results = replays(function, claim, pair, seeds)
-    return any(one is not None and one.evidence is not None and one.evidence.losses for one in results)
+def accused(
+    function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR, seeds: Sequence[int] = range(3)
+) -> bool:
+    """Return whether a pair is convicted from any of these seeds. Runs drop it though it is right once in 10^6."""
+    for seed in seeds:
+        beyond = suspected(function, claim, pair, seed)
+        with isolated(seed):
+            if beyond is not None and is_confirmed(Function(function, "function"), pair, beyond, RUNS):
+                return True
+    return False

@@ -1,1 +1,1 @@
-"""Stage 3: known sources of noise return in one world what they did in the other, and losses are read off."""
+"""Stage 3: known sources of noise draw for one input what they drew for the other, and losses are read off."""

@@ -33,9 +33,9 @@ OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators 
 class Primitive:
     """A function that draws.
 
-    holder: its module, or "module:Class" for a method. kind: "Laplace", "geometric" or "Gaussian", whose loss is known;
-    any other is replayed only, and guides the search where it says where its noise lies. where: the location and the
-    scale, from the arguments of a call.
+    holder: its module, or "module:Class" for a method. kind: "Laplace" or "Gaussian", whose loss is known; any other is
+    replayed only, and guides the search where it says where its noise lies. where: the location and the scale, from the
+    arguments of a call.
     """
 
     holder: str
@@ -104,9 +104,9 @@ METHODS = (  # of classes written in Python
     *(Primitive("random:Random", name) for name in _PYTHON.split()),
     *(Primitive("random:SystemRandom", name) for name in ("random", "getrandbits", "randbytes")),
     Primitive("diffprivlib.mechanisms:Laplace", "randomise", "Laplace", _of_diffprivlib),
-    Primitive("diffprivlib.mechanisms:Geometric", "randomise", "geometric", _of_diffprivlib),
+    Primitive("diffprivlib.mechanisms:Geometric", "randomise", "other", _of_diffprivlib),
     *(
-        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "bounded", _of_diffprivlib)
+        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "other", _of_diffprivlib)
         for name in _DIFFPRIVLIB_BOUNDED.split()
     ),
     *(

@@ -1,119 +1,117 @@
-"""The search by replay: losses of the known primitives, and what differs without any."""
+"""The search by replay: releases whose noise is known, and parts without noise, which runs must confirm."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from subnormal.audit.check.function import OverTimeError
-from subnormal.audit.check.replay.modelled import replayed
+from subnormal.audit.check.replay.confirmed import KINDS, is_confirmed, runs_needed
+from subnormal.audit.check.replay.modelled import Beyond, exceeded
 from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
-from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result
-from subnormal.audit.check.runs import CONFIRM, SCREEN
+from subnormal.audit.check.replay.releases import Seen, seen
+from subnormal.audit.check.result import CheckEvidence, Result
+from subnormal.audit.check.runs import CONFIRM, SCREEN, Suspicion
 from subnormal.audit.check.search import Pair, written
+from subnormal.audit.check.stages.by_runs import by_runs
 from subnormal.audit.check.stages.first_call import FIRST_PAIRS
-from subnormal.audit.check.stages.state import SHARE, Check
+from subnormal.audit.check.stages.state import Check
 from subnormal.audit.model import Verdict
 
 PLACE = re.compile(" at ([^,]+)")  # in the code, in a note of the replay
-MOST = 1e9  # nats: the score of noise of scale 0, which convicts only where the outcome shows it
-WATCHED = (64, 4)  # runs of each input in which no generator may move unrecorded: fewer where they are slow
-UNCONFIRMED = 32  # pairs without noise that are looked at by runs; further ones only guide the search
+MOST = 1e9  # nats: the score of noise of scale 0
+LOOKS = 32  # pairs without noise that runs look at; further ones only guide the search
+PROPOSALS = 3  # events of releases that runs judge, each with half of the α that is left
+ENOUGH = 2.0  # times the nats needed that an event has to promise in half of the time
+JUDGING = 1 / 2  # of the time that is left, for such runs
 
 
 class Replaying:
-    """Searches by replay: `search` returns what one shows. unconfirmed: pairs without noise that runs looked at;
-    watched: pairs in whose runs generators were watched; unrecorded: whether one was seen to move unrecorded;
-    independent: whether none was seen to draw again from a state that it had drawn from."""
+    """Searches by replay: `search` returns what one shows.
+
+    looks: pairs without noise that runs may look at yet. proposals: events of releases that runs may judge yet.
+    is_doubtful: whether runs did not agree with a release. left: the seconds that were left when the search began.
+    """
 
     def __init__(self, check: Check) -> None:
-        self._check, self._unconfirmed, self._unrecorded = check, 0, False
-        self._watched = set[tuple[str, str]]()
-        self._independent = True
+        self._check, self._left = check, check.runs.left()
+        self._looks, self._proposals, self._is_doubtful = LOOKS, PROPOSALS, False
 
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds suspicious."""
-        check = self._check
-        recorder, shown = Recorder(check.function), dict[tuple[str, str], ModelledEvidence]()
-        located = False
+        check, self._left = self._check, self._check.runs.left()
+        recorder, located = Recorder(check.function), False
+        convicted: dict[tuple[str, str], Callable[[], Result | None]] = {}
 
-        def loss(pair: Pair) -> float:
-            seen = replayed(recorder, pair, check.claimed(*pair), independent=self._independent)
-            if seen is None:
-                return 0.0
+        def score(pair: Pair) -> float:
             nonlocal located
-            located = located or seen.located
-            for note in seen.notes:
+            replayed = seen(recorder, pair)
+            if replayed is None:
+                return 0.0
+            located = located or replayed.located
+            for note in replayed.notes:
                 check.dependences.setdefault(_kind(note), {})[written(pair)] = note
-            if seen.evidence is None:
-                return min(seen.loss, MOST)
-            if seen.evidence.without_noise is None:
-                if not self._watched:
-                    self._watch(recorder, pair)
-                if self._is_doubtful(seen.evidence):
-                    return 1.0
-            elif not self._is_loud(pair):
-                return 1.0
-            shown[written(pair)] = seen.evidence
+            how = self._how(pair, replayed)
+            if how is None:
+                return min(MOST, sum(one.loss for one in replayed.releases))
+            convicted[written(pair)] = how
             return math.inf
 
         with intercepted(check.function.function, recorder.intercept):
-            found = check.search("replay", loss, seconds, examples=FIRST_PAIRS)
+            found = check.search("replay", score, seconds, examples=FIRST_PAIRS)
             if located and found.convicting is None:
-                found = check.search("replay", loss, seconds)
-            if found.convicting is not None and shown[written(found.convicting)].without_noise is None:
-                self._watch(recorder, found.convicting)  # the first one was watched, before it was shrunk
-        hints = [pair for score, pair in found.ranked if score > 0]
-        if found.convicting is None:
+                found = check.search("replay", score, seconds)
+        pair, hints = found.convicting, [pair for score, pair in found.ranked if score > 0]
+        if pair is None:
             return None, hints
-        modelled = shown[written(found.convicting)]
-        if self._is_doubtful(modelled):
-            return None, [found.convicting, *hints]
-        return self._modelled(found.convicting, modelled), [found.convicting, *hints]
+        result = None
+        with suppress(OverTimeError), check.function.within(JUDGING * check.runs.left()):
+            result = convicted[written(pair)]()
+        return result, [pair, *hints]
 
-    def _watch(self, recorder: Recorder, pair: Pair) -> None:
-        """Learn whether runs of a pair draw from a generator that the replay does not see, or again from one state."""
-        if written(pair) in self._watched:
-            return
-        many, few = WATCHED
-        watch = recorder.watched(pair, few if self._check.runs.is_too_slow(2 * many) else many)
-        self._watched.add(written(pair))  # not where the time was over before
-        self._unrecorded |= watch.is_unrecorded
-        self._independent &= not watch.repeats
-        self._check.notes += [note for note in watch.notes() if note not in self._check.notes]
+    def _how(self, pair: Pair, replayed: Seen) -> Callable[[], Result | None] | None:
+        """Return how a pair may be convicted; None where nothing speaks against it."""
+        claim, runs = self._check.claimed(*pair), self._check.runs
+        if not self._is_doubtful and (beyond := exceeded(replayed.countable(), claim)) is not None:
+            return partial(self._modelled, pair, beyond)
+        if self._proposals > 0 and (beyond := exceeded(replayed.releases, claim, 0.0)) is not None:
+            affordable = self._left * JUDGING / 2 / max(1e-9, runs.seconds_a_run())
+            if beyond.growth() * affordable > -ENOUGH * math.log(self._check.alpha):
+                return partial(self._proposed, pair, beyond)
+        if self._looks > 0 and replayed.without_noise and not runs.is_too_slow(2 * (SCREEN[0] + CONFIRM)):
+            self._looks -= 1
+            if runs.loudness(pair, readable=True) == math.inf:
+                return partial(self._by_runs, pair)
+        return None
 
-    def _is_doubtful(self, evidence: ModelledEvidence) -> bool:
-        """Return whether evidence by losses assumes what was seen not to be so."""
-        if evidence.without_noise is not None:
-            return False
-        return self._unrecorded or (not self._independent and len(evidence.losses) > 1)
+    def _by_runs(self, pair: Pair) -> Result | None:
+        """Return that runs convict a pair, if they do so without the primitives being recorded."""
+        return by_runs(self._check, pair) if self._check.runs.loudness(pair) == math.inf else None
 
-    def _is_loud(self, pair: Pair) -> bool:
-        """Return whether a few fresh runs say that a pair convicts, where there is time for them."""
-        if self._unconfirmed >= UNCONFIRMED:
-            return False
-        self._unconfirmed += 1
-        runs = self._check.runs
-        return not runs.is_too_slow(2 * (SCREEN[0] + CONFIRM)) and runs.loudness(pair) == math.inf
-
-    def _modelled(self, pair: Pair, modelled: ModelledEvidence) -> Result | None:
-        """Return that a pair is convicted by its losses; or by what has no noise, where runs confirm it."""
+    def _proposed(self, pair: Pair, beyond: Beyond) -> Result | None:
+        """Return that runs convict a pair by the event of a release."""
         check = self._check
-        if modelled.without_noise is None:
-            evidence = {"modelled": modelled}
-            return check.made("replay", pair, None, evidence, verdict=Verdict.VIOLATED, point=modelled.claim)
-        alpha = check.share_of_alpha()
-        runs = None
-        with suppress(OverTimeError), check.function.within(SHARE * check.runs.left()):
-            suspicion, training = check.runs.learned(pair, alpha)
-            runs = check.judged(pair, suspicion, alpha, training, share=SHARE)
-        if runs is None or runs.verdict is not Verdict.VIOLATED:
-            self._unconfirmed = UNCONFIRMED
+        self._proposals -= 1
+        suspicion = Suspicion(beyond.point, beyond.event(), beyond.growth())
+        evidence = check.judged(pair, suspicion, check.share_of_alpha(), 0, share=1.0)
+        if evidence.verdict is not Verdict.VIOLATED:
             return None
-        both: dict[str, CheckEvidence] = {"modelled": modelled, "sequential": runs}
-        return check.made("replay", pair, runs.event, both, verdict=runs.verdict, point=suspicion.point)
+        shown: dict[str, CheckEvidence] = {"sequential": evidence}
+        return check.made("runs", pair, evidence.event, shown, verdict=evidence.verdict, point=beyond.point)
+
+    def _modelled(self, pair: Pair, beyond: Beyond) -> Result | None:
+        """Return that a pair is convicted by its release, if runs agree with it."""
+        check, self._is_doubtful = self._check, True  # until they do
+        runs = runs_needed(check.share_of_alpha() / 2)  # each input may hide a share of its own
+        if check.runs.is_too_slow(KINDS * runs) or not is_confirmed(check.function, pair, beyond, runs):
+            return None
+        shown: dict[str, CheckEvidence] = {"modelled": beyond.evidence(runs)}
+        event = beyond.event().to_json()
+        return check.made("replay", pair, event, shown, verdict=Verdict.VIOLATED, point=beyond.point)
 
 
 def _kind(note: str) -> tuple[str, frozenset[str]]:

@@ -178,7 +178,6 @@ def test_a_program_is_an_exhibit_too(tmp_path: Path) -> None:
             "a.py:1, gauss of scale 1 is added to 1: epsilon is at least 2, if …",
             "modelled: epsilon is at least 2 |",
         ),
-        ("modelled", "part 1 differs although all noise is the same", "modelled: part 1 differs although"),
     ],
 )
 def test_a_row_has_the_numbers_of_the_evidence(tmp_path: Path, kind: str, words: str, shown: str) -> None:

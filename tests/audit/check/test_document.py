@@ -82,14 +82,14 @@ def test_the_inputs_of_a_document_evaluate_to_the_worlds(result: Result) -> None
 
 def test_numbers_that_json_lacks_are_written_as_the_schema_says() -> None:
     loss = ModelledLoss("random.gauss", "Gaussian", "mine.py:3", math.nan, -math.inf, 1.0, math.inf)
-    evidence = ModelledEvidence(Verdict.VIOLATED, Claim(1.0), math.inf, 1.0, (loss,), None)
+    evidence = ModelledEvidence(Verdict.VIOLATED, Claim(1.0), math.inf, 1.0, loss, 9)
     result = Result(
         Verdict.VIOLATED, "f", Claim(1.0), Claim(1.0), "replay", ([math.nan], [""]), None, {"modelled": evidence}, None,
         (), 1, 3, 0.5, 1,
     )  # fmt: skip
     document = json.loads(to_json(result))
     VALIDATOR.validate(document)
-    (written,) = document["evidence"]["modelled"]["losses"]
+    written = document["evidence"]["modelled"]["release"]
     assert (written["location_in"], written["location_out"], written["loss"]) == ("nan", "-inf", "inf")
     assert document["worlds"] == {"in": "[math.nan]", "out": "['']"}
 

@@ -18,13 +18,13 @@ SECONDS = 30.0  # of the clock that counts work: each function was found with ea
 NAN = float("nan")
 
 WORLDS: dict[str, tuple[str, list[Any]]] = {  # the stage that decides, and the smallest worlds
-    "scale-of-range": ("replay", [[0.0], [1.0]]),
+    "scale-of-range": ("runs", [[0.0], [1.0]]),
     "scale-of-range-by-hand": ("runs", [[0.0], [1.0]]),
     "nan": ("runs", [[0.0], [NAN]]),
     "distinct": ("runs", [[0, 0], [0, 1]]),
     "lyu-5": ("runs", [[0, 0], [0, 1]]),
     "rint-before-threshold": ("runs", [{}, {"a": 1}]),
-    "one-of-five": ("replay", [[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0]]),
+    "one-of-five": ("runs", [[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0]]),
     "module": ("replay", [[], [1.0]]),
     "closure": ("replay", [[], [1.0]]),
     "self": ("replay", [[], [1.0]]),

@@ -57,7 +57,7 @@ def test_inputs_that_take_long_are_left_to_the_others(clock: Clock) -> None:
 
 @pytest.mark.parametrize("releases", [1, 48])
 def test_a_check_ends_with_the_run_in_which_its_time_is_over(clock: Clock, releases: int) -> None:
-    """No noise can be read off the sum, but replay looks for each. Few inputs take long."""
+    """No noise is a release of its own in the sum. Few inputs take long."""
 
     def timed(value: int) -> float:
         clock.spend(0.3 if value % 20 == 7 else 0.002)

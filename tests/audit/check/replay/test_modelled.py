@@ -1,4 +1,6 @@
-"""A replay convicts by the losses that an observer of the outcome sees, above each kind of claim and not at it."""
+"""A release convicts by one event, above each kind of claim and not at it."""
+
+from __future__ import annotations
 
 import math
 import random
@@ -10,237 +12,170 @@ import pytest
 from scipy import stats
 
 from subnormal import Claim, Gdp, Renyi, Zcdp
+from subnormal.audit.check.replay.modelled import LAWS, LEAST, PROBABILITIES, SHARE, Beyond, exceeded, off
 from subnormal.audit.check.words import evidence_words
-from tests.support.replays import PAIR, Pair, accused, laplace, replays, shown
+from tests.support.replays import PAIR, RUNS, Pair, accused, laplace, shown, suspected
 
 RNG = np.random.default_rng(5)
+
+
+def gaussian(x: list[float]) -> float:
+    return sum(x) + random.gauss(0.0, 2.0)
 
 
 def single(x: list[float]) -> float:
     return sum(x) + laplace(0.5)
 
 
-def in_numpy(x: list[float]) -> float:
-    return float(np.clip(x, 0, 1).sum() + RNG.laplace(0.0, 0.5))
-
-
-def with_a_location(x: list[float]) -> float:
-    return RNG.laplace(sum(x), 0.5)
-
-
-def subtracted(x: list[float]) -> float:
-    return sum(x) - 0.5 * laplace()
-
-
-def vector(x: list[float]) -> list[float]:
-    return list((np.array(x) + RNG.laplace(0.0, 0.5, 3)) / 2)
-
-
-def parts_of_a_row(x: list[float]) -> dict[str, float]:
-    noise = RNG.laplace(0.0, 0.5, size=3)
-    return {str(place): one + noise[place] for place, one in enumerate(x)}
-
-
-@pytest.mark.parametrize("function", [single, in_numpy, with_a_location, subtracted, vector, parts_of_a_row])
-def test_a_loss_that_an_observer_sees_convicts_above_the_claim_and_not_at_it(function: Callable[[Any], Any]) -> None:
-    assert accused(function, Claim(1.999))
-    assert not accused(function, Claim(2.0))
-    assert not accused(function, Claim(0.0, 1.0))
-
-
-def test_a_loss_a_little_above_the_claim_is_seen_in_the_words() -> None:
-    evidence = shown(lambda x: sum(x) + laplace(1 / 1.00001), Claim(1.0)).evidence
-    assert evidence is not None
-    assert "epsilon is at least 1.00001, delta at least 3.5e-06, against epsilon = 1 and" in evidence_words(evidence)
-
-
-def both(x: list[float]) -> list[float]:
-    return [sum(x) + laplace(), x[2] + laplace()]
-
-
-def test_the_losses_of_two_releases_add() -> None:
-    assert accused(both, Claim(1.999))
-    assert not accused(both, Claim(2.0))
-
-
-def test_the_losses_of_forty_releases_add() -> None:
-    def function(x: list[float]) -> list[float]:
-        return list(sum(x) + RNG.laplace(0.0, 1.0, 45))
-
-    assert shown(function, Claim(44.9)).evidence is not None
-    assert shown(function, Claim(45.0)).evidence is None
-
-
-def gaussian(x: list[float]) -> list[float]:
-    return [sum(x) + random.gauss(0.0, 2.0), x[2] + random.gauss(0.0, 2.0)]
-
-
-MU = math.sqrt(0.5)  # of both releases
+@pytest.mark.parametrize(("kind", "law"), [("Laplace", stats.laplace), ("Gaussian", stats.norm)])
+def test_a_law_has_the_tail_of_its_name(kind: str, law: Any) -> None:
+    x = np.linspace(-9, 9, 101)
+    assert LAWS[kind].tail(x) == pytest.approx(law.sf(x), rel=1e-9)
+    assert LAWS[kind].inverse(PROBABILITIES) == pytest.approx(law.isf(PROBABILITIES), rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("claim", "broken"),
+    ("function", "kept", "broken"),
     [
-        (Gdp(MU), False),
-        (Gdp(0.99 * MU), True),
-        (Zcdp(MU**2 / 2), False),
-        (Zcdp(0.8 * MU**2 / 2), True),
-        (Renyi(2.0, MU**2), False),
-        (Renyi(2.0, 0.5 * MU**2), True),
-        (Claim(1.0, Gdp(MU).delta(1.0)), False),
-        (Claim(1.0, 0.97 * Gdp(MU).delta(1.0)), True),
-        (Claim(20.0), True),
+        (single, Claim(2.0), Claim(1.7)),
+        (single, Claim(1.0, 1 - math.exp(-0.5)), Claim(1.0, 0.85 * (1 - math.exp(-0.5)))),
+        (lambda x: laplace(0.01) + sum(x), Claim(100.0), Claim(99.98)),
+        (gaussian, Gdp(0.5), Gdp(0.44)),
+        (gaussian, Zcdp(1 / 8), Zcdp(0.05)),
+        (gaussian, Renyi(2.0, 0.25), Renyi(2.0, 0.1)),
+        (gaussian, Claim(1.0, Gdp(0.5).delta(1.0)), Claim(0.0, 0.9 * Gdp(0.5).delta(0.0))),
+        (gaussian, Claim(0.0, 1.0), Claim(0.1)),
     ],
 )
-def test_gaussian_losses_convict_above_each_kind_of_claim_and_not_at_it(claim: Any, broken: bool) -> None:
-    assert accused(gaussian, claim) == broken
+def test_a_loss_that_equals_the_claim_is_kept_and_a_larger_one_convicts(
+    function: Callable[[Any], Any], kept: Any, broken: Any
+) -> None:
+    for pair in (PAIR, PAIR[::-1]):
+        assert suspected(function, kept, pair) is None
+        assert suspected(function, broken, pair) is not None
 
 
-@pytest.mark.parametrize(("delta", "broken"), [(0.9, True), (1.01, False)])
-def test_one_laplace_release_is_judged_by_its_own_curve(delta: float, broken: bool) -> None:
-    """δ(ε) = 1 − e^((ε − l)/2), attained between the two locations."""
-    assert accused(single, Claim(1.0, -delta * math.expm1((1.0 - 2.0) / 2))) == broken
+@pytest.mark.parametrize(("epsilon", "is_seen"), [(4.0, True), (5.0, False)])
+def test_a_share_of_the_runs_is_added_to_the_other_world_where_runs_can_see_it(epsilon: float, is_seen: bool) -> None:
+    """e^4 times 1 % is less than 1: so the loss of 4.2 is not enough. e^5 times 1 % is more: so that of 5.2 is."""
+    beyond = suspected(lambda x: sum(x) + laplace(1 / (epsilon + 0.2)), Claim(epsilon))
+    assert (beyond is None) is is_seen
+
+
+def test_the_excess_of_an_event_is_what_its_probabilities_leave_of_the_claim() -> None:
+    beyond = suspected(gaussian, Claim(0.0, 0.1))
+    assert beyond is not None
+    toward = (beyond.threshold - beyond.release.locations[beyond.world]) * beyond.sign / 2
+    away = (beyond.threshold - beyond.release.locations[1 - beyond.world]) * beyond.sign / 2
+    assert beyond.likely == pytest.approx(stats.norm.sf(toward))
+    assert beyond.other == pytest.approx(stats.norm.sf(away))
+    assert beyond.excess == pytest.approx((1 - SHARE) * beyond.likely - beyond.other - SHARE - 0.1)
+    best = stats.norm.cdf(0.25) - stats.norm.cdf(-0.25)  # at a threshold in the middle
+    assert beyond.likely - beyond.other == pytest.approx(best, abs=0.001)
+
+
+@pytest.mark.parametrize("digits", [None, 2])
+def test_the_event_holds_on_outcomes_wherever_the_release_lies_beyond(digits: int | None) -> None:
+    def released(x: float) -> float:
+        noisy = x + laplace()
+        return noisy if digits is None else round(noisy, digits)
+
+    for pair in ((0.0, 1.0), (1.0, 0.0)):
+        beyond = suspected(released, Claim(0.5), pair)
+        assert beyond is not None
+        values = beyond.drawn(np.linspace(1e-9, 1, 99))
+        assert ((values - beyond.threshold) * beyond.sign >= -1e-9).all()
+        rounded = values if digits is None else values.round(digits)
+        assert beyond.event()(rounded).all()
+        before = beyond.threshold - 2.01 * beyond.sign * beyond.release.rounding
+        assert not beyond.event()(np.array([before if digits is None else round(before, digits)])).any()
+
+
+def test_a_loss_of_a_rounded_release_is_that_of_two_roundings_less() -> None:
+    exact = suspected(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
+    rounded = suspected(lambda x: round(x + laplace(), 2), Claim(0.5), (0.0, 1.0))
+    assert exact is not None
+    assert rounded is not None
+    assert rounded.release.rounding == pytest.approx(0.03, rel=0.01)
+    assert exact.excess - rounded.excess == pytest.approx(rounded.other * math.exp(0.5) * 0.06, rel=0.1)
+
+
+@pytest.mark.parametrize("draw", [random.gauss, np.random.laplace])
+@pytest.mark.parametrize(("moved", "scale"), [(1.0, math.inf), (5e-324, 1e308), (1e-300, 1e10)])
+def test_noise_that_hides_all_of_what_moves_has_no_loss(
+    draw: Callable[[float, float], float], moved: float, scale: float
+) -> None:
+    def both(records: list[float]) -> tuple[float, float]:
+        return draw(records[0] * moved, scale), draw(records[0], 1.0)
+
+    seen = shown(both, ([0.0], [1.0]))
+    assert seen is not None
+    assert sum(one.loss for one in seen.releases) == pytest.approx(1.0)
+    assert suspected(both, Claim(1.5, 0.1), ([0.0], [1.0])) is None
 
 
 def test_what_rounding_makes_of_a_location_is_no_loss() -> None:
     def function(x: list[float]) -> float:
         return sum(one / sum(x) for one in x) + random.gauss(0.0, 1.0)  # 1, up to rounding
 
-    assert not accused(function, Claim(1.0), ([0.1] * 3, [0.1, 0.1, 0.7]))
-    assert not accused(function, Claim(1.0), ([0.1] * 10, [0.3] * 7))
     pair = [0.1] * 6, [0.3] * 5
     sums = [sum(one / sum(x) for one in x) for x in pair]
     assert sums[0] != sums[1]
-    assert shown(function, pair=pair).loss == 0
+    seen = shown(function, pair)
+    assert seen is not None
+    assert [one.loss for one in seen.releases] == [0.0]
 
 
-@pytest.mark.parametrize(("moved", "scale"), [(1.0, math.inf), (5e-324, 1e308), (1e-300, 1e10)])
-@pytest.mark.parametrize("draw", [random.gauss, np.random.laplace])
-def test_noise_that_hides_all_of_what_moves_has_no_loss(
-    moved: float, scale: float, draw: Callable[[float, float], float]
-) -> None:
-    def both(records: list[float]) -> tuple[float, float]:
-        return draw(records[0] * moved, scale), draw(records[0], 1.0)
-
-    for claim, broken in ((Claim(0.5), math.isfinite(scale)), (Claim(1.5, 0.1), False)):
-        seen = shown(both, claim, ([0.0], [1.0]))
-        assert seen.loss == pytest.approx(1.0)
-        assert (seen.evidence is not None) is broken
-
-
-def test_noise_whose_scale_depends_on_the_data_is_a_note_and_each_world_has_its_own() -> None:
-    def function(x: list[float]) -> float:
-        return sum(x) + laplace(1.0 + x[2])
-
-    assert accused(function, Claim(0.05, 1e-6))
-    result = shown(function)
-    assert "scale" in result.notes[0]
-    losses = [shown(function, pair=one).loss for one in (PAIR, PAIR[::-1])]
-    assert losses == pytest.approx([1 / 2, 1 / 2])  # over the larger scale
-
-
-@pytest.mark.parametrize("pair", [PAIR, PAIR[::-1]])
-def test_noise_that_is_used_more_often_for_one_input_is_a_note(pair: Pair) -> None:
-    def function(x: list[float]) -> list[float]:
-        noise = laplace()
-        return [noise + 1, noise + 2] if x[2] else [noise + 1]
-
-    result = shown(function, pair=pair)
-    assert result.notes[0].startswith("the use of noise depends on the data: numpy.random.laplace at ")
-    assert result.evidence is None
-
-
-def test_an_infinite_loss_without_evidence_is_a_finite_score() -> None:
-    """Data that are added to nothing times noise, and hidden by other noise."""
+def test_gaussian_noise_under_a_pure_claim_convicts_by_events_that_floats_can_show() -> None:
+    """μ is 4. At a probability of 10^-9, 6 deviations beyond the location, the loss is 4·6 + 8 = 32."""
 
     def function(x: list[float]) -> float:
-        return sum(x) + 0.0 * laplace() + laplace()
+        return sum(x) + random.gauss(0.0, 0.25)
 
-    assert math.isfinite(shown(function).loss)
-    assert not accused(function)
-    assert not accused(function, pair=([math.inf], [1.0]))
-    assert not accused(function, pair=([math.nan], [1.0]))
-
-
-@pytest.mark.parametrize(
-    ("function", "pair", "loss"),
-    [
-        (lambda x: sum(x) + laplace(0.0), PAIR, 1e9),
-        (lambda x: sum(x) + laplace(), ([math.inf], [1.0]), 1e9),
-        (lambda x: math.inf * (1 + sum(x)) + laplace(), PAIR, 0.0),
-        (lambda x: sum(x) + laplace(2.0), PAIR[::-1], 0.5),
-    ],
-)
-def test_the_loss_of_a_pair_is_the_distance_over_the_scale_and_a_finite_score(
-    function: Callable[[Any], Any], pair: Pair, loss: float
-) -> None:
-    assert shown(function, pair=pair).loss == pytest.approx(loss)
+    assert suspected(function, Claim(33.0)) is None
+    beyond = suspected(function, Claim(31.0))
+    assert beyond is not None
+    assert beyond.likely >= LEAST * (1 - 1e-9)
 
 
-def of_scipy(location: float) -> Any:
-    return stats.laplace.rvs(location, 0.5)
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: float((sum(x) + RNG.laplace(0.0, 0.5, 1)[0]).round(3)),
-        lambda x: float((sum(x) + of_scipy(0.0)).round(3)),
-        lambda x: round(sum(x) + RNG.laplace(0.0, 0.5, 1)[0].item(), 3),
-        lambda x: [float((one + noise).round(3)) for one, noise in zip(x, RNG.laplace(0.0, 0.5, 3), strict=True)],
-        lambda x: float(of_scipy(sum(x)).clip(-9, 9).round(3)),
-    ],
-)
-def test_numbers_of_numpy_are_rounded_by_their_own_methods(function: Callable[[Any], Any]) -> None:
-    """One sum moves by 1, over a scale of 1/2: the loss is 2."""
-    assert accused(function, Claim(1.99), seeds=range(5))
-    assert not accused(function, Claim(2.0), seeds=range(5))
-
-
-def test_a_function_that_raises_only_where_it_is_recorded_is_a_note() -> None:
-    def of_numpy_alone(x: list[float]) -> float:
-        noise = RNG.laplace(0.0, 0.5, 1)[0]
-        if type(noise) is not np.float64:
-            raise ValueError("what is this?")
-        return sum(x) + noise
-
-    why = "raises where its noise is recorded, and not otherwise, so that no replay tells anything: ValueError"
-    assert shown(of_numpy_alone).notes[0].startswith(why)
-
-
-@pytest.mark.parametrize("share", [0.5, 1.0])
-def test_a_function_that_raises_by_chance_is_no_note(share: float) -> None:
-    """False alarms: of 10 runs, at most 10·share^17·(1 − share)^16, below ALPHA = 1e-6."""
-
-    def function(x: list[float]) -> float:
-        noisy = sum(x) + laplace()
-        if random.random() < share:
-            raise ValueError
-        return noisy
-
-    for seen in replays(function, Claim(1.0), PAIR, range(10)):
-        assert seen is None or not any("recorded" in note for note in seen.notes)
-
-
-def test_a_function_that_raises_once_is_no_note() -> None:
-    calls: list[Any] = []
-
-    def function(x: list[float]) -> float:
-        calls.append(x)
-        noisy = sum(x) + laplace()
-        if len(calls) == 1:
-            raise ValueError
-        return noisy
-
-    assert replays(function, Claim(1.0), PAIR, [1]) == [None]
-    assert len(calls) > 17  # all others were looked at
+def test_noise_of_no_known_law_convicts_nobody() -> None:
+    seen = shown(lambda x: sum(x) + RNG.gumbel(0.0, 0.1))
+    assert seen is not None
+    assert exceeded(seen.releases, Claim(0.1), 0.0) is None
 
 
 @pytest.mark.parametrize(("pair", "scales"), [((1.0, 0.0), "4 in, 1 out"), ((0.0, 1.0), "1 in, 4 out")])
-def test_the_scale_of_each_world_is_said(pair: Pair, scales: str) -> None:
-    seen = shown(lambda x: round(10 * x + laplace(1 + 3 * x), 2), Claim(1.0), pair)
-    assert seen.evidence is not None
-    assert f"numpy.random.laplace of the scales {scales} is added to " in evidence_words(seen.evidence)
-    same = shown(lambda x: round(10 * x + laplace(4.0), 2), Claim(1.0), pair)
-    assert same.evidence is not None
-    assert "numpy.random.laplace of scale 4 is added to " in evidence_words(same.evidence)
+@pytest.mark.parametrize("digits", [2, 15])
+def test_the_scale_of_each_world_is_said_and_what_noise_is_added_to(pair: Pair, scales: str, digits: int) -> None:
+    different = suspected(lambda x: round(10 * x + laplace(1 + 3 * x), digits), Claim(1.0), pair)
+    same = suspected(lambda x: round(10 * x + laplace(4.0), digits), Claim(1.0), pair)
+    assert different is not None
+    assert same is not None
+    locations = f"{10 * pair[0]:g} in, {10 * pair[1]:g} out"
+    scaled = f"numpy.random.laplace of the scales {scales} is added to {locations}: epsilon"
+    assert scaled in evidence_words(different.evidence(RUNS))
+    assert f"numpy.random.laplace of scale 4 is added to {locations}: epsilon" in evidence_words(same.evidence(RUNS))
+
+
+def test_values_of_the_release_lie_as_far_off_as_their_distribution_function_does() -> None:
+    beyond = suspected(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
+    assert beyond is not None
+    quantiles = stats.laplace.ppf((np.arange(1000) + 0.5) / 1000, 1.0)
+    assert off(beyond.release, 1, quantiles) == pytest.approx(0.0005, abs=1e-6)
+    assert off(beyond.release, 0, quantiles) == pytest.approx(1 - math.exp(-0.5), abs=0.001)
+
+
+def growth(likely: float, other: float) -> float:
+    beyond = suspected(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
+    assert beyond is not None
+    return Beyond(beyond.release, Claim(0.5), 0, 1, 0.0, likely, other, 0.1).growth()
+
+
+def test_an_event_promises_what_runs_would_have() -> None:
+    assert growth(1.0, 0.0) == pytest.approx(math.log1p(math.exp(-0.5)), rel=1e-3)
+    assert growth(0.5, 0.5 * math.exp(-0.5)) == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("function", [single, gaussian, lambda x: [sum(x) - laplace(0.5), 3.0]])
+def test_what_runs_agree_with_convicts(function: Callable[[Any], Any]) -> None:
+    assert accused(function, Claim(0.0, 0.05), seeds=[1])

@@ -150,14 +150,14 @@ def in_a_closure() -> Callable[[], float]:
         (
             lambda: mechanisms.Geometric(epsilon=0.5, sensitivity=2).randomise(7),
             "diffprivlib.mechanisms.Geometric.randomise",
-            "geometric",
+            "other",
             7,
             4.0,
         ),
         (
             lambda: mechanisms.LaplaceFolded(epsilon=0.5, sensitivity=2.0, lower=0, upper=9).randomise(7.0),
             "diffprivlib.mechanisms.LaplaceFolded.randomise",
-            "bounded",
+            "other",
             7.0,
             4.0,
         ),
