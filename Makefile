@@ -7,7 +7,7 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test lint wheel table schema prove notebooks labs docs museum claims bench figures calibrate clean
+.PHONY: report test lint wheel table schema prove notebooks labs docs museum claims limits bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -88,6 +88,10 @@ museum: $(VENV)/.installed-test
 claims: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.claims
 	SUBNORMAL_PARAMETERS=1000 $(BIN)/python -m pytest -q --numprocesses auto --dist load tests/acceptance/test_claims_of_members.py
+
+# Every row of `run --all` without its runs, within 2 GB and a minute each; minutes in all.
+limits: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.row_limits
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test

@@ -233,7 +233,7 @@ def _by_laws(study: Study, crossing: Crossing) -> Record:
 def _by_runs(study: Study, crossing: Crossing) -> Record:
     row = examine(crossing, seed=study.seed, runs=study.runs, alpha=study.alpha)
     by_runs = {name: value for name, value in notebook.record(row).items() if name.startswith("sampled.")}
-    return {"verdict": sentences.verdict(row), **notebook.study_of(row), **by_runs, "note": row.error}
+    return {"verdict": sentences.verdict(row), **notebook.study_of(row), **by_runs, "note": row.error or row.note}
 
 
 def _note(error: Exception) -> str:

@@ -59,6 +59,7 @@ class Preparation:
     exhaustive: ExactEvidence | None
     sketch: Sketch | None  # the bins and the laws' masses in them; None: there is neither a law nor runs
     spent: int  # of the plan's runs: those that the event was learned on, and those that fixed the bins
+    note: str | None = None  # why nothing is compared and nothing runs
 
     @property
     def edges(self) -> NDArray[np.float64]:
@@ -146,9 +147,11 @@ def prepare(crossing: Crossing, plan: Plan) -> Preparation:
     mechanism = crossing.seen
     worlds, claim = crossing.claimed()
     attack, learned_on = crossing.attack, _learned_on(crossing, plan)
+    laws = exact.both_laws(mechanism, attack, worlds)
+    if (note := exact.nothing_tried(laws)) is not None:
+        return Preparation(attack.event, claim, None, None, None, 0, note)
     if learned_on:
         attack = event_search.with_event(mechanism, attack, seed=plan.seed, runs=learned_on)
-    laws = exact.both_laws(mechanism, attack, worlds)
     whole = exact.whole(laws)
     pilot = sampled.pilot(plan.runs) if whole is None and plan.runs and not plan.until_decided else 0
     if plan.runs and learned_on + pilot >= plan.runs:
@@ -172,7 +175,7 @@ def _learned_on(crossing: Crossing, plan: Plan) -> int:
 
 
 def _tally(crossing: Crossing, plan: Plan, prepared: Preparation) -> Tally | None:
-    if not plan.runs:
+    if not plan.runs or prepared.note is not None:
         return None
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
@@ -211,7 +214,7 @@ def finish(crossing: Crossing, plan: Plan, prepared: Preparation, tally: Tally |
             seed = sampled.row_seed(plan.seed, attack, crossing.seen)
             found["sampled"] = sampled.judge(tally.counts, prepared.claim, plan.alpha, prepared.sketch.law, seed)
             found["sketch"] = sampled.add_counts(prepared.sketch, tally.counts, prepared.claim, plan.alpha)
-        return _row(crossing, attack, prepared.claim, **found)
+        return _row(crossing, attack, prepared.claim, note=prepared.note, **found)
     except Exception as error:
         return error_row(crossing, error)
 

@@ -64,9 +64,8 @@ def compare(law_in: Described, law_out: Described, claim: Claim, event: Event | 
     Raises ValueError if both worlds refuse in every run, because code that always fails would satisfy any claim.
     """
     law_in, law_out = multiply_out(law_in, law_out, event)
-    refusal = only_refusals(law_in)
-    if refusal is not None and only_refusals(law_out) is not None:
-        raise ValueError(f"both worlds refuse in every run, so nothing was tried; the first: {refusal.error}")
+    if (refused := nothing_tried((law_in, law_out))) is not None:
+        raise ValueError(refused)
     both = directions(law_in, law_out)
     proved, within = _bounds_at_epsilon(claim, partial(at_least, both), partial(at_most, both))
     verdict, largest = _verdict(proved, within, claim), _largest_loss(law_in, law_out)
@@ -119,6 +118,14 @@ def only_refusals(law: Law[Any]) -> Refused | None:
     atoms = (law.atoms[at] for block in possible for at in range(ends[block] - counts[block], ends[block]))
     first = next(atoms, None)
     return first if isinstance(first, Refused) and all(isinstance(atom, Refused) for atom in atoms) else None
+
+
+def nothing_tried(laws: tuple[Described, Described] | None) -> str | None:
+    """Return a note where every run of both worlds is a refusal, so that no verdict can rest on the pair; else None."""
+    first, second = (only_refusals(law) if isinstance(law, Law) else None for law in laws or (None, None))
+    if first is None or second is None:
+        return None
+    return f"both worlds refuse in every run, so nothing was tried; the first: {first.error}"
 
 
 def _bounds_at_epsilon(

@@ -55,6 +55,7 @@ class Row:
     reproducible: whether the seed determines all runs. false: the mechanism has its own randomness, or times are
         measured.
     error: the message of an error; the row then has no verdict. null without an error.
+    note: why a row without an error has no verdict: its pair of worlds tells nothing of the claim. null for any other.
     exact: evidence from the laws of the code in both worlds.
     exhaustive: evidence from every string of random bits, up to a depth, through the code itself.
     """
@@ -74,6 +75,7 @@ class Row:
     visible_below: Nonnegative | None = field(init=False)
     reproducible: bool
     error: str | None = None
+    note: str | None = None
     timing: TimingEvidence | None = None
     exact: ExactEvidence | None = None
     exhaustive: ExactEvidence | None = None

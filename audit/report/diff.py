@@ -93,6 +93,8 @@ def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterato
         yield _difference(_weight(old, new), new, "error", _summary(old), _summary(new))
     if old["error"] is not None or new["error"] is not None:
         return  # a row that failed has nothing else to compare
+    if old.get("note") != new.get("note"):  # reports of earlier versions have none
+        yield _difference(Weight.VERDICT, new, "note", old.get("note"), new.get("note"))
     both = [name for name in QUESTION if name in old and name in new]  # reports of earlier versions have no worlds
     question = [changed for name in both for changed in _changed(name, old[name], new[name])]
     if same_version and not old["reproducible"] and not new["reproducible"]:

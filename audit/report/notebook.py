@@ -57,6 +57,7 @@ def record(row: Row) -> dict[str, Any]:
         "by": pair.by,
         **study_of(row),
         "error": row.error,
+        "note": row.note,
         **dict(_flat("parameters", row.parameters)),
     }
     for kind, evidence in row.evidence.items():

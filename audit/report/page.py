@@ -114,7 +114,11 @@ def families(report: Report, parts: Sequence[AttackRows]) -> dict[str, list[Line
 
     def side(row: Row) -> Side:
         view = of_rows[id(row)]
-        found = "" if view.verdict in ("ERROR", "UNDERPOWERED", MEASURED) else finding(row).found
+        found = (
+            ""
+            if view.verdict in (sentences.ERROR, sentences.NO_VERDICT, "UNDERPOWERED", MEASURED)
+            else finding(row).found
+        )
         return Side(view.mechanism, view.anchor, view.verdict, found, bar(row))
 
     return {
@@ -339,7 +343,8 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
         "needed": max((runs for runs in needed if runs is not None), default=None),
         "measured": counts[MEASURED],
         "never": sum(runs is None for runs in needed),
-        "errors": [one for one in views if one.verdict == "ERROR"],
+        "errors": [one for one in views if one.verdict == sentences.ERROR],
+        "judged_rows": sum(one.verdict not in (sentences.ERROR, sentences.NO_VERDICT) for one in views),
     }
 
 

@@ -21,6 +21,7 @@ from subnormal.audit.text import counted, interval, percent, short
 from subnormal.mechanisms.families import member
 
 ERROR = "ERROR"
+NO_VERDICT = "NO VERDICT"  # a note says why
 SEVERITY = (
     str(Verdict.VIOLATED),
     ERROR,
@@ -29,14 +30,17 @@ SEVERITY = (
     str(Verdict.NOT_REFUTED),
     str(Verdict.HOLDS),
     MEASURED,
+    NO_VERDICT,
 )
 PROVED = ("exact", "exhaustive")
 
 
 def verdict(row: Row) -> str:
-    """Return the verdict of a row, ERROR, or MEASURED by a clock; without any evidence it is UNRESOLVED."""
+    """Return the verdict of a row, ERROR, NO VERDICT with a note, or MEASURED by a clock; without these UNRESOLVED."""
     if row.error is not None:
         return ERROR
+    if row.note is not None:
+        return NO_VERDICT
     return str(row.verdict or (Verdict.UNRESOLVED if row.timing is None else MEASURED))
 
 
@@ -94,6 +98,8 @@ def says(row: Row, among: Collection[str] | None = None) -> list[str]:
     """Return a paragraph for each kind of the row's evidence (among these): what it shows and what it does not show."""
     if row.error is not None:
         return [f"The row has an error, so there is no verdict on this claim: {row.error}"]
+    if row.note is not None:
+        return [f"There is no verdict on this claim: {row.note}"]
     chosen = {kind: evidence for kind, evidence in row.evidence.items() if among is None or kind in among}
     paragraphs = [sentence for kind, evidence in chosen.items() for sentence in _says(kind, evidence, row)]
     if {Verdict.HOLDS, Verdict.VIOLATED} <= {evidence.verdict for evidence in row.evidence.values()}:

@@ -74,14 +74,14 @@ def _pair(one: Twins) -> Iterator[RenderableType]:
         found, found_style = _found(row)
         yield from _overview(f"{GAP}{printable(row.mechanism)}", (found, ""), (found_style, ""))
     for row in one.section.rows:
-        if row.error is not None:
-            yield from _message(f"{row.mechanism}: {row.error}")
+        if (message := row.error or row.note) is not None:
+            yield from _message(f"{row.mechanism}: {message}")
 
 
 def _found(row: Row) -> tuple[str, str]:
     """Return a verdict with what was found, and its style."""
     verdict = sentences.verdict(row)
-    says_all = verdict in (sentences.ERROR, "UNDERPOWERED", MEASURED)
+    says_all = verdict in (sentences.ERROR, sentences.NO_VERDICT, "UNDERPOWERED", MEASURED)
     return verdict if says_all else f"{verdict} {finding(row).found}", STYLES.get(verdict, "")
 
 
@@ -157,9 +157,9 @@ def _together(rows: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    """Return the cells of a row's line. An error's message follows on the next line."""
+    """Return the cells of a row's line. An error's message, or a note, follows on the next line."""
     pair = finding(row)
-    found = "–" if row.error is not None else pair.found
+    found = pair.found if row.error is None and row.note is None else "–"
     return f"{GAP}{printable(row.mechanism)}", sentences.verdict(row), pair.claimed, found, pair.by
 
 
@@ -180,7 +180,7 @@ def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
 
     name, *cells = _cells(row)
     styles = "", STYLES.get(cells[0], ""), "", "", ""
-    messages = [] if row.error is None else [row.error]
+    messages = [text for text in (row.error, row.note) if text is not None]
     if any(cell_len(cell) > width for cell, width in zip(cells, widths[1:], strict=True)):
         messages, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
     if cell_len(name) > widths[0]:
@@ -240,11 +240,11 @@ def tally(rows: Sequence[Row]) -> str:
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[str]:
-    judged = [row for row in rows if row.error is None]
+    judged = [row for row in rows if row.error is None and row.note is None]
     violated = [row for row in judged if row.violated]
     if not violated:
         refuted = "No claim was refuted. That is no evidence of privacy."
-        yield refuted if judged else "Every row has an error, so there is no verdict on any claim."
+        yield refuted if judged else "No row has a verdict on its claim."
         return
     everyone, exact = {row.mechanism for row in judged}, {row.mechanism for row in judged if sentences.is_exact(row)}
     broken = {row.mechanism for row in violated if row.channel is None}

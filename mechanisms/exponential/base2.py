@@ -32,6 +32,7 @@ FLOAT_LIMIT = 1 << 53  # beyond, not every integer is a float
 FRACTIONAL_MAX = 12  # the law of randomized rounding is a mixture over 2**(fractional utilities) roundings
 PRECISION_MAX = 1 << 28  # bits: one number of 32 MiB
 EXACT_BITS_MAX = 1 << 21  # of a weight in a law: two such laws are compared in less than a second
+EXACT_TOTAL_MAX = 1 << 26  # bits of all different weights in a law: seconds
 
 
 def theoretical_precision(eta: Eta, limits: Limits) -> int:
@@ -159,7 +160,8 @@ def law(
 ) -> Law[int]:
     """Return the exact distribution over indices. Up to 12 fractional utilities; ValueError beyond.
 
-    Of integers so far apart that a weight has more than 2^21 bits, an enclosure to a relative 2^−128.
+    Of integers so far apart that a weight has more than 2^21 bits, or all have more than 2^26, an enclosure to a
+    relative 2^−128. NoLawError where that would be too long.
 
     Source: Ilvento 2020, Mechanism 3; with fractional utilities, the mixture over their roundings (Mechanism 4).
     """
@@ -192,9 +194,10 @@ def law(
 
 
 def _integer_law(utilities: NDArray[np.int64], eta: Eta) -> Law[int]:
-    if eta.y * eta.z * (int(utilities.max()) - int(utilities.min())) > EXACT_BITS_MAX:
-        return enclosed_law(utilities, eta)
     ends = block_ends(utilities)
+    bits = eta.y * eta.z * (int(utilities.max()) - int(utilities.min()))
+    if bits > EXACT_BITS_MAX or bits * len(np.unique(utilities[ends - 1])) > EXACT_TOTAL_MAX:
+        return enclosed_law(utilities, eta)
     counts = np.diff(ends, prepend=0).tolist()
     masses = numerators(utilities[ends - 1], eta)
     total = sum(count * mass for count, mass in zip(counts, masses, strict=True))

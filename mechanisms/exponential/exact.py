@@ -197,7 +197,7 @@ def law(utilities: ArrayLike, rate: Eta | float, *, sensitivity: float = 1.0, pr
     """Return the distribution over indices: exact with an Eta (see `base2.law`), an enclosure in base e.
 
     In base e every probability is enclosed to a relative 2^−precision, about; precision is in bits, at least 8. Raises
-    ValueError for fewer, and where a probability needs more than 2^28 bits.
+    ValueError for fewer, and NoLawError where all probabilities need more than 2^26 bits.
     """
     if isinstance(rate, Eta):
         return base2.law(as_integers(utilities), rate)

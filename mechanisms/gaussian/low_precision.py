@@ -52,7 +52,12 @@ def _law(value: float, sigma: float, normal: FloatNormal) -> Law[float]:
 
 
 def law_of_sums(sums: Floats, counts: NDArray[np.int64], strings: int) -> Law[float]:
-    """Return the law of noisy values that never decrease (rounding is monotone), and the number of strings of each."""
+    """Return the law of noisy values that never decrease (rounding is monotone), and the number of strings of each.
+
+    What is not a number stays so with any noise: then all of them are NaN, one outcome.
+    """
+    if np.isnan(sums[0]):
+        sums, counts = sums[:1], counts.sum(keepdims=True)
     sums = sums + np.float32(0)  # −0 is 0
     ends = block_ends(sums)
     weights = np.add.reduceat(counts, np.append(0, ends[:-1]))

@@ -69,10 +69,10 @@ def every_normal(float_type: FloatType) -> NDArray[np.float32]:
 
 
 def noisy(data: Data, sigma: float, noise: Any, float_type: FloatType) -> NDArray[np.float32]:
-    """Return data + σ·noise by JAX, with the data, σ and the noise rounded to the type, as float32."""
+    """Return data + σ·noise by JAX, with the data, σ and the noise rounded to the type, as float32; too large: ∞."""
     import jax
 
-    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+    with jax.default_device(jax.local_devices(backend="cpu")[0]), np.errstate(over="ignore"):
         value, scale = (jax.numpy.asarray(np.asarray(number, dtype=np.float32), float_type) for number in (data, sigma))
         return np.asarray(value + scale * jax.numpy.asarray(noise, float_type)).astype(np.float32)
 

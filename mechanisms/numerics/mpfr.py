@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
 from numbers import Integral, Rational
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import gmpy2
 import numpy as np
@@ -102,10 +102,20 @@ def floor_scaled(value: Real, exponent: int) -> int:
     return int(mantissa << shift if shift >= 0 else mantissa >> -shift)
 
 
+class _LowestTerms(NamedTuple):
+    """A ratio that no number divides above and below. Fraction takes it as it is, without looking for a divisor."""
+
+    numerator: int
+    denominator: int
+
+
+Rational.register(_LowestTerms)
+
+
 def fraction(value: Real) -> Fraction:
-    """Return an MPFR number as the rational that it is."""
+    """Return an MPFR number as the rational that it is, in a time that is linear in its bits."""
     numerator, denominator = value.as_integer_ratio()
-    return Fraction(int(numerator), int(denominator))
+    return Fraction(cast("Any", _LowestTerms(int(numerator), int(denominator))))
 
 
 def exp_bounds(exponent: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:

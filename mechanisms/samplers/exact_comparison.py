@@ -136,8 +136,13 @@ def weight_bounds(rate: Rate, distance: Fraction, precision: int) -> tuple[int, 
         low, high = power_bounds(rate.base, int(distance), significant)
     else:
         low, high = exp_bounds(-rate * distance, significant)
-    # Fractions multiplied would be reduced, which costs more than the weights.
-    return (low.numerator << precision) // low.denominator, -((-high.numerator << precision) // high.denominator)
+    # Denominators are powers of two: a shift takes a time that is linear in the digits, a division a quadratic one.
+    shifts = (precision + 1 - bound.denominator.bit_length() for bound in (low, high))
+    return _shifted(low.numerator, next(shifts)), -_shifted(-high.numerator, next(shifts))
+
+
+def _shifted(value: int, places: int) -> int:
+    return value << places if places >= 0 else value >> -places
 
 
 def _integer_sign(terms: list[tuple[Fraction, int]], eta: Eta) -> int:

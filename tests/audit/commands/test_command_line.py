@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from subnormal import load
 from subnormal.audit.__main__ import main
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.families import family, members
@@ -41,6 +42,28 @@ def test_a_run_prints_the_table_and_writes_the_report(tmp_path: Path) -> None:
     assert "NOT REFUTED" in result.stdout
     assert "…" not in result.stdout  # a pipe has no width: nothing is cut off
     assert sorted(os.listdir(tmp_path / "reports")) == ["report.html", "report.json"]
+
+
+def test_rows_that_tell_nothing_have_a_note_and_change_no_exit_code(tmp_path: Path) -> None:
+    members = [
+        word for kind in ("float16", "float32", "float64") for word in ("--mechanism", f"exponential-naive-{kind}")
+    ]
+    command = ("run", "--attack", "zero-rounding", "--all", "--quick", "--jobs", "1", "--out", str(tmp_path))
+    result = call(*command, *members)
+    assert result.exit_code == 0
+    assert "3 rows: 1 VIOLATED, 2 NO VERDICT." in result.output
+    assert "both worlds refuse in every run, so nothing was tried" in result.output
+    assert call(*command, *members, "--fail-on-violation").exit_code == 1
+    alone = call(*command, *members[:4], "--fail-on-violation", "--format", "junit")
+    assert alone.exit_code == 0
+    assert (
+        alone.stdout.count('<skipped type="no evidence" message="There is no verdict on this claim: both worlds') == 2
+    )
+    assert "No row has a verdict on its claim." in (tmp_path / "report.html").read_text()
+    saved = load(tmp_path / "report.json")
+    assert [row.note is None for row in saved.rows] == [False, False]
+    wide = call(*command, *members[:4], "--wide")
+    assert "No row has a verdict on its claim." in wide.output
 
 
 def test_json_on_standard_output_is_one_document_and_nothing_else(tmp_path: Path) -> None:

@@ -144,3 +144,15 @@ def test_one_row_is_made_by_few_modules() -> None:
         sys.setprofile(before)
     assert report.rows[0].verdict is Verdict.VIOLATED
     assert len([name for name in visited if name.startswith("subnormal.")]) <= 30, sorted(visited)
+
+
+@pytest.mark.parametrize("until_decided", [False, True])
+@pytest.mark.parametrize("runs", [0, 1_000])
+def test_worlds_that_refuse_in_every_run_have_a_note_and_no_verdict(until_decided: bool, runs: int) -> None:
+    met = Crossing(zero_rounding(), member("exponential-naive-float32"))
+    row = examine(met, seed=1, runs=runs, alpha=0.05, until_decided=until_decided)
+    assert row.error is None
+    assert row.note is not None
+    assert row.note.startswith("both worlds refuse in every run, so nothing was tried; the first: IndexError")
+    assert row.evidence == {}
+    assert row.claim is not None

@@ -215,4 +215,4 @@ def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
 
 
 def test_a_page_of_no_rows_is_a_page() -> None:
-    assert "Every row has an error, so there is no verdict on any claim" in to_html.to_html(reported())
+    assert "No row has a verdict on its claim" in to_html.to_html(reported())

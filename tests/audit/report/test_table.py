@@ -22,7 +22,7 @@ def test_json_has_the_published_form(report: Report) -> None:
     row = document["rows"][0]
     assert list(row) == [
         "attack", "channel", "description", "source", "family", "mechanism", "package", "parameters", "worlds", "event",
-        "claim", "advantage_allowed", "visible_below", "reproducible", "error",
+        "claim", "advantage_allowed", "visible_below", "reproducible", "error", "note",
         "timing", "exact", "exhaustive", "sampled", "sequential",
     ]  # fmt: skip
     assert row["parameters"] == {
@@ -167,7 +167,7 @@ def test_inputs_are_shown_where_all_rows_of_an_attack_have_the_same(report: Repo
 def test_rows_that_all_failed_are_no_attacks_that_did_not_succeed(report: Report) -> None:
     failed = tuple(dataclasses.replace(row, error="ValueError: no", claim=None) for row in report.rows[:2])
     told = to_html.to_html(dataclasses.replace(report, rows=failed))
-    assert "Every row has an error, so there is no verdict on any claim." in told
+    assert "No row has a verdict on its claim." in told
     assert "did not succeed" not in told
     assert "Claim:</strong> the claim" not in told
 

@@ -127,7 +127,7 @@ def test_no_conclusion_acquits(report: Report) -> None:
     assert "No claim was refuted. That is no evidence of privacy." in end
     failed = dataclasses.replace(report.rows[0], error="ValueError: no")
     end = whole(printed(dataclasses.replace(report, rows=(failed,))))
-    assert "1 row: 1 ERROR. Every row has an error, so there is no verdict on any claim." in end
+    assert "1 row: 1 ERROR. No row has a verdict on its claim." in end
     assert "no verdict" in whole(printed(dataclasses.replace(report, rows=())))
 
 

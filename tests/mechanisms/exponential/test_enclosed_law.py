@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
+from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.enclosed_law import enclosed_law
 from subnormal.mechanisms.privacy import Eta
@@ -46,6 +48,36 @@ def test_the_law_of_utilities_far_apart_is_an_enclosure() -> None:
     assert 0 < low < high < low * (1 + Fraction(1, 1 << 120))
 
 
-def test_weights_too_long_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"utilities from 0.0 to 4.61.*e.18 need .* bits, more than"):
-        base2.law(np.array([0, 1 << 62]), Eta(1, 1, 1))
+def test_the_law_of_many_long_weights_is_an_enclosure() -> None:
+    """Ten thousand weights of 320,000 bits would take 400 MB, and minutes."""
+    utilities, eta = np.arange(10_000), Eta(0xFFFFFF00, 32, 1)
+    law = base2.law(utilities, eta)
+    assert law.denominator.bit_length() < 1_000
+    low, high = law.probability(7)
+    assert high < low * (1 + Fraction(1, 1 << 120))
+    first = law.probability(0)
+    assert first[0] * eta.base**7 <= high
+    assert low <= first[1] * eta.base**7
+    few = base2.law(utilities[:100], eta)
+    assert few.low is few.high  # in rationals
+
+
+@pytest.mark.parametrize(
+    ("utilities", "message"),
+    [
+        (np.array([0, 1 << 62]), r"2 utilities from 0.0 to 4.61.*e.18 need \d+ bits each, more than 67108864 together"),
+        (np.array([0.0, 1e300]), r"2 utilities from 0.0 to 1e\+300 need"),
+        (1000 * np.arange(2000), "2000 utilities from 0.0 to 1999000.0 need"),
+        (np.arange(100_000), "100000 utilities from 0.0 to 99999.0 need"),
+    ],
+)
+def test_weights_too_long_are_refused_before_one_is_computed(
+    utilities: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subnormal.mechanisms.exponential.enclosed_law.weight_bounds", None)
+    for rate in (Eta(1, 1, 1), Fraction(1, 2)):
+        with pytest.raises(NoLawError, match=message):
+            enclosed_law(utilities, rate)
+    if utilities.dtype.kind == "i":
+        with pytest.raises(NoLawError, match=message):
+            base2.law(utilities, Eta(1, 1, 1))

@@ -336,7 +336,6 @@ def test_system_bits_work_as_any_others() -> None:
             "rate = 1e-310 at sensitivity = 1.0 lies outside",
         ),
         (lambda bits: exponential_exact.sample([1], 1e300, bits, 1, sensitivity=1e-300), "lies outside"),
-        (lambda bits: exponential_exact.law([0.0, 1e300], 1.0), "utilities from 0.0 to 1e\\+300 need"),
         (lambda bits: exponential_exact.law([1], 1.0, precision=2), "precision must be at least 8 bits, got 2"),
     ],
 )
