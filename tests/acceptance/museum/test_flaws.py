@@ -1,0 +1,11 @@
+"""The cheap flaws of the museum are convicted, as its page says."""
+
+import pytest
+
+from museum.exhibits import FLAWED
+from tests.acceptance.museum.cheap import FLAWS, verdicts
+
+
+@pytest.mark.parametrize("name", FLAWS)
+def test_a_flaw_is_convicted(name: str) -> None:
+    assert verdicts(name, FLAWED) == ("VIOLATED", "VIOLATED")
