@@ -254,6 +254,34 @@ def test_outcomes_that_do_not_follow_the_law_of_the_noise_are_not_modelled(funct
     assert not accused(function, Claim(1.0), (0.0, 1.0))
 
 
+def a_little_more_noise(x: float) -> float:
+    return x + RNG.laplace(0.0, 1.0 if type(RNG) is np.random.Generator else 0.98)
+
+
+def elsewhere_beside_the_event(x: float) -> float:
+    noisy = x + laplace()
+    return 5.0 if x == 0 and 1.8 < noisy < 2.2 else noisy
+
+
+def elsewhere_in_a_rare_event(x: float) -> float:
+    noisy = x + random.gauss(0.0, 0.4845)
+    return 0.0 if 2.3 < abs(noisy - 0.5) < 2.45 else noisy
+
+
+@pytest.mark.parametrize(
+    ("function", "claim"),
+    [
+        (a_little_more_noise, Claim(0.5)),
+        (elsewhere_beside_the_event, Claim(0.5)),
+        (elsewhere_in_a_rare_event, Claim(10.0, 1e-5)),
+    ],
+)
+def test_what_frequencies_do_not_show_is_seen_in_each_run(function: Callable[[Any], Any], claim: Claim) -> None:
+    """The first differs unrecorded, the second in 3 % of the recorded runs, the third only where the event holds."""
+    assert any(suspected(function, claim, (0.0, 1.0), seed) is not None for seed in range(3))
+    assert not accused(function, claim, (0.0, 1.0))
+
+
 def twice_of_one_seed(x: float) -> list[float]:
     seed = next(NONCES)
     return [x + np.random.default_rng(seed).laplace() for _ in range(2)]

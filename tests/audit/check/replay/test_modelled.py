@@ -87,6 +87,7 @@ def test_the_event_holds_on_outcomes_wherever_the_release_lies_beyond(digits: in
         assert ((values - beyond.threshold) * beyond.sign >= -1e-9).all()
         rounded = values if digits is None else values.round(digits)
         assert beyond.event()(rounded).all()
+        assert beyond.event()(np.array([beyond.threshold - 0.9 * beyond.sign * beyond.release.rounding])).all()
         before = beyond.threshold - 2.01 * beyond.sign * beyond.release.rounding
         assert not beyond.event()(np.array([before if digits is None else round(before, digits)])).any()
 
