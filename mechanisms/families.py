@@ -34,7 +34,7 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
 LISTED = 30  # names that fit into a message
 HOW_TO_INSTALL = (
     "in a checkout, pip install -e '.[libraries]' installs other people's libraries, "
-    "'.[training]' JAX, '.[torch]' PyTorch"
+    "'.[training]' JAX, '.[torch]' PyTorch, '.[accelerators]' ml_dtypes"
 )
 
 

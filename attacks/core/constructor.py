@@ -8,10 +8,9 @@ from inspect import signature
 from operator import index
 from typing import Any, TypeVar
 
-import numpy as np
-
 from subnormal.attacks.core.attack import AnyAttack, with_options
 from subnormal.mechanisms.families import unknown
+from subnormal.mechanisms.numerics import float_types
 
 T = TypeVar("T")
 
@@ -77,13 +76,15 @@ def split(name: str) -> tuple[str, dict[str, str]]:
 
 
 def _read(option: str, value: Any, default: object) -> object:
-    """Return a value converted to the default's kind: a name, an integer, a number, or a numpy type of numbers."""
+    """Return a value converted to the default's kind: a name, an integer, a number, or a float type."""
     if isinstance(default, str):
         return str(value)
-    kind = "an integer" if isinstance(default, int) else "a number" if isinstance(default, float) else "a numpy type"
+    if isinstance(default, type):
+        return float_types.of(value).type
+    kind = "an integer" if isinstance(default, int) else "a number"
     try:
         if isinstance(default, int):
             return int(value) if isinstance(value, str) else index(value)
-        return float(value) if isinstance(default, float) else np.dtype(value).type
+        return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{option} must be {kind}, got {value!r}") from None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.exponential import naive as exponential_naive
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers import float_uniforms
 
@@ -29,10 +30,12 @@ def last_utility(
     guess = math.floor(-2 * exponent * math.log(2) / epsilon)
     for reach in REACHES:
         candidates = np.arange(max(0, guess - reach), guess + reach + 1)
-        seen = visible(exponential_naive.weights(candidates, epsilon, float_type=float_type))
+        weights = exponential_naive.weights(candidates, epsilon, float_type=float_type)
+        is_number = ~np.isnan(weights.astype(np.float64))  # float8_e4m3fn has no infinity: a larger utility is NaN
+        candidates, seen = candidates[is_number], visible(weights[is_number])
         if seen.any() and not seen.all():
             return int(candidates[np.flatnonzero(seen)[-1]])
-    kind = np.dtype(float_type).name
+    kind = float_types.of(float_type).name
     raise ValueError(f"epsilon = {epsilon} has no boundary near utility {guess} in {kind}")
 
 
@@ -41,14 +44,14 @@ def last_positive(epsilon: float, float_type: DTypeLike) -> int:
 
     Half of the least positive float (2^−1074 in binary64, 2^−149, 2^−24) rounds to 0.
     """
-    least = math.frexp(float(np.finfo(np.dtype(float_type).type).smallest_subnormal))[1] - 1
+    least = float_types.least_positive_exponent(float_type)
     return last_utility(epsilon, float_type, least - 1, lambda weights: weights > 0)
 
 
 def last_normal(epsilon: float, float_type: DTypeLike) -> int:
     """Return the last integer utility whose weight e^(−εu/2) is a normal float, near 2·1022·ln(2)/ε in binary64."""
-    information = np.finfo(np.dtype(float_type).type)
-    return last_utility(epsilon, float_type, information.minexp, lambda weights: weights >= information.tiny)
+    least = float_types.least_exponent(float_type)
+    return last_utility(epsilon, float_type, least, lambda weights: weights.astype(np.float64) >= 2.0**least)
 
 
 def last_added(epsilon: float, float_type: DTypeLike) -> int:

@@ -17,6 +17,7 @@ from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.numerics import float_types
 
 SOURCE = "after Ilvento 2020 (arXiv:1912.04222), Section 2; the accumulation of rounded sums is by Subnormal"
 
@@ -35,7 +36,7 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
     that is too coarse for ε.
     """
     require_outcomes(outcomes)
-    kind = np.dtype(float_type).name
+    kind = float_types.of(float_type).name
     usual_epsilon, usual_outcomes = USUAL.get(kind, (None, None))
     g = last_added(epsilon, float_type)
 

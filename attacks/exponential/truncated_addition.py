@@ -22,6 +22,7 @@ from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.numerics import float_types
 
 SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: truncated addition"
 
@@ -37,7 +38,7 @@ def truncated_addition(
     that is too coarse for ε.
     """
     require_outcomes(outcomes)
-    kind = np.dtype(float_type).name
+    kind = float_types.of(float_type).name
     g = last_added(epsilon, float_type) + 1
 
     def worlds() -> tuple[Any, Any]:

@@ -17,6 +17,7 @@ from subnormal.attacks.core.events import Event, OneOf, Refuses
 from subnormal.attacks.exponential.float_boundaries import last_positive
 from subnormal.mechanisms.core.validation import Utilities
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
+from subnormal.mechanisms.numerics import float_types
 
 SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: zero rounding"
 
@@ -35,7 +36,7 @@ def zero_rounding(
     x = last_positive(epsilon, float_type)
     data_in, data_out = np.full(outcomes, x + 1), np.full(outcomes, x)
     data_in[0] = x
-    kind = np.dtype(float_type).name
+    kind = float_types.of(float_type).name
     name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
     description = "with Alice all weights except the first are rounded to zero; without her all outcomes are possible"
@@ -48,7 +49,7 @@ def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.
     epsilon: nats. Raises ValueError unless it is positive and finite, and for a float type that is too coarse for ε.
     """
     x = last_positive(epsilon, float_type)
-    kind = np.dtype(float_type).name
+    kind = float_types.of(float_type).name
     name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5), float_type=(kind, "float64"))
     data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()

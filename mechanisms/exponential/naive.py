@@ -6,7 +6,8 @@ exceeds it. Sums are sequential in the float type. Not private: it is here to be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -21,11 +22,13 @@ from subnormal.mechanisms.core.pair_boxes import Ceiling, PairBox
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters
 from subnormal.mechanisms.exponential.float_ceiling import WeightTable, counts_between, of_counts
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.privacy import Claim
 from subnormal.mechanisms.samplers.float_uniforms import FELL_OFF, halved_rate, running_sums, uniform_bits
 
 Variant = Literal["plain", "positive", "shifted"]
 
+WALKED_BITS = 11
 WALKED_MAX = 1 << 13  # outcomes up to which 2^11 draws take less than a second
 TABLE_MAX = 1 << 24  # utilities whose weights bounds over boxes need
 
@@ -45,7 +48,7 @@ def weights(
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if variant == "shifted":
             vector = vector - vector.min()
-        result: NDArray[np.floating[Any]] = np.exp(-rate * vector.astype(float_type))
+        result: NDArray[np.floating[Any]] = np.exp(-rate * vector.astype(float_types.of(float_type)))
     return result
 
 
@@ -103,8 +106,8 @@ def law(
 
 
 def _walk_depth(data: Utilities, parameters: ExponentialParameters) -> int | None:
-    """Return 11, the bits of a float16 uniform: every string of them can be drawn."""
-    return uniform_bits(np.float16) if len(data) <= WALKED_MAX else None
+    """Return 11, the bits of a float16 uniform: every string of them can be drawn, as those of shorter uniforms can."""
+    return WALKED_BITS if len(data) <= WALKED_MAX else None
 
 
 @lru_cache(maxsize=8)
@@ -136,6 +139,13 @@ def _counts_between(
     return np.append(below, refused[0]), np.append(above, refused[1])
 
 
+def of_type(
+    name: str, float_type: str, *, package: str, takes: Callable[[Utilities, ExponentialParameters], bool]
+) -> _Member:
+    """Return the mechanism in a float type of a package, which need not be installed until it draws."""
+    return replace(_member(name, float_type, "plain"), package=package, takes=takes, ceiling=None)
+
+
 def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
     def arguments(parameters: ExponentialParameters) -> tuple[float, dict[str, Any]]:
         options = {"sensitivity": parameters.sensitivity, "float_type": float_type, "variant": variant}
@@ -146,7 +156,7 @@ def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
         counts = [_counts_between(low, high, parameters, float_type, variant) for low, high in worlds]
         return of_counts(counts[0], counts[1], 1 << uniform_bits(float_type), claim)
 
-    depth = _walk_depth if np.dtype(float_type) == np.float16 else None
+    depth = _walk_depth if float_type in (np.float16, *float_types.ACCELERATORS) else None
     return Mechanism(
         name,
         "exponential",

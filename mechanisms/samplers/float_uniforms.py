@@ -8,21 +8,22 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.privacy import require_positive
 
 FELL_OFF = Refused("IndexError: the uniform lies beyond the last running sum")
 
 
 def uniform_bits(float_type: DTypeLike) -> int:
-    """Return the bits of a uniform of the float type, k·2^−bits with k below 2^bits: 53, 24 or 11."""
-    return np.finfo(np.dtype(float_type).type).nmant + 1
+    """Return the bits of a uniform of the float type, k·2^−bits with k below 2^bits: 53, 24, 11, or fewer."""
+    return float_types.digits(float_type)
 
 
 def halved_rate(epsilon: float, sensitivity: float, float_type: DTypeLike) -> Any:
     """Return ε/(2Δ), rounded to the float type. Raises ValueError unless both are positive and finite."""
     require_positive("epsilon", epsilon)
     require_positive("sensitivity", sensitivity)
-    kind: Any = np.dtype(float_type).type
+    kind: Any = float_types.of(float_type).type
     with np.errstate(over="ignore"):
         return kind(epsilon / (2 * sensitivity))
 

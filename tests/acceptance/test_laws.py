@@ -30,7 +30,7 @@ from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_berno
 from tests.mechanisms.laplace import test_correctly_rounded, test_fixed_work, test_snapping
 from tests.mechanisms.laplace import test_exact as test_laplace_exact
 from tests.mechanisms.laplace import test_naive as test_laplace_naive
-from tests.mechanisms.libraries import test_jax, test_torch
+from tests.mechanisms.libraries import test_jax, test_ml_dtypes, test_torch
 from tests.mechanisms.partitions import test_exact as test_partitions_exact
 from tests.mechanisms.partitions import test_naive as test_partitions_naive
 from tests.mechanisms.private_selection import test_family as test_private_selection_family
@@ -153,6 +153,7 @@ def exact_by_every_string(mechanism: AnyMechanism) -> None:
 
 
 CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
+    **dict.fromkeys(test_ml_dtypes.NAMES, by_every_string),
     "exponential-naive-float16": by_every_string,
     "exponential-naive-float32": by_every_boundary(np.float32, "plain"),
     "exponential-naive-float64": by_every_boundary(np.float64, "plain"),

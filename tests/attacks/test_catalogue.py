@@ -91,7 +91,7 @@ def test_options_are_read_by_the_kind_of_their_default() -> None:
         ("zero-rounding@7", LookupError, "unknown option of zero-rounding '7'; known: epsilon, outcomes, float_type"),
         ("zero-rounding@epsilon=one", ValueError, "epsilon must be a number, got 'one'"),
         ("zero-rounding@outcomes=7.5", ValueError, "outcomes must be an integer, got '7.5'"),
-        ("zero-rounding@float_type=float8", ValueError, "float_type must be a numpy type, got 'float8'"),
+        ("zero-rounding@float_type=float8", ValueError, "float_type must be one of float64, float32"),
         ("zero-rounding@epsilon=-1", ValueError, "epsilon must be positive and finite, got -1.0"),
     ],
 )

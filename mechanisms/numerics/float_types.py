@@ -1,0 +1,64 @@
+"""The binary float types whose arithmetic is attacked: those of numpy, and those of accelerators by ml_dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+ACCELERATORS = {  # digits of a significand, and the least exponent of a normal number
+    "bfloat16": (8, -126),
+    "float8_e4m3fn": (4, -6),
+    "float8_e5m2": (3, -14),
+}
+FORMATS = {"float64": (53, -1022), "float32": (24, -126), "float16": (11, -14), **ACCELERATORS}
+
+
+def of(float_type: DTypeLike) -> np.dtype[Any]:
+    """Return the float type. Raises ValueError for other types, and where ml_dtypes is needed and not installed.
+
+    >>> of("float16"), of(float)
+    (dtype('float16'), dtype('float64'))
+    """
+    if isinstance(float_type, str) and float_type in ACCELERATORS:
+        try:
+            import ml_dtypes
+        except ModuleNotFoundError:
+            raise ValueError(f"float_type = {float_type} needs ml_dtypes: pip install ml_dtypes") from None
+        return np.dtype(getattr(ml_dtypes, float_type))
+    try:
+        found = np.dtype(float_type)
+    except TypeError:
+        found = None
+    if found is None or found.name not in FORMATS:
+        given = repr(float_type) if found is None else found.name
+        raise ValueError(f"float_type must be one of {', '.join(FORMATS)}, got {given}")
+    return found
+
+
+def digits(float_type: DTypeLike) -> int:
+    """Return the digits of a significand, the first one included. Raises ValueError as `of` does.
+
+    >>> digits("float32")
+    24
+    """
+    return FORMATS[of(float_type).name][0]
+
+
+def least_exponent(float_type: DTypeLike) -> int:
+    """Return the exponent of the least normal number. Raises ValueError as `of` does.
+
+    >>> least_exponent("float16")
+    -14
+    """
+    return FORMATS[of(float_type).name][1]
+
+
+def least_positive_exponent(float_type: DTypeLike) -> int:
+    """Return the exponent of the least positive number. Raises ValueError as `of` does.
+
+    >>> least_positive_exponent("float64")
+    -1074
+    """
+    return least_exponent(float_type) - digits(float_type) + 1
