@@ -122,23 +122,29 @@ explore(cells_of, epsilon=(0.6, [0.1, 0.25, 0.5, 0.6, 1, 1.4, 2, 3]), more_digit
 #
 # A sample could only suggest that the code is right. These examples are small enough to run the sampler on **every**
 # string of random bits: two tries' worth. Strings that are rejected twice remain unresolved, so that what comes out
-# are bounds, $\text{lower} \le \Pr \le \text{lower} + \text{unresolved}$. And as every further try is like the first,
-# the true law is $\text{lower}/(1 - \text{unresolved})$: the very fractions of the formula.
+# are bounds, $\text{lower} \le \Pr \le \text{lower} + \text{unresolved}$. Every further try is like the first, so the
+# true law is that of a single try, given that it is accepted. With "try again" as one more outcome a single try is
+# always decided, and its law under that condition has the very fractions of the formula.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 SUMS, bits_a_try = sums_of(ETA)
 depth = 2 * bits_a_try
 for name, sums in SUMS.items():
     walked = exhaustive.law(lambda bits, sums=sums: normalized.all_bits(sums, bits, bits_a_try, 1)[0], depth)
+    padded = [*sums, type(sums[-1])(2 ** ceiling_log2(sums[-1]))]  # the last outcome is "try again"
+    accepted = exhaustive.law(
+        lambda bits, sums=padded: normalized.all_bits(sums, bits, bits_a_try, 1)[0],
+        bits_a_try,
+        condition=lambda outcome: outcome < 4,
+    )
     formula = base2.law(WORLDS[name], ETA)
     print(f"{name}: {2**depth:,} strings of {depth} bits, unresolved {walked.rest} = {float(walked.rest):.4f}")
     for outcome in range(4):
         (lower, _), (law, _) = walked.probability(outcome), formula.probability(outcome)
         assert lower <= law <= lower + walked.rest
         print(f"   outcome {outcome}:  {float(lower):.5f} ≤ {law!s:>7} = {float(law):.5f}", end="")
-        print(
-            f" ≤ {float(lower + walked.rest):.5f}    lower/(1 − unresolved) == law: {lower / (1 - walked.rest) == law}"
-        )
+        given_accepted = accepted.probability(outcome)
+        print(f" ≤ {float(lower + walked.rest):.5f}    given that it is accepted == law: {given_accepted == (law, law)}")
 
 # %% [markdown]
 # ### What the outcome does not say

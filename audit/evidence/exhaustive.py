@@ -23,7 +23,14 @@ class UndecidedError(ValueError):
     """So many bits decide no outcome."""
 
 
-def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64, *, again: int = 0) -> Law[T]:
+def law(
+    sampler: Callable[[BitSource], T],
+    depth: int,
+    word_bits: int = 64,
+    *,
+    again: int = 0,
+    condition: Callable[[Any], bool] = lambda outcome: True,
+) -> Law[T]:
     """Return the law of the sampler's outcome over all strings of `depth` random bits.
 
     The sampler returns a hashable value. It is called once for every string that decides a draw. Strings that `depth`
@@ -34,12 +41,26 @@ def law(sampler: Callable[[BitSource], T], depth: int, word_bits: int = 64, *, a
     ValueError if two calls with the same bits differ, because the sampler then has its own randomness, or a memory.
     Without `again`, only the first string is asked twice.
 
+    condition: of an outcome; the law is that of the outcome given the condition. Let a be the mass of the strings that
+    lead to an outcome, A the sum of these masses over all outcomes that meet the condition, and r the mass that is cut
+    off. Of r, y meets the condition, and x ≤ y leads to the outcome: its probability is (a + x)/(A + y). That is least
+    for x = 0 and y = r, and as a ≤ A it is largest for x = y = r: it lies between a/(A + r) and (a + r)/(A + r).
+    Outcomes that are not named have at most r/(A + r). So the strings that miss the condition leave the denominator,
+    and nothing else changes. Raises UndecidedError if no string meets the condition.
+
     >>> law(lambda bits: bits.take(1) + bits.take(1), depth=2).probability(1)
     (Fraction(1, 2), Fraction(1, 2))
+    >>> law(lambda bits: bits.take(2), depth=2, condition=lambda outcome: outcome < 3).probability(1)
+    (Fraction(1, 3), Fraction(1, 3))
     """
-    atoms, masses, cut_off = _string_counts(_walk(sampler, depth, word_bits, again), depth)
+    found, counts, cut_off = _string_counts(_walk(sampler, depth, word_bits, again), depth)
+    kept = [(atom, mass) for atom, mass in zip(found, counts, strict=True) if condition(atom)]
+    if not kept:
+        raise UndecidedError(f"no outcome of a string of depth = {depth} bits meets the condition")
+    atoms, masses = [atom for atom, _ in kept], [mass for _, mass in kept]
     high = [mass + cut_off for mass in masses] if cut_off else masses
-    return Law(atoms, range(1, len(atoms) + 1), masses, high, 1 << depth, Fraction(cut_off, 1 << depth))
+    total = sum(masses) + cut_off
+    return Law(atoms, range(1, len(atoms) + 1), masses, high, total, Fraction(cut_off, total))
 
 
 def both_laws(

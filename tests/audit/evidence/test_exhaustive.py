@@ -117,6 +117,31 @@ def test_the_bounds_of_a_walk_hold_for_every_way_in_which_it_may_go_on(
     assert math.exp(forth.loss()) <= float(min(losses)) * (1 + 1e-12)
 
 
+def test_a_condition_takes_what_misses_it_from_the_denominator() -> None:
+    """Without anything cut off it is the conditional law; all bounds hold for every way in which the rest may go on."""
+    three = exhaustive.law(lambda bits: bits.take(2), depth=2, condition=lambda outcome: outcome != 3)
+    assert [three.probability(outcome) for outcome in range(4)] == [(Fraction(1, 3), Fraction(1, 3))] * 3 + [(0, 0)]
+    assert three.rest == 0
+
+    def sampler(bits: BitSource) -> int:
+        first = bits.take(3)
+        return first if first < 6 else bits.take(3)
+
+    law = exhaustive.law(sampler, depth=5, condition=lambda outcome: outcome in (0, 1, 9))  # 6 and 7 are cut off
+    assert list(law.atoms) == [0, 1]
+    ends = (0, 1, 2, 9)  # 2 misses the condition; 9 meets it, and only the rest may lead to it
+    for where in combinations_with_replacement(ends, 8):  # the rest, in eight parts
+        masses = {end: Fraction(where.count(end), 32) + (Fraction(1, 8) if end < 2 else 0) for end in (0, 1, 9)}
+        for end, mass in masses.items():
+            low, high = law.probability(end)
+            assert low <= mass / sum(masses.values()) <= high
+    all_to_0 = (Fraction(1, 8) + Fraction(1, 4)) / Fraction(1, 2)
+    assert law.probability(0) == (Fraction(1, 4), all_to_0)  # both bounds are attained
+    assert law.probability(9) == (0, law.rest) == (0, Fraction(1, 2))
+    with pytest.raises(exhaustive.UndecidedError, match="no outcome of a string of depth = 2 bits meets the condition"):
+        exhaustive.law(lambda bits: bits.take(2), depth=2, condition=lambda outcome: False)
+
+
 def test_an_event_counts_what_is_cut_off_once() -> None:
     walked = exhaustive.law(uniform_of_three, depth=4)
     evidence = exact.compare(walked, walked, Claim(1.0), OneOf((0, 1)))
