@@ -26,7 +26,8 @@ def of(float_type: DTypeLike) -> np.dtype[Any]:
             import ml_dtypes
         except ModuleNotFoundError:
             raise ValueError(f"float_type = {float_type} needs ml_dtypes: pip install ml_dtypes") from None
-        return np.dtype(getattr(ml_dtypes, float_type))
+        accelerator: np.dtype[Any] = np.dtype(getattr(ml_dtypes, float_type))
+        return accelerator
     try:
         found = np.dtype(float_type)
     except TypeError:
