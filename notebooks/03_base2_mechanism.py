@@ -143,8 +143,8 @@ for name, sums in SUMS.items():
         (lower, _), (law, _) = walked.probability(outcome), formula.probability(outcome)
         assert lower <= law <= lower + walked.rest
         print(f"   outcome {outcome}:  {float(lower):.5f} ≤ {law!s:>7} = {float(law):.5f}", end="")
-        given_accepted = accepted.probability(outcome)
-        print(f" ≤ {float(lower + walked.rest):.5f}    given that it is accepted == law: {given_accepted == (law, law)}")
+        exactly = accepted.probability(outcome)
+        print(f" ≤ {float(lower + walked.rest):.5f}    given that it is accepted == law: {exactly == (law, law)}")
 
 # %% [markdown]
 # ### What the outcome does not say

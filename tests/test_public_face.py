@@ -20,7 +20,7 @@ from tests.support.processes import run
 HEAVY = ("numpy", "scipy", "gmpy2", "matplotlib", "click", "rich", "jinja2", "cryptography", "pandas", "hypothesis")
 FUNCTIONS = [name for name in subnormal.__all__ if inspect.isfunction(getattr(subnormal, name))]
 CLAIMS = [subnormal.Claim, subnormal.Eta, subnormal.Zcdp, subnormal.Gdp, subnormal.Renyi, subnormal.Profile]
-METHODS = [subnormal.Report.to_frame, subnormal.Report.save]
+METHODS = [subnormal.Report.to_frame, subnormal.Report.to_latex, subnormal.Report.save]
 
 EXAMPLES = """
 >>> import subnormal
