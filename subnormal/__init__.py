@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from subnormal.attacks.catalogue import attack
     from subnormal.audit.api import Report, load, run
-    from subnormal.audit.check.adjacency import add_or_remove, change_one, within
     from subnormal.audit.check.assertion import NotPrivateError, assert_private
     from subnormal.audit.check.check import check
     from subnormal.audit.check.stability import stability
     from subnormal.audit.model import Verdict
+    from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
     from subnormal.audit.sweeps import sweep
     from subnormal.mechanisms.bits import system_bits
     from subnormal.mechanisms.curves import Gdp, Profile, Renyi
@@ -54,7 +54,7 @@ __all__ = [
 _MODULES = {
     "subnormal.attacks.catalogue": ("attack",),
     "subnormal.audit.api": ("Report", "load", "run"),
-    "subnormal.audit.check.adjacency": ("add_or_remove", "change_one", "within"),
+    "subnormal.audit.neighbours.relations": ("add_or_remove", "change_one", "within"),
     "subnormal.audit.check.check": ("check",),
     "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),

@@ -26,17 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
-from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.check.check import check
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
 from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import runs_needed
-from subnormal.audit.check.search import is_one_input
 from subnormal.audit.check.trial import SEED, Trial, Watched, distance_and_zero, tried_at_zero
 from subnormal.audit.check.words import claim_words, lines, shown
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.datasets import is_one_input
+from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check import adjacency
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
 from subnormal.audit.check.law.declared import conform
@@ -24,6 +23,7 @@ from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.order import result
 from subnormal.audit.check.stages.state import Check, Told
 from subnormal.audit.check.words import stated_words
+from subnormal.audit.neighbours import relations
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import require_positive
@@ -55,7 +55,7 @@ def check(
     >>> from subnormal.mechanisms.privacy import Claim
     >>> def noisy_sum(records):  # forgets to clip
     ...     return sum(records) + random.gauss(0.0, 1.0)
-    >>> found = check(noisy_sum, st.lists(st.floats(0, 1000)), adjacency.add_or_remove(), Claim(1.0, 1e-6))
+    >>> found = check(noisy_sum, st.lists(st.floats(0, 1000)), relations.add_or_remove(), Claim(1.0, 1e-6))
     >>> str(found.verdict)
     'VIOLATED'
 
@@ -102,13 +102,13 @@ def check(
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)
-    strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
+    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
     audited = audited_function(function, batch=batch, fresh=fresh)
-    way = adjacent.way if isinstance(adjacent, adjacency.Adjacency) else None
+    relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
     with isolated(seed):
-        made = result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, way)
-    relation = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
-    return replace(made, domain=stated_words(data), relation=relation)
+        made = result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, relation)
+    stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
+    return replace(made, domain=stated_words(data), relation=stated)
 
 
 def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:

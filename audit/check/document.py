@@ -9,7 +9,6 @@ from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
-from subnormal.audit.check.distance import rounded
 from subnormal.audit.check.result import (
     LawEvidence,
     ModelledEvidence,
@@ -20,6 +19,7 @@ from subnormal.audit.check.result import (
 )
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
+from subnormal.audit.neighbours.distance import rounded
 from subnormal.audit.report.form import plain
 from subnormal.mechanisms.privacy import Claim, Range
 

@@ -7,11 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from subnormal.audit.check.distance import Norm
 from subnormal.audit.check.result import Result, StabilityEvidence
 from subnormal.audit.literal.expression import Imports, expression, written
 from subnormal.audit.literal.reference import imported
 from subnormal.audit.model import SequentialEvidence
+from subnormal.audit.neighbours.distance import Norm
 from subnormal.mechanisms.curves import AnyClaim, Profile
 
 AGAIN = 3  # times the runs and the seconds of a check, for a test that repeats it on its pair

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subnormal.attacks.core.events import Event, OneOf
-from subnormal.audit.check.datasets import parts_apart
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, evidence_of, pair_counts
 from subnormal.audit.model import SequentialEvidence
+from subnormal.audit.neighbours.datasets import parts_apart
 from subnormal.audit.statistics import binomial, e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 from subnormal.audit.targets.json_lines import as_outcomes

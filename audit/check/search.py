@@ -6,9 +6,7 @@ smallest one that still does.
 
 from __future__ import annotations
 
-import hashlib
 import math
-import pickle
 import time
 import warnings
 from collections.abc import Callable
@@ -16,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
-from subnormal.audit.literal.expression import literal
+from subnormal.audit.neighbours.datasets import text_of
 from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:
@@ -147,6 +145,31 @@ def search(
     return found
 
 
+def in_example(seed: int, call: Callable[[], Any]) -> Any:
+    """Return what a function returns that is called once, in an example of Hypothesis: some strategies draw only
+    there.
+    """
+    import hypothesis
+    from hypothesis import strategies as st
+
+    returned: list[Any] = []
+    raised: list[BaseException] = []
+
+    @repeatable(seed, 1)
+    @hypothesis.given(st.none())
+    def test(_: None) -> None:
+        reseed(seed, "example")
+        try:
+            returned.append(call())
+        except BaseException as error:  # Hypothesis would call it again
+            raised.append(error)
+
+    test()
+    if raised:
+        raise raised[0]
+    return returned[0]
+
+
 def repeatable(seed: int, examples: int) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Return the decorator of a test of Hypothesis that draws the same inputs for the same seed, and keeps no record.
 
@@ -170,27 +193,6 @@ def written(pair: Pair) -> tuple[str, str]:
     """Return the two inputs as texts, by which pairs are told apart."""
     one, other = pair
     return text_of(one), text_of(other)
-
-
-def text_of(data: Any) -> str:
-    """Return a text by which data are told apart.
-
-    Those with no short expression are known by all that they hold: the repr of a long array or frame leaves parts out.
-    """
-    return literal(data) or _digest(data)
-
-
-def is_one_input(pair: Pair) -> bool:
-    """Return whether nothing tells the two inputs apart, so that they are no neighbours."""
-    one, other = written(pair)
-    return one == other
-
-
-def _digest(data: Any) -> str:
-    try:
-        return hashlib.sha256(pickle.dumps(data)).hexdigest()
-    except Exception:  # an input that cannot be pickled raises anything
-        return repr(data)
 
 
 def _rank(found: Found, score: float, pair: Pair) -> None:

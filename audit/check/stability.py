@@ -9,14 +9,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check import adjacency
-from subnormal.audit.check.distance import Norm, apart, exact, root
 from subnormal.audit.check.function import all_refused, always_raised, copied, isolated
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result, StabilityEvidence
 from subnormal.audit.check.search import Pair, search
 from subnormal.audit.check.words import stated_words
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours import relations
+from subnormal.audit.neighbours.distance import Norm, apart, exact, root
 from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.core.mechanism import Refused
@@ -50,7 +50,7 @@ def stability(
 
     >>> from hypothesis import strategies as st
     >>> records = st.lists(st.integers(0, 9), min_size=1)
-    >>> found = stability(sum, records, adjacency.change_one(), "l1", bound=8)
+    >>> found = stability(sum, records, relations.change_one(), "l1", bound=8)
     >>> str(found.verdict), sorted(found.worlds), found.evidence["exact"].distance
     ('VIOLATED', [[0], [9]], Fraction(9, 1))
 
@@ -82,7 +82,7 @@ def stability(
         raise TypeError("adjacent or pairs must be given, and not both")
     if not callable(distance) and distance not in ("l1", "l2", "linf"):
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
-    strategy = adjacency.pairs(data, adjacent if pairs is None else list(pairs))
+    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
     audited, started, answered = audited_function(function, fresh=fresh), time.monotonic(), False
 
     def called(data: Any) -> tuple[Hashable, Any]:

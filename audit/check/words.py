@@ -10,7 +10,6 @@ from textwrap import wrap
 from typing import Any
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check.distance import rounded
 from subnormal.audit.check.result import (
     CheckEvidence,
     LawEvidence,
@@ -23,6 +22,7 @@ from subnormal.audit.check.result import (
 )
 from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.neighbours.distance import rounded
 from subnormal.audit.text import DIGITS_MAX, counted, given, quoted, short, short_apart
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi

@@ -257,7 +257,7 @@ def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator
 
 def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | None]:
     """Return (data, adjacent, pairs) of the options. Raises UsageError where they are none."""
-    from subnormal.audit.check.adjacency import pairs
+    from subnormal.audit.neighbours.relations import pairs
 
     one, other, data = options["data_in"], options["data_out"], options["data"]
     if one is not None:
@@ -272,13 +272,13 @@ def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | 
 
 
 def _relation(text: str) -> Any:
-    from subnormal.audit.check import adjacency
+    from subnormal.audit.neighbours import relations
 
     name, *arguments = text.split(":")
     if text in ("change-one", "change_one"):
-        return adjacency.change_one()
+        return relations.change_one()
     if text in ("add-or-remove", "add_or_remove"):
-        return adjacency.add_or_remove()
+        return relations.add_or_remove()
     if name != "within" and not arguments:
         known = "change-one, add-or-remove, within:DISTANCE, within:DISTANCE:NORM or module:name"
         raise click.BadParameter(f"{text!r} is none of {known}", param_hint="--adjacent")
@@ -289,7 +289,7 @@ def _relation(text: str) -> Any:
         raise click.BadParameter(form, param_hint="--adjacent")
     try:
         norm: Any = arguments[1] if len(arguments) > 1 else "linf"
-        return adjacency.within(float(arguments[0]), norm)
+        return relations.within(float(arguments[0]), norm)
     except ValueError as error:
         raise click.BadParameter(f"{form}: {error}", param_hint="--adjacent") from None
 

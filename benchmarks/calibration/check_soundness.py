@@ -20,9 +20,9 @@ import opendp.prelude as dp
 from hypothesis import strategies as st
 
 from benchmarks.calibration.sound_functions import SOUND as OF_MANY_KINDS
-from subnormal.audit.check.adjacency import within
 from subnormal.audit.check.check import check
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.relations import within
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.privacy import Claim, Zcdp
 from tests.support.checked_functions import SOUND as BY_HAND

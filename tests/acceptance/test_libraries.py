@@ -26,11 +26,11 @@ from subnormal.attacks.catalogue import attack, attacks
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
-from subnormal.audit.check.adjacency import within
 from subnormal.audit.check.check import check
 from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Verdict
+from subnormal.audit.neighbours.relations import within
 from subnormal.audit.report import table, to_html, to_json
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
 from subnormal.mechanisms.bits import seeded_bits

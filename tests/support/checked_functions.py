@@ -15,7 +15,7 @@ from scipy import stats
 import subnormal.mechanisms.gaussian.exact
 import subnormal.mechanisms.laplace.exact
 import subnormal.mechanisms.threshold.exact  # noqa: F401
-from subnormal.audit.check.adjacency import add_or_remove, change_one, within
+from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
 from subnormal.mechanisms import gaussian, laplace, threshold
 from subnormal.mechanisms.bits import system_bits
 from subnormal.mechanisms.curves import AnyClaim, Gdp

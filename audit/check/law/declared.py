@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subnormal.audit.check.distance import exact
 from subnormal.audit.check.function import Function, OverTimeError, all_refused
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.law.walked import Sampler, require_types, sampler, takes_bits, walked
@@ -25,6 +24,7 @@ from subnormal.audit.check.search import search
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.distance import exact
 from subnormal.audit.statistics.conformance import Chances, log_e_values, log_mean
 from subnormal.audit.targets.outcomes import atoms_as_outcomes
 from subnormal.audit.text import short

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal.audit.check.adjacency import within
 from subnormal.audit.check.check import check
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.relations import within
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
 from subnormal.mechanisms.bits import system_bits
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, check, within
-from subnormal.audit.check import adjacency
 from subnormal.audit.check.function import Function, isolated
 from subnormal.audit.check.runs import Runs, certain
 from subnormal.audit.check.stages.deterministic import differing
-from subnormal.audit.check.stages.order import _crossing
+from subnormal.audit.check.stages.refusals import of_two_kinds
 from subnormal.audit.check.stages.state import Check
 from subnormal.audit.evidence.sequential import evidence_of
 from subnormal.audit.model import SequentialEvidence
+from subnormal.audit.neighbours import relations
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 
@@ -106,19 +106,18 @@ def test_a_pair_that_convicts_before_the_last_one_decides(monkeypatch: pytest.Mo
     assert (found.verdict, found.worlds) == (Verdict.VIOLATED, (2, 3))
 
 
-@pytest.mark.parametrize(
-    ("even", "found"), [(False, {314, 315}), (True, None)]
-)  # two even numbers are no neighbours, and an odd one is not in the domain
-def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, found: Any) -> None:
+@pytest.mark.parametrize(("even", "distance", "found"), [(False, 1, {314, 315}), (True, 2, {314, 316})])
+def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, distance: int, found: set[int]) -> None:
     def function(number: int) -> int:
         if number > 314:
             raise OverflowError
         return 0
 
-    data = st.integers(0, 1_000).filter(lambda number: not even or number % 2 == 0)
+    data, relation = st.integers(0, 1_000).filter(lambda number: not even or number % 2 == 0), within(distance)
     with isolated(1):
-        crossing = _crossing(begun(function, adjacency.pairs(data, within(2))), data, within(1).way)
-    assert (None if crossing is None else set(crossing)) == found
+        crossing = of_two_kinds(begun(function, relation.pairs(data)), data, relation)
+    assert crossing is not None
+    assert set(crossing) == found
 
 
 def test_no_note_of_a_few_runs_speaks_against_those_that_judge() -> None:
@@ -183,7 +182,7 @@ def test_a_kind_of_noise_that_depends_on_the_data_is_one_note_of_the_shown_pair(
     def noisy_sum(records: list[int]) -> float:
         return (sum(records) if len(records) > 1 else 0) + random.gauss(0.0, 0.3 * (1 + len(records)))
 
-    result = check(noisy_sum, st.lists(st.integers(0, 9)), adjacency.add_or_remove(), Claim(1.0, 1e-6), seconds=20)
+    result = check(noisy_sum, st.lists(st.integers(0, 9)), relations.add_or_remove(), Claim(1.0, 1e-6), seconds=20)
     assert result.stage == "replay"
     (note,) = result.notes
     scales = [f"{0.3 * (1 + len(records)):g}" for records in result.worlds or ()]

@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from itertools import islice
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from subnormal.audit.check.datasets import rebuilt
 from subnormal.audit.text import quoted
 
 if TYPE_CHECKING:
@@ -32,6 +30,12 @@ def apart(one: Any, other: Any, norm: Norm) -> Fraction | float:
     if norm == "linf":
         return max(steps, default=Fraction(0))
     return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
+
+
+def are_within(one: Any, other: Any, distance: float, norm: Norm) -> bool:
+    """Return whether two inputs have one form and lie at most so far apart; dictionaries may have other keys."""
+    shapes = [() if isinstance(data, dict) else np.shape(data) for data in (one, other)]
+    return shapes[0] == shapes[1] and apart(one, other, norm) <= Fraction(distance) ** (2 if norm == "l2" else 1)
 
 
 def exact(number: Any) -> Fraction | float:
@@ -102,88 +106,3 @@ def _with_keys(data: Any, keys: Any) -> Any:
     if not isinstance(data, dict):
         return data
     return {key: data.get(key, 0) for key in sorted({**data, **keys}, key=repr)}
-
-
-def _entries(data: Any) -> list[Any]:
-    parts = list(data.values()) if isinstance(data, dict) else _parts(data)
-    if parts is None:
-        return [data.item() if isinstance(data, np.generic) else data]
-    return [entry for part in parts for entry in _entries(part)]
-
-
-def moved(draw: Draw, data: Any, distance: float, norm: Norm, keys: Any) -> Any:
-    """Return an input about the distance away: one entry moves, or all move by the largest step, alike or the last
-    ones against the others, or each by a step of its own.
-
-    keys: a dictionary whose keys another one may get, too. Where it has 0 for a key, it has none.
-    """
-    data = _with_keys(data, keys)
-    entries = _entries(data)
-    steps = _steps(draw, entries, distance, norm)
-    return _filled(data, (_toward(one, step, most=distance) for one, step in zip(entries, steps, strict=True)))
-
-
-def _filled(data: Any, entries: Iterator[Any]) -> Any:
-    """Return an input of the form of another one, with these entries; numpy's whole numbers stay within their type."""
-    if isinstance(data, dict):
-        made = {key: _filled(value, entries) for key, value in data.items()}
-        return {key: value for key, value in made.items() if value}
-    if isinstance(data, list | tuple):
-        return rebuilt(data, [_filled(part, entries) for part in data])
-    if not isinstance(data, np.ndarray | np.generic):
-        if _parts(data) is not None:
-            raise TypeError(f"{quoted(repr(data))} of type {type(data).__name__} has no input known to be near it")
-        return next(entries)
-    values = list(islice(entries, data.size))
-    if data.dtype.kind in "iu":
-        ends = np.iinfo(data.dtype)
-        values = [min(max(value, int(ends.min)), int(ends.max)) for value in values]
-    with np.errstate(over="ignore"):  # an infinity is no neighbour
-        made_array = np.array(values, dtype=data.dtype).reshape(data.shape)
-    return made_array if isinstance(data, np.ndarray) else made_array[()]
-
-
-def _steps(draw: Draw, entries: list[Any], distance: float, norm: Norm) -> list[Any]:
-    """Return how far each entry moves: together at most the distance."""
-    from hypothesis import strategies as st
-
-    if not entries:
-        return []
-    whole, size = all(isinstance(one, int) for one in entries), len(entries)
-    share = distance * {"linf": 1.0, "l1": 1 / size, "l2": 1 / math.sqrt(size)}[norm]
-    moves = st.sampled_from(("one", "alike", "opposite", "own"))
-    match draw(moves) if size > 1 and not (whole and share < 1) else "one":
-        case "alike":
-            return [draw(st.sampled_from((1, -1))) * (math.floor(share) if whole else share)] * size
-        case "own":
-            return [_step(draw, share, whole) for _ in entries]
-        case "opposite":
-            step = draw(st.sampled_from((1, -1))) * (math.floor(share) if whole else share)
-            first = draw(st.sampled_from((size - 1, size // 2)) | st.integers(1, size))
-            return [step if place < first else -step for place in range(size)]
-    chosen, step = draw(st.integers(0, size - 1)), _step(draw, distance, whole)
-    return [step if place == chosen else type(step)() for place in range(size)]
-
-
-def _step(draw: Draw, most: float, whole: bool) -> Any:
-    from hypothesis import strategies as st
-
-    if whole:
-        most = math.floor(most)
-        return draw(st.sampled_from((most, -most)) | st.integers(-most, most)) if most else 0
-    return draw(st.sampled_from((most, -most)) | st.floats(-most, most))
-
-
-def _toward(one: Any, step: Any, most: float) -> Any:
-    """Return one + step, no further away than `most` where the sum is rounded. A truth value is 0 or 1.
-
-    An infinity or NaN stays: no other entry is at a finite distance.
-    """
-    if isinstance(one, bool):
-        return one + step >= 1
-    if isinstance(one, float) and not math.isfinite(one):
-        return one
-    other = one + step
-    while isinstance(other, float) and not _step_between(exact(one), exact(other)) <= Fraction(most):
-        other = math.nextafter(other, one)
-    return other

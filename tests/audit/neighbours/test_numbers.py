@@ -1,4 +1,4 @@
-"""What a strategy draws belongs to its domain, and the neighbours of what it draws are drawn at once."""
+"""Neighbours of numbers, of vectors and of inputs with keys are drawn at once."""
 
 from __future__ import annotations
 
@@ -9,55 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from subnormal import Claim, Zcdp, check
-from subnormal.audit.check.adjacency import change_one, pairs, within
-from subnormal.audit.check.crossing import of_numbers
-from subnormal.audit.check.domain import belongs
 from subnormal.audit.check.search import search, written
+from subnormal.audit.neighbours.relations import change_one, pairs, within
 
 KEYS = st.sampled_from("abc")
 ROWS = st.lists(st.tuples(st.integers(0, 9), st.booleans()), unique_by=itemgetter(0))
 SAMPLED_ROWS = st.lists(st.tuples(KEYS, st.integers(1, 9)), unique_by=itemgetter(0))
-STRATEGIES = (
-    st.integers(0, 9),
-    st.floats(0, 1) | st.none().filter(lambda _: True),
-    st.lists(st.tuples(st.integers(), st.text()), min_size=1),
-    st.lists(KEYS, unique=True),
-    ROWS,
-    SAMPLED_ROWS,
-    st.dictionaries(KEYS, st.integers(1, 20)),
-    st.dictionaries(st.integers(), st.floats()),
-    st.dictionaries(st.tuples(KEYS, st.integers()), st.lists(st.integers())),
-)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
-def test_what_a_strategy_draws_belongs_to_its_domain(strategy: st.SearchStrategy[Any]) -> None:
-    @settings(max_examples=50, database=None, suppress_health_check=list(HealthCheck))
-    @given(strategy)
-    def drawn(value: Any) -> None:
-        assert belongs(strategy, value) is not False
-
-    drawn()
-
-
-@pytest.mark.parametrize(
-    ("strategy", "outside"),
-    [
-        (st.dictionaries(KEYS, st.integers(1, 20)), {"a": 0}),
-        (st.dictionaries(KEYS, st.integers(1, 20)), {"d": 1}),
-        (ROWS, [(1, True), (1, False)]),
-        (ROWS, [(1,)]),
-        (ROWS, [()]),
-        (ROWS, [1]),
-    ],
-)
-def test_other_values_do_not_belong(strategy: st.SearchStrategy[Any], outside: Any) -> None:
-    assert belongs(strategy, outside) is False
 
 
 @pytest.mark.parametrize(
@@ -141,7 +102,6 @@ def test_truth_values_are_a_step_of_one_apart() -> None:
     assert set(drawn(st.booleans(), within(1))) == {(False, True), (True, False)}
     with pytest.raises(ValueError, match="no pair of neighbouring inputs"):
         drawn(st.booleans(), within(0.5))
-    assert of_numbers(1.0)([True], [False]) is None  # on the way would be 1 and 0
 
 
 @pytest.mark.parametrize("distance", [np.int64(1), np.float32(1)])
@@ -152,20 +112,6 @@ def test_a_distance_may_be_a_number_of_every_kind(distance: Any) -> None:
 def test_records_of_an_array_are_changed() -> None:
     for one, other in drawn(arrays(np.float64, 3), change_one()):
         assert sum(repr(a) != repr(b) for a, b in zip(one.tolist(), other.tolist(), strict=True)) == 1
-
-
-def test_an_array_belongs_to_its_shape_and_type_and_elements() -> None:
-    data, filled = arrays(np.int8, 2, elements=st.integers(0, 9), unique=True), arrays(np.int8, 2, fill=st.just(-1))
-    for value, answer in (
-        (np.array([0, 9], dtype=np.int8), True),
-        (np.array([0, 9]), False),
-        (np.array([0], dtype=np.int8), False),
-        (np.array([0, 10], dtype=np.int8), False),
-        (np.array([9, 9], dtype=np.int8), False),
-        ([0, 9], False),
-    ):
-        assert belongs(data, value) is answer
-    assert belongs(filled, np.array([-1, -1], dtype=np.int8))
 
 
 @pytest.mark.parametrize("claim", [Claim, Zcdp, int])

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, indexes, range_indexes, series
 
 from subnormal import Claim, add_or_remove, change_one, check, within
-from subnormal.audit.check.adjacency import Adjacency
-from subnormal.audit.check.datasets import differ_by_one, differ_in_one, is_numbered, spliced
-from subnormal.audit.check.domain import belongs, is_known
-from tests.audit.check.test_changed_pairs import drawn
+from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one, is_numbered, spliced
+from subnormal.audit.neighbours.relations import Adjacency
+from tests.audit.neighbours.test_relations import drawn
 
 DIGIT = column("v", elements=st.integers(0, 1), dtype=int)
 LABELS = indexes(elements=st.integers(0, 100), min_size=2, max_size=4)
@@ -94,32 +93,6 @@ def test_neighbours_differ_by_a_row_and_look_like_what_the_strategy_draws(data: 
             assert abs(late(one) - late(other)) <= 1
         if len(one) and len(other):
             assert list(one.dtypes) == list(other.dtypes)
-
-
-NUMBERED, LABELLED = data_frames([DIGIT], index=range_indexes(2, 3)), data_frames([DIGIT], index=LABELS)
-UNIQUE = data_frames([column("v", elements=st.integers(0, 9), dtype=int, unique=True)], index=range_indexes(2, 3))
-UNTYPED = data_frames([column("v", elements=st.integers(0, 9) | st.text())], index=range_indexes(1, 3))
-
-
-@pytest.mark.parametrize(
-    ("data", "known", "inside", "outside"),
-    [
-        (NUMBERED, numbered(0, 1), numbered(1, 1, 0), numbered(1)),
-        (NUMBERED, numbered(0, 1), numbered(0, 0), frame([0, 1])),
-        (NUMBERED, numbered(0, 1), numbered(0, 0), numbered(0, 0).astype(float)),
-        (NUMBERED, numbered(0, 1), numbered(0, 0), numbered(0, 0).rename(columns={"v": "w"})),
-        (LABELLED, frame([7, 8]), frame([8, 7]), frame([7, 7])),
-        (LABELLED, frame([7, 8]), frame([8, 7]), frame(["7", "8"])),
-        (LABELLED, frame([7, 8]), frame([8, 7]), frame([7, 8], name="day")),
-        (LABELLED, frame([7, 8]), frame([8, 7]), numbered(0, 0)),
-        (UNIQUE, numbered(3, 4), numbered(4, 3), numbered(4, 4)),
-        (UNTYPED, pd.DataFrame({"v": [1, "a"]}), pd.DataFrame({"v": ["a", 1]}), numbered(1).astype(object)),
-    ],
-)
-def test_rows_that_are_known_belong_to_frames_of_the_domain(data: Any, known: Any, inside: Any, outside: Any) -> None:
-    assert is_known(data)
-    assert belongs(data, inside, [known]) is True
-    assert belongs(data, outside, [known]) is False
 
 
 def test_rows_of_repeated_columns_are_changed_within_a_sample() -> None:

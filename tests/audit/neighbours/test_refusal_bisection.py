@@ -8,13 +8,16 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import find
 from hypothesis import strategies as st
 
-from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.check.check import check
-from subnormal.audit.check.crossing import crossed, without_records
-from subnormal.audit.check.distance import apart
+from subnormal.audit.check.search import in_example
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.choices import Choice, Input, Source, Tree, follow
+from subnormal.audit.neighbours.distance import apart
+from subnormal.audit.neighbours.refusal_bisection import crossed, way_between
+from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, within
 from subnormal.mechanisms.privacy import Claim
 
 pytestmark = pytest.mark.usefixtures("own_clock")
@@ -25,71 +28,86 @@ class Scores(NamedTuple):
     second: int
 
 
-class Grades(list[int]):
-    """A list of a type of its own, which is made in a way of its own."""
+@st.composite
+def numbers_of_a_size(draw: Any) -> list[int]:
+    return [draw(st.tuples(st.integers(0, 9)))[0] for _ in range(draw(st.integers(0, 4)))]
 
-    def __init__(self, given: list[int], scale: str = "points") -> None:
-        super().__init__(given)
-        self.scale = scale
+
+def number(value: Any) -> Tree:
+    constraints = {"min_value": None, "max_value": None, "smallest_nonzero_magnitude": 5e-324}
+    return (Choice("float" if isinstance(value, float) else "integer", value, constraints),)
+
+
+def drawn_tree(data: Any, value: Any) -> Tree:
+    """Return the choices that make a value."""
+    found = find(
+        st.builds(lambda: follow(data, None, Source())), lambda drawn: drawn is not None and drawn.value == value
+    )
+    assert found is not None
+    return found.tree
+
+
+def at_place(data: Any, tree: Tree) -> Any:
+    drawn = in_example(1, lambda: follow(data, tree, None))
+    return None if drawn is None else drawn.value
 
 
 @pytest.mark.parametrize(
-    ("adjacent", "one", "other", "last"),
+    ("relation", "data", "one", "other", "last"),
     [
-        (within(1), 3, -40, 43),
-        (within(2.5), 0.1, 7.3, 3),
-        (within(3), (0, 10), (7, 10), 3),
-        (within(1, norm="l1"), [5, 0], [0, 5], 10),
-        (change_one(), ["a", "b"], ["c", "d"], 2),
-        (add_or_remove(), [1, 2, 3], [4], 4),
-        (within(1), Scores(3, 0), Scores(0, 4), 7),
-        (change_one(), Scores(1, 2), Scores(3, 4), 2),
-        (add_or_remove(), Grades([1, 2, 3]), Grades([4]), 4),
+        (within(1), st.integers(-100, 100), 3, -40, 43),
+        (within(3), st.tuples(st.integers(0, 20), st.integers(0, 20)), (0, 10), (7, 10), 3),
+        (within(1, norm="l1"), st.lists(st.integers(0, 9), max_size=3), [5, 0], [0, 5], 10),
+        (change_one(), st.lists(st.integers(0, 9), max_size=3), [1, 2], [3, 4], 2),
+        (add_or_remove(), st.lists(st.integers(0, 9), max_size=3), [1, 2, 3], [4], 4),
+        (add_or_remove(), numbers_of_a_size(), [1, 2], [4], 3),
+        (change_one(), st.builds(Scores, st.integers(0, 9), st.integers(0, 9)), Scores(1, 2), Scores(3, 4), 2),
     ],
     ids=str,
 )
-def test_a_way_goes_from_neighbour_to_neighbour(adjacent: Adjacency, one: Any, other: Any, last: int) -> None:
-    way = adjacent.way(one, other)
+def test_a_way_goes_from_neighbour_to_neighbour(
+    relation: Adjacency, data: Any, one: Any, other: Any, last: int
+) -> None:
+    way = way_between(drawn_tree(data, one), drawn_tree(data, other), relation.step)
     assert way is not None
-    steps, at = way
-    assert (steps, at(0), at(steps)) == (last, one, other)
-    for step in range(steps):
-        before, after = at(step), at(step + 1)
-        assert type(before) is type(after) is type(one)
-        if adjacent.name.startswith("within"):
-            moved = apart(before, after, "l1")  # one entry moves
-            assert 0 < moved <= (1 if "l1" in adjacent.name else 3)
-        elif adjacent.name == "change_one":
-            assert sum(first != second for first, second in zip(before, after, strict=True)) == 1
-        else:
-            assert abs(len(before) - len(after)) == 1
+    assert way[0] == last
+    places = [at_place(data, way[1](step)) for step in range(last + 1)]
+    assert (places[0], places[-1]) == (one, other)
+    assert all(relation.holds(*both) for both in pairwise(places))
 
 
 @pytest.mark.parametrize("start", [0.49999999999999994, 0.3, -1.1, 1e6 + 0.1])
 @pytest.mark.parametrize("distance", [1.0, 0.1])
 def test_floats_on_the_way_are_never_further_apart_than_neighbours(start: float, distance: float) -> None:
     """0.49999999999999994 + 1 is rounded to 1.5: no neighbour, and rounding to integers moves the two 2 apart."""
-    way = within(distance).way(start, start + 9.5)
+    way = way_between(number(start), number(start + 9.5), distance)
     assert way is not None
     steps, at = way
-    places = [at(step) for step in range(steps + 1)]
+    places = [choice.value for step in range(steps + 1) for choice in at(step) if isinstance(choice, Choice)]
     assert max(apart(*both, "l1") for both in pairwise(places)) <= Fraction(distance)
     assert places == sorted(set(places))
 
 
 def test_there_is_no_way_between_inputs_of_other_forms() -> None:
-    assert within(1).way("a", "b") is None
-    assert within(0.5).way(0, 9) is None
-    assert within(1.0).way(1e17, 2e17) is None
-    assert within(1).way((1,), (1, 2)) is None
-    assert change_one().way([1], [1, 2]) is None
-    assert add_or_remove().way(Scores(1, 2), Scores(1, 3)) is None  # none of its fields can be removed
+    assert way_between(number(1.0), number(1), 1) is None
+    assert way_between(number(0), number(9), 0.5) is None
+    assert way_between(number(1e17), number(2e17), 1.0) is None
+    assert way_between(number(1.0), (*number(1.0), *number(2.0)), 1) is None
+    assert way_between(number(0), number(1), None) is None  # no row can be removed
 
 
 def test_a_bisection_ends_where_the_kind_changes() -> None:
-    way = within(1).way(-1000, 9000)
+    way = way_between(number(-1000), number(9000), 1)
     assert way is not None
-    assert crossed(way, lambda number: number > 1491) == (1491, 1492)
+
+    def drawn(tree: Tree) -> Input:
+        (choice,) = tree
+        assert isinstance(choice, Choice)
+        return Input(choice.value, tree)
+
+    pair = crossed(way, drawn, lambda value: value > 1491)
+    assert pair is not None
+    assert [one.value for one in pair] == [1491, 1492]
 
 
 def test_a_function_that_refuses_beyond_a_size_is_convicted() -> None:
@@ -141,11 +159,3 @@ def test_named_tuples_whose_outcomes_are_of_two_kinds_are_neighbours_where_a_fie
     assert found.verdict is Verdict.VIOLATED
     assert found.worlds is not None
     assert [sum(world) > 150 for world in found.worlds].count(True) == 1
-
-
-def test_what_else_a_list_of_its_own_type_holds_is_kept() -> None:
-    mine = Grades([1, 2], "percent")
-    one, other = without_records((mine, Grades([1, 3], "percent")), lambda pair: pair[0] != pair[1])
-    assert (one, one.scale, other, other.scale) == ([2], "percent", [3], "percent")
-    pair = Scores(1, 2), Scores(1, 3)
-    assert without_records(pair, lambda pair: True) == pair

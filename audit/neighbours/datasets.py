@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import pickle
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from subnormal.audit.check.repetition import ATOMS
-from subnormal.audit.check.search import text_of
-from subnormal.audit.literal.expression import of_each
+from subnormal.audit.literal.expression import literal, of_each
 from subnormal.audit.text import counted, quoted
+
+ATOMS = (int, float, str, bytes, bool, type(None))
+
+
+def unshared(data: Any) -> Any:
+    """Return data that share nothing that can be changed with any other; themselves where they cannot be copied."""
+    if type(data) in ATOMS or (type(data) in (list, tuple) and set(ATOMS).issuperset(map(type, data))):
+        return data
+    try:
+        return copy.deepcopy(data)
+    except Exception:  # of the data's own methods; whoever calls a function on them refuses them by name
+        return data
+
+
+def text_of(data: Any) -> str:
+    """Return a text by which data are told apart.
+
+    Those with no short expression are known by all that they hold: the repr of a long array or frame leaves parts out.
+    """
+    return literal(data) or _digest(data)
+
+
+def is_one_input(pair: tuple[Any, Any]) -> bool:
+    """Return whether nothing tells the two inputs apart, so that they are no neighbours."""
+    one, other = pair
+    return text_of(one) == text_of(other)
+
+
+def _digest(data: Any) -> str:
+    try:
+        return hashlib.sha256(pickle.dumps(data)).hexdigest()
+    except Exception:  # an input that cannot be pickled raises anything
+        return repr(data)
 
 
 def differ_in_one(one: Any, other: Any) -> bool:

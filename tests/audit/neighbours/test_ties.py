@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from subnormal.audit.check import repetition
-from subnormal.audit.check.adjacency import add_or_remove, change_one, pairs, within
-from subnormal.audit.check.domain import belongs
-from subnormal.audit.check.repetition import with_repetition
 from subnormal.audit.check.search import search
+from subnormal.audit.neighbours import ties
+from subnormal.audit.neighbours.relations import add_or_remove, change_one, pairs, within
+from subnormal.audit.neighbours.ties import with_ties
 
 EXAMPLES = 150
 NUMBERS = st.lists(st.integers(-100, 100), max_size=12)
@@ -63,9 +62,8 @@ def drawn(strategy: st.SearchStrategy[Any], examples: int = EXAMPLES) -> list[An
 def test_lists_of_equal_entries_are_drawn_up_to_the_longest(
     strategy: st.SearchStrategy[Any], longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repetition, "OFTEN", 1)
-    seen = drawn(with_repetition(strategy))
-    assert all(belongs(strategy, one) is not False for one in seen)
+    monkeypatch.setattr(ties, "OFTEN", 1)
+    seen = drawn(with_ties(strategy))
     lists = [records(one) for one in seen if one is not None]
     assert any(len(set(one)) == 1 and len(one) == longest for one in lists)
     assert any(len(set(one)) == 2 and one.count(one[-1]) == 1 and len(one) > 4 for one in lists)
@@ -74,36 +72,25 @@ def test_lists_of_equal_entries_are_drawn_up_to_the_longest(
 
 
 def test_most_lists_are_drawn_entry_by_entry() -> None:
-    lists = drawn(with_repetition(NUMBERS))
+    lists = drawn(with_ties(NUMBERS))
     assert len(lists) / 2 < sum(len(set(one)) == len(one) or len(set(one)) > 2 for one in lists) < len(lists)
 
 
 def test_the_lists_of_a_composed_strategy_keep_to_its_bounds() -> None:
-    for high, numbers in drawn(with_repetition(bounds_and_records())):
+    for high, numbers in drawn(with_ties(bounds_and_records())):
         assert 1 <= len(numbers) <= 50
         assert 0 <= min(numbers) <= max(numbers) <= high
 
 
-@pytest.mark.parametrize(
-    "strategy", [st.integers(), st.lists(st.integers(), unique=True), st.dictionaries(st.text(), st.integers())]
-)
-def test_other_strategies_stay_as_they_are(strategy: st.SearchStrategy[Any]) -> None:
-    assert with_repetition(strategy) is strategy
-
-
 def test_equal_entries_are_no_shared_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repetition, "OFTEN", 1)
-    long = [
-        one
-        for one in drawn(with_repetition(st.lists(st.lists(st.integers()), min_size=9, max_size=9)))
-        if len(one) == 9
-    ]
+    monkeypatch.setattr(ties, "OFTEN", 1)
+    long = [one for one in drawn(with_ties(st.lists(st.lists(st.integers()), min_size=9, max_size=9))) if len(one) == 9]
     assert long
     assert all(len(set(map(id, one))) == 9 for one in long)
 
 
 def test_ties_that_convict_are_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repetition, "OFTEN", 1)
+    monkeypatch.setattr(ties, "OFTEN", 1)
 
     def score(pair: Any) -> float:
         return math.inf if pair[0].count(7) > 200 else -math.inf
@@ -123,11 +110,11 @@ MOVES: dict[str, Callable[[list[int]], bool]] = {
 }
 
 
-@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
 def test_neighbours_within_a_distance_move_in_every_way_by_all_of_it(
-    ties: bool, monkeypatch: pytest.MonkeyPatch
+    tied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repetition, "OFTEN", 1 if ties else 1 << 30)
+    monkeypatch.setattr(ties, "OFTEN", 1 if tied else 1 << 30)
     moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 800)]
     assert all(max(map(abs, steps)) <= 7 for steps in moved if steps)
     for name, is_so in MOVES.items():
@@ -156,7 +143,7 @@ def test_what_moves_together_keeps_the_distance_of_another_norm(norm: Any, share
     ids=["change-one", "add-or-remove", "within", "predicate", "pairs"],
 )
 def test_every_relation_has_neighbours_with_ties(adjacent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repetition, "OFTEN", 1)
+    monkeypatch.setattr(ties, "OFTEN", 1)
     assert all(min(len(set(one)) for one in pair) <= 3 for pair in drawn(pairs(NUMBERS, adjacent), 50))
 
 
@@ -176,13 +163,12 @@ def rising(draw: Any) -> tuple[float, float]:
     ids=repr,
 )
 def test_a_float_is_close_to_the_one_before_it_now_and_then(strategy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repetition, "OFTEN", 1)
-    seen = drawn(with_repetition(strategy))
-    assert all(belongs(strategy, one) is not False for one in seen)
+    monkeypatch.setattr(ties, "OFTEN", 1)
+    seen = drawn(with_ties(strategy))
     ulps = {abs(high - low) / math.ulp(low) for low, high in seen}
     assert any(0 < far <= 16 for far in ulps)
     assert any(far > 1_000 for far in ulps)
 
 
 def test_floats_that_rise_still_do() -> None:
-    assert all(-1e18 <= low < high <= 1e18 for low, high in drawn(with_repetition(rising())))
+    assert all(-1e18 <= low < high <= 1e18 for low, high in drawn(with_ties(rising())))

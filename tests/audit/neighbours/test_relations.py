@@ -14,9 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subnormal.audit.check.adjacency import Adjacency, add_or_remove, change_one, pairs, within
-from subnormal.audit.check.datasets import differ_by_one, differ_in_one
-from subnormal.audit.check.domain import belongs
+from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one
+from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, pairs, within
 
 DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=6)
 PERCENT = st.integers(0, 99)
@@ -205,30 +204,3 @@ def test_a_predicate_finds_neighbours_that_are_named_tuples() -> None:
 def test_datasets_that_differ_in_one_record(one: Any, other: Any, one_changed: bool, one_more: bool) -> None:
     assert (differ_in_one(one, other), differ_by_one(one, other)) == (one_changed, one_more)
     assert (differ_in_one(other, one), differ_by_one(other, one)) == (one_changed, one_more)
-
-
-def test_what_a_strategy_of_elements_has_drawn_belongs_to_its_lists() -> None:
-    lists, one = st.lists(st.floats(0, 1).map(str), min_size=1, max_size=2), str(0.5)
-    assert belongs(lists, [one, one], [one]) is True
-    assert belongs(lists, [one, "2"], [one]) is None
-    assert belongs(lists, [one, one, one], [one]) is False
-    assert belongs(lists.map(tuple), (one,), [one]) is True
-    assert belongs(st.lists(st.integers(0, 9)).map(np.array), np.array([1, 10])) is False
-    assert belongs(st.lists(st.integers(0, 9)).map(np.array), np.array([1.0])) is False
-    assert belongs(st.lists(st.integers(0, 9)).map(tuple), [1]) is False
-
-
-@pytest.mark.parametrize(
-    ("data", "inside", "outside"),
-    [
-        (st.floats(0, 1, width=32), (0.5, float(np.float32(0.1))), (0.1, 2.0)),
-        (st.floats(width=32), (math.inf, math.nan), (1e300,)),
-        (st.floats(-1, 1, allow_subnormal=False), (0.0, -1.0), (5e-324, -1e-310)),
-        (st.just(3), (3,), (3.0, 4)),
-        (st.builds(Person, PERCENT, income=PERCENT), (Person(0, 99),), ((0, 99), Person(0, 100), Person(-1, 0))),
-        (st.sampled_from([np.array([1, 2]), np.array([3])]), (np.array([3]), np.array([1, 2])), (np.array([1, 3]),)),
-    ],
-)
-def test_what_belongs_to_a_strategy(data: Any, inside: Any, outside: Any) -> None:
-    assert [belongs(data, one) for one in inside] == [True] * len(inside)
-    assert [belongs(data, one) for one in outside] == [False] * len(outside)

@@ -1,0 +1,1 @@
+"""Neighbouring inputs of any Hypothesis strategy, and the relations that make them neighbours."""
