@@ -96,7 +96,7 @@ class Document:
     test: a test in Python that fails until the two inputs keep the claim; null where they have no short expressions.
     domain: the strategy that inputs are drawn from; null where pairs are named.
     relation: which two inputs are neighbours; null where pairs are named, and for a declared law.
-    command: the command line; null for a call in Python.
+    command: the command line, without options that no result depends on; null for a call in Python.
     versions: of Subnormal, of Python, and of the libraries that a check or the function uses.
     commit: of the working directory, with "(changed)" where files differ from it; null where there is none.
     """

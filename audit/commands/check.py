@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from subnormal.audit.commands.common import (
     line_progress,
     named_folder,
 )
+from subnormal.audit.commands.recorded import Recorded
 from subnormal.audit.commands.watched import EndedError, watched
 from subnormal.audit.report import atomic_write
 from subnormal.audit.text import quoted
@@ -39,16 +39,7 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
         raise click.BadParameter(f"{quoted(value)} is no JSON: {error}") from None
 
 
-class _Recorded(click.Command):
-    """A command that keeps its command line, for what is written of the check."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments."""
-        ctx.meta["command"] = shlex.join(["subnormal", "check", *args])
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=_Recorded)
+@click.command(cls=Recorded)
 @click.argument("function")
 @click.option("--data", metavar="MODULE:NAME", help="Hypothesis strategy of the inputs: the domain.")
 @click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from subnormal.audit.commands.common import (
     print_whole,
 )
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.commands.recorded import Recorded
 from subnormal.audit.text import given
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Runs(click.IntRange):
         return super().convert(value, parameter, context)
 
 
-class _Run(click.Command):
+class _Run(Recorded):
     """The command, which tells those who know its former option `--target` what has replaced it."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
@@ -228,7 +230,8 @@ def _examine_crossings(
         executor() as workers,
         audit_progress() as update,
     ):
-        return examine_all(crossings, **options, executor=workers, store=store, report_progress=update)
+        report = examine_all(crossings, **options, executor=workers, store=store, report_progress=update)
+        return replace(report, command=click.get_current_context().meta["command"])
 
 
 @contextmanager

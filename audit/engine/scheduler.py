@@ -17,7 +17,7 @@ from typing import Any
 
 from subnormal.attacks import catalogue
 from subnormal.audit import interrupts
-from subnormal.audit.engine import process_pool
+from subnormal.audit.engine import process_pool, provenance
 from subnormal.audit.engine.dask_workers import ClusterError
 from subnormal.audit.engine.fingerprint import environment
 from subnormal.audit.engine.pairs import Crossing, planned_runs
@@ -87,7 +87,8 @@ def examine_all(
         report_progress(_progress(states, one))
     share = states[0].plan.alpha if states else alpha
     made = tuple(one.row for one in states if one.row is not None)
-    return Report(version("subnormal"), seed, runs, alpha, share, environment(), made)
+    made_with = environment()
+    return Report(version("subnormal"), seed, runs, alpha, share, made_with, made, commit=provenance.commit())
 
 
 def row_states(

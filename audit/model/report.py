@@ -128,6 +128,8 @@ class Report:
     alpha: largest probability that any sampled verdict of the report is a false alarm.
     alpha_per_row: each sampled row's share of alpha.
     environment: the machine and its versions: floats depend on this numpy and this processor.
+    command: the command line, without options that no result depends on; null for a call in Python.
+    commit: of the working directory, with "(changed)" where files differ from it; null where there is none.
     rows: no two have the same attack, mechanism and channel.
     """
 
@@ -138,7 +140,15 @@ class Report:
     alpha: Chance
     alpha_per_row: Chance
     environment: Mapping[str, str]
+    command: str | None = field(default=None, kw_only=True)
+    commit: str | None = field(default=None, kw_only=True)
     rows: tuple[Row, ...]
+
+    @property
+    def made_with(self) -> dict[str, str]:
+        """The command and the commit, where they are known, and the environment."""
+        named = {"command": self.command, "commit": self.commit}
+        return {name: value for name, value in named.items() if value is not None} | dict(self.environment)
 
 
 def decisive(verdicts: Iterable[Verdict]) -> Verdict | None:

@@ -16,7 +16,7 @@ from subnormal.audit.text import printable
 
 CLOSE = 1e-12  # relative difference: larger than errors of printing, smaller than any change of a law
 QUESTION = ("family", "parameters", "worlds", "claim", "event", "reproducible")
-CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "environment")
+CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "commit", "environment")
 SAME_RUNS = ("version", "seed", "runs", "alpha_per_row", "environment")  # α of the report depends on other rows
 
 
@@ -72,7 +72,7 @@ def context(old: Json, new: Json) -> str:
     parts = [
         f"{path} {_text(before)} → {_text(after)}"
         for name in CONTEXT
-        for path, before, after in _changed(name, old[name], new[name])
+        for path, before, after in _changed(name, old.get(name), new.get(name))  # the first reports have no commit
     ]
     packages = {key(row): row["package"] for row in old["rows"]}
     pairs = dict.fromkeys((packages.get(key(row), row["package"]), row["package"]) for row in new["rows"])

@@ -14,7 +14,7 @@ from subnormal.audit.text import quoted
 from subnormal.mechanisms.privacy import Range
 
 INFINITIES = {math.inf: "inf", -math.inf: "-inf"}
-LATER = {"worlds", "note", "convicted_by", "event_verdict"}  # keys that the first reports did not have
+LATER = {"worlds", "note", "convicted_by", "event_verdict", "command", "commit"}  # keys that old reports lack
 NUMBERS = {float: (int, float), int: (int,)}
 
 

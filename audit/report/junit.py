@@ -42,7 +42,10 @@ def to_junit(report: Report) -> str:
 
 def _properties(report: Report) -> dict[str, str]:
     properties = {name: str(getattr(report, name)) for name in ("version", "seed", "runs", "alpha", "alpha_per_row")}
-    return properties | {f"environment.{name}": value for name, value in report.environment.items()}
+    within = report.environment.keys()
+    return properties | {
+        f"environment.{name}" if name in within else name: value for name, value in report.made_with.items()
+    }
 
 
 def _case(title: str, row: Row) -> Element:

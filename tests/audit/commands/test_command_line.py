@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from subnormal import load
 from subnormal.audit.__main__ import main
+from subnormal.audit.engine import provenance
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.families import family, members
 from tests.support.processes import SUBNORMAL, alive, ended, run, started
@@ -72,6 +73,20 @@ def test_json_on_standard_output_is_one_document_and_nothing_else(tmp_path: Path
     assert document["schema"] == "subnormal/report/1"
     assert document["rows"][0]["exact"]["epsilon"] == "inf"
     assert (tmp_path / "here" / "report.json").read_text() == result.stdout
+
+
+def test_a_report_names_its_command_line_and_its_commit_and_no_path(tmp_path: Path) -> None:
+    asked = ["--attack", "zero-rounding", "--runs", "0", "--until-decided", "--mechanism", "exponential-base2"]
+    asked += ["--attack", "gumbel-ties", "--mechanism", "exponential-naive-float64"]
+    result = call("run", *asked, "--jobs", "1", "--out", str(tmp_path / "out"), "--format", "junit")
+    assert result.exit_code == 0, result.output
+    report, page = load(tmp_path / "out" / "report.json"), (tmp_path / "out" / "report.html").read_text()
+    assert report.command == " ".join(["subnormal", "run", *asked])
+    assert report.commit == provenance.commit()
+    for made in filter(None, (report.command, report.commit)):
+        assert f"<dd>{made}</dd>" in page.partition("How it was made</h2>")[2]
+        assert f'value="{made}"' in result.stdout
+    assert not [name for name in os.listdir(tmp_path / "out") if str(tmp_path) in (tmp_path / "out" / name).read_text()]
 
 
 def test_html_on_standard_output_is_the_page(tmp_path: Path) -> None:

@@ -136,6 +136,19 @@ def test_numbers_of_runs_are_told_where_they_should_have_been_reproduced(name: s
     assert told > 1_000
 
 
+def test_the_command_and_the_commit_are_context_and_no_question(document: Json) -> None:
+    other = document | {"command": "subnormal run --seed 1", "commit": f"{'0' * 40} (changed)"}
+    assert differences(document, other) == []
+    assert context(document, other) == f"commit {document['commit'] or '–'} → {other['commit']}"
+    row = named(document, "zero-rounding", "exponential-naive-float64")
+    changed = row | {"sampled": row["sampled"] | {"epsilon_lower": 0.125}}  # still held against the same runs
+    assert [one.what for one in differences(alone(document, row), alone(other, changed))] == [
+        "sampled.epsilon_lower: not reproduced"
+    ]
+    first = {name: value for name, value in document.items() if name not in ("command", "commit")}
+    assert differences(first, other) == []
+
+
 def test_times_may_always_differ(document: Json) -> None:
     timed = [row for row in document["rows"] if row["timing"]]
     assert timed

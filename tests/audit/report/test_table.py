@@ -17,7 +17,7 @@ from subnormal.mechanisms.families import member
 def test_json_has_the_published_form(report: Report) -> None:
     document = json.loads(to_json.to_json(report))
     assert list(document) == [
-        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "rows",
+        "schema", "version", "seed", "runs", "alpha", "alpha_per_row", "environment", "command", "commit", "rows",
     ]  # fmt: skip
     row = document["rows"][0]
     assert list(row) == [
