@@ -22,6 +22,7 @@ from subnormal.mechanisms.privacy import Claim, Zcdp, hold_own_numbers, require_
 
 SLACK = 1e-12  # added to a computed δ: more than all rounding errors, so that no claim looks better than it is
 LEAST_COST = -30.0  # of ln(e^ε·q): e^−30 is a tenth of SLACK
+GRIDS = 6  # of the cost; fewer only raise δ
 ORDERS = 1 + np.geomspace(1e-3, 1e5, 49)  # α of the divergences that bound ρ-zCDP; fewer orders only raise δ
 LEAST_DELTA = 1e-7  # δ(ε) below which runs cannot refute anything: the end of `points`
 STEPS = 12  # points of a curve on which evidence is sought
@@ -174,7 +175,7 @@ def _delta(orders: tuple[float, ...], bounds: tuple[float, ...], epsilon: float)
     require_nonnegative("epsilon", epsilon)
     alpha, tau = np.array(orders)[:, None], np.array(bounds)[:, None]
     low, high = LEAST_COST, 0.0
-    for _ in range(6):  # grids of the logarithm of the cost, each between the neighbours of the best one before
+    for _ in range(GRIDS):  # of the logarithm of the cost, each between the neighbours of the best one before
         logs = np.linspace(low, high, 65)
         costs = np.exp(logs)
         gains = _largest(logs - epsilon, alpha, tau) - costs

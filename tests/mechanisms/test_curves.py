@@ -9,6 +9,7 @@ import gmpy2
 import numpy as np
 import pytest
 
+from subnormal.mechanisms import curves
 from subnormal.mechanisms.curves import Gdp, Profile, Renyi, _largest, implied, points
 from subnormal.mechanisms.privacy import Claim, Zcdp
 
@@ -51,6 +52,25 @@ def test_the_largest_of_a_fine_grid_of_coins_is_reached_and_hardly_exceeded(clai
     best = float(np.max(np.where(kept, p - math.exp(epsilon) * q, 0.0)))
     found = implied(claim, epsilon).delta
     assert best <= found <= best + 8e-3
+
+
+@pytest.mark.parametrize("grids", [1, 2, 3])
+@pytest.mark.parametrize("claim", [Renyi(2.0, 0.5), Renyi(20.0, 1.0), Renyi(1.2, 0.05), Renyi(10.0, 8.0), Zcdp(0.5)])
+def test_a_coarse_grid_of_coins_never_makes_a_claim_look_better(
+    claim: Renyi | Zcdp, grids: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the points of the grid the lines bound the curve: with a coarse grid nothing else does."""
+    epsilons = np.linspace(0.0, 1.5, 31).tolist()
+    truth = [implied(claim, epsilon).delta for epsilon in epsilons]
+    monkeypatch.setattr(curves, "GRIDS", grids)
+    monkeypatch.setattr(curves, "_delta", curves._delta.__wrapped__)  # nothing is kept from before
+    coarse = [implied(claim, epsilon).delta for epsilon in epsilons]
+    assert all(one >= other - 2e-12 for one, other in zip(coarse, truth, strict=True))
+
+
+def test_a_zcdp_claim_is_held_to_all_its_divergences() -> None:
+    """The usual conversion alone allows an eighth more."""
+    assert implied(Zcdp(0.5), 1.0).delta < 0.9 * Zcdp(0.5).delta(1.0)
 
 
 @pytest.mark.parametrize("loss", [600.0, 690.0, 700.0, 1e3, 4e4])

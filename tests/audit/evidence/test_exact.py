@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -348,6 +349,28 @@ def test_a_loss_known_by_its_exponent_convicts_where_enclosures_do_not() -> None
     below = exact.compare(law(0), law(1), Claim(math.nextafter(rate, 0.0)))
     assert (below.verdict, below.epsilon) == (Verdict.VIOLATED, rate)
     assert exact.compare(law(0), law(1), Claim(math.nextafter(rate, 0.0), 0.5)).verdict is Verdict.HOLDS  # δ covers it
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (Powers(Fraction(1, 8), np.array([0, 1]), np.array([0, 1])), "another constant of one block"),
+        (Powers(Fraction(1, 8), np.array([0, 1]), np.array([1, 1])), "another constant of both"),
+        (Powers(Fraction(1, 4), np.array([0, 1]), np.array([0, 0])), "another rate"),
+        (None, "no exact form"),
+    ],
+)
+def test_laws_of_equal_shape_do_not_hold_by_their_exponents_alone(other: Powers | None, what: str) -> None:
+    """Bounds so wide that only the exact forms could decide, and these differ: their constants do not cancel."""
+
+    def law(powers: Powers | None, atoms: Sequence[int] = (3, 5), rest: Fraction = Fraction(0)) -> Law[int]:
+        return Law(atoms, [1, 2], [0, 0], [9, 9], 10, rest, powers)
+
+    own = Powers(Fraction(1, 8), np.array([0, 1]), np.array([0, 0]))
+    assert exact.compare(law(own), law(own), Claim(0.5)).verdict is Verdict.HOLDS
+    for one in (law(other), law(own, (3, 6)), law(own, rest=Fraction(1, 10))):
+        for pair in ((law(own), one), (one, law(own))):
+            assert exact.compare(*pair, Claim(0.5)).verdict is Verdict.UNRESOLVED, what
 
 
 def test_a_tiny_excess_over_a_tiny_delta_does_not_hold() -> None:
