@@ -252,7 +252,9 @@ def are_related(relation: Any, one: Any, other: Any) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "relation"), [(name, relation) for name, case in CASES.items() for relation in case.relations], ids=str
+    ("name", "relation"),
+    [(name, relation) for name, case in CASES.items() for relation in case.relations],
+    ids=lambda given: getattr(given, "__name__", str(given)),  # no addresses: each test process has its own
 )
 def test_neighbours_lie_in_the_domain_and_share_nothing_at_every_seed(name: str, relation: Any) -> None:
     case, before = CASES[name], copy.deepcopy(SHARED)
