@@ -37,10 +37,10 @@ RUNS = 100_000  # draws in each world (base 2: 4,000 at most)
 SEED = 1
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, picture, side_by_side
+from pictures import Panel, picture, side_by_side, ticks
 from subnormal.attacks.exponential.float_boundaries import last_positive
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from subnormal.audit.engine.pairs import Crossing
@@ -60,6 +60,32 @@ def audited(attack, *names, runs=RUNS):
 def table(rows):
     return Markdown(to_markdown(rows, TITLES))
 
+
+# %% [markdown]
+# ## Floats of five bits
+#
+# The paper explains rounding with floats of 5 significant bits (its Equation 1). Here is each of them from 0 to 15.5:
+# 16 in each interval between powers of two, down to $2^{-4}$, and from there to 0 in equal steps of $2^{-8}$. The
+# product of two positive floats may lie at half of the first step. It is rounded to 0:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+TOY = [k * 2.0**-8 for k in range(16)] + [k * 2.0**e for e in range(-8, 0) for k in range(16, 32)]
+
+
+def in_toy(number):
+    """The nearest of these floats, and of two equally near the one whose last bit is 0."""
+    return TOY[min(range(len(TOY)), key=lambda at: (abs(TOY[at] - number), at % 2))]
+
+
+product = 2.0**-4 * 2.0**-5
+near = {
+    "floats": (TOY[:13], "pale"),
+    r"$2^{-4}\cdot 2^{-5}$": ([product], "in"),
+    "in floats": ([in_toy(product)], "out"),
+}
+every = {f"all {len(TOY)} floats": {"floats": (TOY, "pale")}, "the first 13": near}
+display(ticks(every, size=(13, 3.6)))
+print(f"2^-4 · 2^-5 = {product}, in floats {in_toy(product)};   2^-4 · 2^-4 = {in_toy(2.0**-8)}")
 
 # %% [markdown]
 # ## The least positive float
@@ -233,8 +259,13 @@ for kind, half in ((np.float64, 1075), (np.float32, 150), (np.float16, 25)):
     curves[f"_{name}"] = epsilons, [last_positive(e, kind) for e in epsilons], "black points"
     notes[epsilons[-1], 2 * half * np.log(2) / epsilons[-1]] = name
 curves["this notebook"] = [EPSILON], [x], "claim rings"
-ticks = (0.05, 0.1, 0.5, 1, 5, 10)
-axes = {"x": "claimed ε (nats)", "y": "last positive utility x", "log": "xy", "ticks": ticks, "xlim": (0.045, 21)}
+axes = {
+    "x": "claimed ε (nats)",
+    "y": "last positive utility x",
+    "log": "xy",
+    "ticks": (0.05, 0.1, 0.5, 1, 5, 10),
+    "xlim": (0.045, 21),
+}
 picture(Panel(curves=curves, notes=notes, **axes))
 
 # %%

@@ -43,7 +43,7 @@ SEED = 1
 from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, picture, side_by_side
+from pictures import Panel, picture, side_by_side, ticks
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
@@ -68,6 +68,29 @@ def audited(attack, *names, runs=RUNS):
 def table(rows):
     return Markdown(to_markdown(rows, TITLES))
 
+
+# %% [markdown]
+# ## Floats of five bits
+#
+# The paper's Equation 5, in the floats of 5 significant bits of notebook 01, all drawn again. The steps between 8 and 16
+# are $\frac12$. The number 11.5, $1.0111_2\cdot 2^3$, needs all five bits. To add less than half a step to it changes
+# nothing; a tie goes to the float whose last bit is 0, here 12:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+TOY = [k * 2.0**-8 for k in range(16)] + [k * 2.0**e for e in range(-8, 0) for k in range(16, 32)]
+
+
+def in_toy(number):
+    """The nearest of these floats, and of two equally near the one whose last bit is 0."""
+    return TOY[min(range(len(TOY)), key=lambda at: (abs(TOY[at] - number), at % 2))]
+
+
+added = [0.0625, 0.1875, 0.25, 0.3125]
+sums = {"floats": ([one for one in TOY if 11 <= one <= 12.5], "pale")}
+for weight, ink in zip(added, ("in", "out", "claim", "exact"), strict=True):
+    sums[f"11.5 + {weight}"] = [11.5 + weight], ink
+display(ticks({f"all {len(TOY)} floats": {"floats": (TOY, "pale")}, "around 11.5": sums}, size=(13, 5)))
+print(*(f"11.5 + {weight} = {in_toy(11.5 + weight)}" for weight in added), sep="    ")
 
 # %% [markdown]
 # ## One plus something is one

@@ -41,10 +41,12 @@ def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -
     figure-5-precision    base 2 with theoretical and with empirical precision
     figure-6-range        against the range of the utilities
     figure-7-granularity  Laplace noise, against the fineness of its grid; the paper's baseline is its naive selection
+    figure-4-75000        Figure 4 up to the 75,000 outcomes of the paper, in 2.4 GB
     figure-9-tries        base 2 with a minimum of tries, and what the number of random bits tells
 
     All members are timed in one run, in turn, in an order shuffled for every round; a first draw is discarded. A draw
     begins with the data: weights are part of it, the working precision is not (it is public, and cached).
+    With 15 rounds figure-4-75000 takes about a minute of processor time, each of the others about 15 seconds.
     Prints the exponent a of each curve, time ~ n^a over the larger sizes, and how the times compare at the largest
     size that all curves of a figure share. A picture has medians, with a band from quartile to quartile.
     """

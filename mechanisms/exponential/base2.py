@@ -119,7 +119,8 @@ def sample(
     draw (Mechanism 4). 2Δη|2-DP for an integer Δ; with another, floats may be rounded to integers ⌈Δ⌉ apart.
     Leaks: tries (all-bits), bits consumed (bit-by-bit), tries and steps (most-significant-first).
     Raises ValueError for a negative n, an unknown sampler, and more utilities than the limits allow.
-    Source: Ilvento 2020, Algorithms 1 to 4.
+    Source: Ilvento 2020, Algorithm 3: clamp, round, weigh, add, and sample by Algorithm 2 or 4, at a precision found as
+    in Lemma 3.4 or by Algorithm 1. Its Proposition 3.9: an outcome with this probability, or an error.
     """
     require_draws(n)
     if sampler not in get_args(Sampler):

@@ -148,7 +148,7 @@ def _member(
 
 
 def _of_ten_tries(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
-    """Return (ε, 2^−K) for pairs (outcome, tries) with at least K tries. Ilvento 2020, Proposition 3.8.
+    """Return (ε, 2^−K) for pairs (outcome, tries) with at least K tries. Ilvento 2020, Propositions 3.8 and 3.9.
 
     With r and r' the worlds' chances that a try is rejected, both below 1/2: at K tries Σ(p(1−r^K) − e^ε·p'(1−r'^K))₊
     is at most (r'^K − r^K)₊, since p ≤ e^ε·p'; beyond K tries there is r^K in all. Together max(r, r')^K < 2^−K.
