@@ -72,7 +72,7 @@ def table(rows):
 # %% [markdown]
 # ## Floats of five bits
 #
-# The paper's Equation 5, in the floats of 5 significant bits of notebook 01, all drawn again. The steps between 8 and 16
+# The paper's Equation 5, in the floats of 5 significant bits of notebook 01, all drawn again. Steps between 8 and 16
 # are $\frac12$. The number 11.5, $1.0111_2\cdot 2^3$, needs all five bits. To add less than half a step to it changes
 # nothing; a tie goes to the float whose last bit is 0, here 12:
 

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from benchmarks.figures.__main__ import main as figures
+from benchmarks.figures.curves import PLANS
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.__main__ import main as audit
 from subnormal.mechanisms.families import member
@@ -66,10 +67,8 @@ def audit_command(span: str, names: dict[str, Any]) -> None:
 
 
 def figure_command(span: str, names: dict[str, Any]) -> None:
-    arguments = shlex.split(span)[3:]
-    parses(figures, arguments)
-    chosen = arguments[arguments.index("--figure") + 1 :: 2] if arguments else []
-    assert set(chosen) <= {plan.name for plan in importable("benchmarks.figures.curves.PLANS", names)}
+    with figures.make_context(None, shlex.split(span)[3:]) as context:
+        assert set(context.params["names"]) <= {plan.name for plan in PLANS}
 
 
 def make_target(span: str, names: dict[str, Any]) -> None:
