@@ -11,8 +11,8 @@ from importlib import import_module
 from types import MappingProxyType
 
 from subnormal.attacks.core.attack import AnyAttack
-from subnormal.attacks.core.constructor import Constructor, split
-from subnormal.mechanisms.families import unknown
+from subnormal.attacks.core.constructor import Constructor
+from subnormal.mechanisms.core.options import split, unknown
 
 FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its attacks
     "exponential.zero_rounding",

@@ -12,7 +12,7 @@ import numpy as np
 
 from subnormal.attacks import catalogue
 from subnormal.attacks.core.attack import AnyAttack
-from subnormal.attacks.core.constructor import Constructor, split
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.audit.engine.pairs import Crossing, resisting
 from subnormal.audit.engine.process_pool import Executor, each_of, local
 from subnormal.audit.engine.row import examine
@@ -21,7 +21,8 @@ from subnormal.audit.model import Verdict
 from subnormal.audit.report import notebook, sentences
 from subnormal.audit.text import error_text, frame
 from subnormal.mechanisms.core.mechanism import AnyMechanism
-from subnormal.mechanisms.families import member, unknown
+from subnormal.mechanisms.core.options import split, unknown
+from subnormal.mechanisms.families import member
 
 if TYPE_CHECKING:
     import pandas

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module, metadata
 from typing import Any
 
 from subnormal.mechanisms.additive import family as additive_family
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
+from subnormal.mechanisms.core.options import built, split, unknown
 from subnormal.mechanisms.dp_sgd import family as dp_sgd_family
 from subnormal.mechanisms.exponential import family as exponential_family
 from subnormal.mechanisms.partitions import family as partitions_family
@@ -31,7 +31,6 @@ FAMILIES: tuple[Family[Any, Any], ...] = (
     dp_sgd_family.FAMILY,
 )
 
-LISTED = 30  # names that fit into a message
 HOW_TO_INSTALL = (
     "in a checkout, pip install -e '.[libraries]' installs other people's libraries, "
     "'.[training]' JAX, '.[torch]' PyTorch, '.[accelerators]' ml_dtypes"
@@ -91,17 +90,23 @@ def member(name: str) -> Mechanism[Any, Any, Any]:
     The references that share most words with the name are imported first: few names import more than their own module.
 
     Args:
-        name: the mechanism's name, as `subnormal list` shows it.
+        name: the mechanism's name, as `subnormal list` shows it. One that has options may be followed by an @ and some
+            of them, as in "exponential-base2@eta=3/4^2".
 
     Returns:
         The mechanism, a record whose fields are functions of the data and the parameters of an attack.
 
     Raises:
-        LookupError: no mechanism has that name (the message has the nearest one), or its library is not installed.
+        LookupError: no mechanism has that name, or no such option (the message has the nearest one), or its library is
+            not installed.
+        ValueError: a value that makes no mechanism; the message names the option and the value.
 
     >>> member("exponential-base2").family
     'exponential'
     """
+    if "@" in name:
+        made = _of_options(name)
+        return made if made.name == name else member(made.name)  # each is built once
     for mechanism in _nearest_first(name, FAMILIES):
         if mechanism.name == name:
             if mechanism.package and not installed(mechanism.package):
@@ -109,6 +114,15 @@ def member(name: str) -> Mechanism[Any, Any, Any]:
             return mechanism
     everyone = [mechanism.name for candidate in FAMILIES for mechanism in members(candidate)]
     raise LookupError(unknown("mechanism", name, everyone))
+
+
+@cache
+def _of_options(name: str) -> Mechanism[Any, Any, Any]:
+    base, options = split(name)
+    build = member(base).options
+    if build is None:
+        raise LookupError(f"mechanism {base!r} has no options, got {name!r}")
+    return built(build, base, options)
 
 
 def _nearest_first(name: str, of: Iterable[Family[Any, Any]]) -> Iterator[Mechanism[Any, Any, Any]]:
@@ -134,12 +148,9 @@ def _words(reference: str) -> frozenset[str]:
 def is_member(mechanism: Mechanism[Any, Any, Any]) -> bool:
     """Return whether `member` finds this mechanism by its name."""
     of = [candidate for candidate in FAMILIES if candidate.name == mechanism.family]
-    return any(one is mechanism for one in _nearest_first(mechanism.name, of))
-
-
-def unknown(kind: str, name: str, known: list[str]) -> str:
-    """Return the message for a name that is not among the known ones, with the nearest of them if it is close."""
-    nearest = get_close_matches(name, known, n=1)
-    all_known = f"known: {', '.join(known)}" if len(known) <= LISTED else f"`subnormal list` shows all {len(known)}"
-    hint = f"did you mean {nearest[0]!r}?" if nearest else all_known
-    return f"unknown {kind} {name!r}; {hint}"
+    if any(one is mechanism for one in _nearest_first(mechanism.name, of)):
+        return True
+    try:
+        return "@" in mechanism.name and member(mechanism.name) is mechanism
+    except (LookupError, ValueError):  # a name that only looks as if it had options
+        return False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -134,6 +135,24 @@ class Eta:
                 raise ValueError(f"{name} must be a positive integer, got {value!r}")
         if self.x >= 1 << self.y:
             raise ValueError(f"x must be below 2^y = {1 << self.y}, got x = {self.x}")
+
+    @classmethod
+    def parse(cls, text: str) -> Eta:
+        """Return η from 2^−η as text, with the denominator as a power of two. Raises ValueError for any other.
+
+        >>> Eta.parse("3/4^2")
+        Eta(x=3, y=2, z=2)
+        """
+        found = re.fullmatch(r"([0-9]+)/([0-9]+)(?:\^([0-9]+))?", text)
+        x, below, z = (int(part or 1) for part in found.groups()) if found else (0, 0, 0)
+        if not 0 < x < below or below & (below - 1) or z < 1:
+            raise ValueError(f"eta must be a fraction for 2^-eta, such as 1/2, or 3/4^2 for (3/4)^2, got {text!r}")
+        return cls(x, below.bit_length() - 1, z)
+
+    @property
+    def text(self) -> str:
+        """2^−η as `parse` reads it."""
+        return f"{self.x}/{1 << self.y}" + (f"^{self.z}" if self.z > 1 else "")
 
     @classmethod
     def from_epsilon(cls, nats: float | Fraction, resolution: int = 32) -> Eta:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.events import Event, numbers
 from subnormal.attacks.core.outcome_paths import rows
 from subnormal.mechanisms.core.mechanism import D, O, Outcomes, P
+from subnormal.mechanisms.core.options import with_options
 
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
 
@@ -65,11 +66,6 @@ def named(base: str, **given: tuple[object, object]) -> str:
     'zero-rounding@outcomes=10'
     """
     return with_options(base, {option: value for option, (value, default) in given.items() if value != default})
-
-
-def with_options(base: str, options: Mapping[str, object]) -> str:
-    """Return the name of an attack with these options after an @."""
-    return f"{base}@{','.join(f'{option}={value}' for option, value in options.items())}" if options else base
 
 
 def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:

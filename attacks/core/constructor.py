@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import signature
-from operator import index
-from typing import Any, TypeVar
+from typing import Any
 
-from subnormal.attacks.core.attack import AnyAttack, with_options
-from subnormal.mechanisms.families import unknown
-from subnormal.mechanisms.numerics import float_types
-
-T = TypeVar("T")
+from subnormal.attacks.core.attack import AnyAttack
+from subnormal.mechanisms.core.options import built, defaults_of, read, with_options
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +30,11 @@ class Constructor:
     @property
     def defaults(self) -> dict[str, Any]:
         """The options and their defaults."""
-        return _defaults(self.build)
+        return defaults_of(self.build)
 
     def value(self, option: str, given: object) -> object:
         """Return a value of an option, converted to the kind of its default. Raises ValueError for an invalid one."""
-        return _read(option, given, self.defaults[option])
+        return read(option, given, self.defaults[option])
 
     def __call__(self, **options: object) -> AnyAttack:
         """Return the attack with these options. A value may be text, as in a name.
@@ -47,44 +42,3 @@ class Constructor:
         Raises LookupError for an unknown option, and ValueError for an invalid value.
         """
         return built(self.build, self.name, options)
-
-
-def built(build: Callable[..., T], name: str, options: Mapping[str, object]) -> T:
-    """Return build(**options), each value converted to the kind of its default.
-
-    Raises LookupError for an unknown option of that name, and ValueError for an invalid value.
-    """
-    defaults = _defaults(build)
-    for option in options.keys() - defaults.keys():
-        raise LookupError(unknown(f"option of {name}", option, list(defaults)))
-    return build(**{option: _read(option, value, defaults[option]) for option, value in options.items()})
-
-
-def _defaults(build: Callable[..., object]) -> dict[str, Any]:
-    return {option: parameter.default for option, parameter in signature(build).parameters.items()}
-
-
-def split(name: str) -> tuple[str, dict[str, str]]:
-    """Return the part of a name before its @, and the options after it.
-
-    >>> split("zero-rounding@epsilon=2.0,outcomes=10")
-    ('zero-rounding', {'epsilon': '2.0', 'outcomes': '10'})
-    """
-    base, _, text = name.partition("@")
-    options = (option.partition("=") for option in text.split(",") if option)
-    return base, {option: value for option, _, value in options}
-
-
-def _read(option: str, value: Any, default: object) -> object:
-    """Return a value converted to the default's kind: a name, an integer, a number, or a float type."""
-    if isinstance(default, str):
-        return str(value)
-    if isinstance(default, type):
-        return float_types.of(value).type
-    kind = "an integer" if isinstance(default, int) else "a number"
-    try:
-        if isinstance(default, int):
-            return int(value) if isinstance(value, str) else index(value)
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{option} must be {kind}, got {value!r}") from None

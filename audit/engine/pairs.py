@@ -11,7 +11,8 @@ from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.audit.evidence import side_channels
 from subnormal.mechanisms.core.mechanism import AnyMechanism
-from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members, unknown
+from subnormal.mechanisms.core.options import split, unknown
+from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members
 from subnormal.mechanisms.privacy import Claim
 
 
@@ -54,7 +55,7 @@ def _named(attack: AnyAttack | str, mechanism: AnyMechanism | str) -> Crossing:
 
 
 def crossings(
-    attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str] = (), everything: bool = False
+    attacks: Iterable[AnyAttack], *, mechanisms: Sequence[str | AnyMechanism] = (), everything: bool = False
 ) -> list[Crossing]:
     """Return the crossings of attacks with members that have an expected verdict, side channels last.
 
@@ -63,13 +64,20 @@ def crossings(
     every quick attack on outcomes whose event is not about another member, and every attack if they are named. An
     attack that breaks only members of libraries is left out if none is installed, and always if its event is about such
     a member. A variant of a member meets the attacks that name it, or every attack if it is named itself. A member that
-    no attack of the catalogue names meets every quick attack on outcomes if it is named.
-    mechanisms: the names of members; empty: all. everything: also crossings without an expected verdict.
-    Raises LookupError for an attack that names a member that its family does not have.
+    no attack of the catalogue names meets every quick attack on outcomes if it is named. A guest, which is a mechanism
+    that no family lists, meets these too, the attacks that name it, and those that the catalogue does not show; one
+    with options also meets the attacks of the member whose options they are.
+    mechanisms: names of members, or mechanisms; empty: all members. everything: also crossings without an expected
+    verdict.
+    Raises LookupError for an attack that names a member that its family does not have, and ValueError for two different
+    mechanisms of the same name.
     """
+    asked_for = [member(one) if isinstance(one, str) else one for one in mechanisms]
+    asked_names = {one.name for one in asked_for}
     selected = []
     for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):
-        known, left_out = members(family(attack.family)), {one.name for one in absent(family(attack.family))}
+        listed, left_out = members(family(attack.family)), {one.name for one in absent(family(attack.family))}
+        known = _with_guests(listed, [one for one in asked_for if one.family == attack.family])
         for name in {*attack.breaks, *attack.fixes} - left_out - {mechanism.name for mechanism in known}:
             raise LookupError(f"attack {attack.name!r}: {unknown('mechanism', name, [one.name for one in known])}")
         if attack.breaks and left_out.issuperset(attack.breaks) and not everything:
@@ -82,16 +90,27 @@ def crossings(
         exact = [one for one in resisting(attack) if _taken(attack, one)]
         everyone = sorted(known, key=lambda one: order.get(one.name, len(order)))
         for mechanism in everyone:
-            named = mechanism.name in mechanisms
+            guest, base = mechanism not in listed, split(mechanism.name)[0]
+            named = guest or mechanism.name in asked_names
             foreign = bool(mechanism.package) and mechanism.law is None and (named or (quick and about is None))
             telling = mechanism.name in order or foreign or mechanism in exact[:1]
             asked = everything and not mechanism.variant_of
             asked |= named and (bool(mechanism.variant_of) or mechanism in exact)
+            asked |= guest and (not catalogue.shows(attack) or base in (*order, *(one.name for one in exact)))
             if named and quick and not (telling or asked):
                 asked = not catalogue.naming(mechanism.name)  # which builds every attack
             if (named or not mechanisms) and (telling or asked) and _taken(attack, mechanism):
                 selected.append(Crossing(attack, mechanism))
     return selected
+
+
+def _with_guests(listed: Sequence[AnyMechanism], asked_for: Iterable[AnyMechanism]) -> list[AnyMechanism]:
+    """Return the members and the mechanisms that are none. Raises ValueError for two of the same name."""
+    known = {one.name: one for one in listed}
+    for one in asked_for:
+        if known.setdefault(one.name, one) is not one:
+            raise ValueError(f"two different mechanisms are named {one.name!r}")
+    return list(known.values())
 
 
 def resisting(attack: AnyAttack) -> list[AnyMechanism]:

@@ -244,6 +244,7 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         mechanism=mechanism.name,
         package=package(mechanism),
         parameters={} if attack.parameters is None else dataclasses.asdict(attack.parameters),
+        settings=_settings(crossing) if "error" not in evidence else {},
         event=None if attack.event is None else attack.event.to_json(),
         claim=claim,
         advantage_allowed=None if claim is None else claim.advantage_allowed,
@@ -252,3 +253,8 @@ def _row(crossing: Crossing, attack: AnyAttack, claim: Claim | None, **evidence:
         worlds=None if worlds is None else Worlds(*worlds),
         **evidence,
     )
+
+
+def _settings(crossing: Crossing) -> dict[str, str | int]:
+    settings = crossing.mechanism.settings
+    return {} if settings is None else dict(settings(crossing.attack.parameters))

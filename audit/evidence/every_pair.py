@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.constructor import built, split
 from subnormal.audit.evidence import box_search, exact
 from subnormal.audit.evidence.float_screen import LawFloats, Screen, floats_of
 from subnormal.audit.literal.expression import literals
@@ -25,10 +24,11 @@ from subnormal.audit.model import DomainEvidence, DomainVerdict, ExactEvidence, 
 from subnormal.mechanisms.core.domain import Domain, Points
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
+from subnormal.mechanisms.core.options import built, split, unknown
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.core.pair_boxes import Cube
 from subnormal.mechanisms.core.product_law import Product
-from subnormal.mechanisms.families import family, is_member, member, unknown
+from subnormal.mechanisms.families import family, is_member, member
 from subnormal.mechanisms.privacy import Claim
 
 LISTED = 256  # data whose neighbours one task lists

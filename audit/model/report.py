@@ -45,6 +45,8 @@ class Row:
     mechanism: a member of the family. Reports of earlier versions may name a program or a function of the user instead.
     package: the library of the mechanism, and its version; null for Subnormal's own mechanisms.
     parameters: public values of the attack, by the family's names; infinities are the strings "inf" and "-inf".
+    settings: what the mechanism derives from the parameters, by name: for base 2 the rate as 2^−η and the bits of
+        working precision. Empty without any.
     worlds: null if an error came first, or if the data have no short expressions.
     event: the event of the attack; null if the attack names none before the runs.
     claim: the claim of the mechanism; null if an error came first.
@@ -68,6 +70,7 @@ class Row:
     mechanism: str
     package: str | None = None
     parameters: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
     worlds: Worlds | None = None
     event: EventObject | None
     claim: Claim | None

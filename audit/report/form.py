@@ -14,7 +14,15 @@ from subnormal.audit.text import quoted
 from subnormal.mechanisms.privacy import Range
 
 INFINITIES = {math.inf: "inf", -math.inf: "-inf"}
-LATER = {"worlds", "note", "convicted_by", "event_verdict", "command", "commit"}  # keys that old reports lack
+LATER = {
+    "worlds",
+    "note",
+    "convicted_by",
+    "event_verdict",
+    "command",
+    "commit",
+    "settings",
+}  # keys that old reports lack
 NUMBERS = {float: (int, float), int: (int,)}
 
 
@@ -100,7 +108,7 @@ def _instance(kind: Any, value: Any, where: str) -> Any:
     for key, (one, hint) in keys(kind).items():
         if key in members and one.init:
             values[one.name] = read(hint, members[key], _inside(where, key))
-        elif key not in members and (key not in LATER or one.default is MISSING):
+        elif key not in members and (key not in LATER or (one.default is MISSING and one.default_factory is MISSING)):
             raise ValueError(f"has no {_inside(where, key)}")
     return kind(**values)
 

@@ -59,6 +59,7 @@ def record(row: Row) -> dict[str, Any]:
         "error": row.error,
         "note": row.note,
         **dict(_flat("parameters", row.parameters)),
+        **dict(_flat("settings", row.settings)),
     }
     for kind, evidence in row.evidence.items():
         result |= _flat(kind, {field.name: getattr(evidence, field.name) for field in fields(evidence)})

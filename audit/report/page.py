@@ -21,6 +21,7 @@ from subnormal.audit.report.twins import cells as comparison_cells
 from subnormal.audit.text import interval, percent, short
 from subnormal.mechanisms.families import exact_members, family, member
 
+SETTINGS = {"eta": "2^−η", "precision": "bits of working precision"}
 NAMED = 6  # broken mechanisms that the first screen names
 
 
@@ -267,7 +268,7 @@ def _key(value: float) -> str:
 
 def _more(row: Row) -> dict[str, str]:
     """Return the numbers of a row that are not in the table."""
-    numbers: dict[str, str] = {}
+    numbers: dict[str, str] = {SETTINGS.get(name, name): str(value) for name, value in row.settings.items()}
     proved = row.exact or row.exhaustive
     if proved is not None:
         numbers["total variation"] = short(proved.total_variation)

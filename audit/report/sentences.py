@@ -51,7 +51,7 @@ def is_exact(row: Row) -> bool:
     """
     try:
         mechanism = member(row.mechanism)
-    except LookupError:
+    except (LookupError, ValueError):
         return False
     return mechanism.exact and not mechanism.variant_of
 

@@ -14,7 +14,7 @@ from benchmarks.figures.curves import PLANS
 from benchmarks.figures.figures import QUICK_ROUNDS, Timings, measure, to_json, to_png
 from subnormal.audit.commands.common import file_mistakes, out_option, print_table, progress
 from subnormal.audit.report import atomic_write
-from subnormal.mechanisms.families import unknown
+from subnormal.mechanisms.core.options import unknown
 
 NAMES = [plan.name for plan in PLANS]
 

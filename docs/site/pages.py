@@ -20,12 +20,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import subnormal
 from subnormal.attacks import catalogue
-from subnormal.attacks.core.constructor import split
 from subnormal.audit.engine.pairs import crossings
 from subnormal.audit.model import Report
 from subnormal.audit.report import page, proofs
 from subnormal.audit.report.page import AttackRows, RowView
 from subnormal.mechanisms.core.mechanism import AnyMechanism
+from subnormal.mechanisms.core.options import split
 from subnormal.mechanisms.families import FAMILIES, absent, exact_members, installed, members
 
 HERE = Path(__file__).parent

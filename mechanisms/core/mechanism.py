@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -71,6 +71,8 @@ class Mechanism(Generic[D, P, O]):
     symmetries: of its law over the family's domains, each of them proved for this code.
     ceiling(box, parameters, claim), where given: certified upper bounds over a box of pairs of data, for domains whose
     pairs are too many to list.
+    options(option=value), where given: the member with other options, which are the arguments, all with defaults.
+    settings(parameters), where given: by name what it derives from the parameters, for readers of a report.
     """
 
     name: str
@@ -89,6 +91,8 @@ class Mechanism(Generic[D, P, O]):
     variant_of: str = ""
     symmetries: tuple[Symmetry, ...] = ()
     ceiling: Callable[[PairBox, P, Claim], Ceiling] | None = None
+    options: Callable[..., Mechanism[D, P, O]] | None = None
+    settings: Callable[[P], Mapping[str, str | int]] | None = None
 
 
 AnyMechanism = Mechanism[Any, Any, Any]

@@ -6,23 +6,32 @@ data ask for it. Only the first meets attacks on outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from math import ceil
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
-from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
+from subnormal.mechanisms.core.options import with_options
 from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2, exact_ceiling
-from subnormal.mechanisms.exponential.base2 import Sampler, clamped, numerators, weights, working_precision
+from subnormal.mechanisms.exponential.base2 import (
+    PrecisionMethod,
+    Sampler,
+    clamped,
+    numerators,
+    weights,
+    working_precision,
+)
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.numerics.mpfr import InexactError, Real, cumulative, exact
-from subnormal.mechanisms.privacy import Claim, Eta, selection_eta
+from subnormal.mechanisms.privacy import Claim, Eta, selection_claim, selection_eta
 from subnormal.mechanisms.samplers import normalized, trace_laws
 from subnormal.mechanisms.samplers.trace_laws import Leaf, TraceLaw
 
@@ -30,11 +39,17 @@ RUNS = 4_000  # where a draw costs thousands of random bits
 MANY = 1 << 30  # times as many: no bound that anyone meets
 WEIGHT_BITS_MAX = 1 << 31  # running sums beyond a quarter of a gigabyte are not sampled: the law decides
 FIRST_PRECISION = 32  # bits that a precision on demand begins with: those of the rate
-TEN = 10  # tries
+NAME, BUDGET = "exponential-base2", "budget"
 
 
 def trace_law(
-    utilities: ArrayLike, eta: Eta, *, limits: Limits, sampler: Sampler = "all-bits", minimum_tries: int = 1
+    utilities: ArrayLike,
+    eta: Eta,
+    *,
+    limits: Limits,
+    precision_method: PrecisionMethod = "theoretical",
+    sampler: Sampler = "all-bits",
+    minimum_tries: int = 1,
 ) -> TraceLaw:
     """Return the law of (index, Trace) of one call of `base2.sample` for one draw, at the working precision
     that limits and η fix. Integer utilities; NoLawError for others, whose rounding takes bits of its own.
@@ -46,7 +61,8 @@ def trace_law(
     if sampler == "bit-by-bit":
         return trace_laws.bit_by_bit(sums, width)
     leaves = _at_once(sums) if sampler == "all-bits" else trace_laws.closing(sums, width, dummy=False)
-    return trace_laws.all_bits(leaves, sums[-1], width, working_precision(eta, limits), minimum_tries)
+    precision = working_precision(eta, limits, precision_method)
+    return trace_laws.all_bits(leaves, sums[-1], width, precision, minimum_tries)
 
 
 def _grid(utilities: ArrayLike, eta: Eta, limits: Limits) -> tuple[list[int], int]:
@@ -106,75 +122,105 @@ def member_eta(parameters: ExponentialParameters) -> Eta:
     return selection_eta(parameters.epsilon, ceil(parameters.sensitivity))
 
 
-def _law(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
-    return base2.law(data, member_eta(parameters), limits=parameters.limits)
-
-
-def _runs(data: Utilities, parameters: ExponentialParameters) -> int:
-    precision = working_precision(member_eta(parameters), parameters.limits)
-    return RUNS if len(data) * precision <= WEIGHT_BITS_MAX else 0
-
-
-def _runs_together(data: Utilities, parameters: ExponentialParameters) -> int:
-    """Return the runs of draws whose first bits are taken together; of reals each draw rounds anew."""
-    return _runs(data, parameters) * (1 if data.dtype.kind == "f" else MANY)
-
-
-_Sample = Callable[..., NDArray[np.int64]]
-_TraceLaw = Callable[..., TraceLaw]
-_Runs = Callable[[Utilities, ExponentialParameters], int]
+_Rate = Callable[[ExponentialParameters], Eta]
+_Claim = Callable[[ExponentialParameters, Utilities, Utilities], Claim]
 _Member = Mechanism[Utilities, ExponentialParameters, int]
 
 
+def base2_member(
+    eta: str = BUDGET, precision: str = "theoretical", sampler: str = "all-bits", tries: int = 1
+) -> _Member:
+    """Return exponential-base2 with options. One with another sampler or more tries is a variant: it draws the same
+    outcomes, and its side channels differ.
+
+    eta: 2^−η as `Eta.parse` reads it, such as "3/4^2": the claim is then that of this rate, whatever the budget of an
+    attack is. "budget": the largest rate that keeps the budget. precision: "theoretical" or "empirical". sampler: of
+    `base2.sample`. tries: at least so many. Raises ValueError for other values.
+    """
+    for option, value, known in (("precision", precision, PrecisionMethod), ("sampler", sampler, Sampler)):
+        if value not in get_args(known):
+            raise ValueError(f"{option} must be one of {', '.join(get_args(known))}, got {value!r}")
+    if tries < 1 or (tries > 1 and sampler != "all-bits"):
+        raise ValueError(f"tries must be {'at least 1' if tries < 1 else '1 unless sampler=all-bits'}, got {tries}")
+    rate, claim = (member_eta, epsilon_claim) if eta == BUDGET else _fixed(Eta.parse(eta))
+    method: Any = {} if precision == "theoretical" else {"precision_method": precision}
+    sampling: Any = {"sampler": sampler} if sampler != "all-bits" else {"minimum_tries": tries} if tries > 1 else {}
+    given = {"eta": (eta, BUDGET), "precision": (precision, "theoretical")}
+    same = _name(given)  # the one with these outcomes that is no variant
+    made = _member(_name(given | {"sampler": (sampler, "all-bits"), "tries": (tries, 1)}), rate, method | sampling)
+    if not sampling:
+        return replace(made, claim=claim, runs=_runs(rate, MANY), options=base2_member)
+    kept = None if tries == 1 else partial(_of_tries, claim, tries)
+    return replace(made, claim=claim, variant_of=same, trace_claim=kept)
+
+
+def _name(given: Mapping[str, tuple[object, object]]) -> str:
+    return with_options(NAME, {option: value for option, (value, default) in given.items() if value != default})
+
+
+def _fixed(eta: Eta) -> tuple[_Rate, _Claim]:
+    """Return the rate and the claim of a member whose η is chosen; ⌈Δ⌉ as in `member_eta`."""
+    return lambda parameters: eta, lambda parameters, *worlds: selection_claim(eta, ceil(parameters.sensitivity))
+
+
+def _of_tries(
+    claim: _Claim, tries: int, parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities
+) -> Claim:
+    """Return (ε, 2^−K) for pairs (outcome, tries) with at least K tries. Ilvento 2020, Propositions 3.8 and 3.9.
+
+    With r and r' the worlds' chances that a try is rejected, both below 1/2: at K tries Σ(p(1−r^K) − e^ε·p'(1−r'^K))₊
+    is at most (r'^K − r^K)₊, since p ≤ e^ε·p'; beyond K tries there is r^K in all. Together max(r, r')^K < 2^−K.
+    """
+    return Claim(claim(parameters, data_in, data_out).epsilon, 2.0**-tries)
+
+
 def _member(
-    name: str, sample: _Sample, law_of_traces: _TraceLaw, options: dict[str, Any], runs: _Runs = _runs, **fields: Any
+    name: str,
+    rate: _Rate,
+    options: dict[str, Any],
+    sample: Callable[..., NDArray[np.int64]] = base2.sample,
+    law_of_traces: Callable[..., TraceLaw] = trace_law,
 ) -> _Member:
     def arguments(parameters: ExponentialParameters) -> tuple[Eta, dict[str, Any]]:
-        return member_eta(parameters), {"limits": parameters.limits, **options}
+        return rate(parameters), {"limits": parameters.limits, **options}
+
+    def settings(parameters: ExponentialParameters) -> dict[str, str | int]:
+        eta, method = rate(parameters), options.get("precision_method", "theoretical")
+        return {"eta": eta.text, "precision": working_precision(eta, parameters.limits, method)}
 
     return Mechanism(
         name,
         "exponential",
         of_member(sample, arguments),
         epsilon_claim,
-        _law,
+        lambda data, parameters: base2.law(data, rate(parameters), limits=parameters.limits),
         exact=True,
-        runs=runs,
+        runs=_runs(rate),
         trace_law=of_member(law_of_traces, arguments),
         symmetries=(SHIFT, PERMUTATION),
-        ceiling=exact_ceiling.by_moves_and_weight(member_eta),
-        **fields,
+        ceiling=exact_ceiling.by_moves_and_weight(rate),
+        settings=settings,
     )
 
 
-def _of_ten_tries(parameters: ExponentialParameters, data_in: Utilities, data_out: Utilities) -> Claim:
-    """Return (ε, 2^−K) for pairs (outcome, tries) with at least K tries. Ilvento 2020, Propositions 3.8 and 3.9.
+def _runs(rate: _Rate, many: int = 1) -> Callable[[Utilities, ExponentialParameters], int]:
+    """Return the runs worth asking. many: so many times as many of integers; of reals each draw rounds anew."""
 
-    With r and r' the worlds' chances that a try is rejected, both below 1/2: at K tries Σ(p(1−r^K) − e^ε·p'(1−r'^K))₊
-    is at most (r'^K − r^K)₊, since p ≤ e^ε·p'; beyond K tries there is r^K in all. Together max(r, r')^K < 2^−K.
-    """
-    return Claim(parameters.epsilon, 2.0**-TEN)
+    def runs(data: Utilities, parameters: ExponentialParameters) -> int:
+        precision = working_precision(rate(parameters), parameters.limits)
+        if len(data) * precision > WEIGHT_BITS_MAX:
+            return 0
+        return RUNS * (1 if data.dtype.kind == "f" else many)
+
+    return runs
 
 
-BASE2 = _member("exponential-base2", base2.sample, trace_law, {}, _runs_together)
-TEN_TRIES = _member(
-    "exponential-base2-ten-tries",
-    base2.sample,
-    trace_law,
-    {"minimum_tries": TEN},
-    trace_claim=_of_ten_tries,
-    variant_of=BASE2.name,
-)
-BIT_BY_BIT = _member(
-    "exponential-base2-bit-by-bit", base2.sample, trace_law, {"sampler": "bit-by-bit"}, variant_of=BASE2.name
-)
-EARLY_STOP = _member(
-    "exponential-base2-early-stop",
-    base2.sample,
-    trace_law,
-    {"sampler": "most-significant-first"},
-    variant_of=BASE2.name,
-)
-ON_DEMAND = _member(
-    "exponential-base2-precision-on-demand", sample_on_demand, trace_law_on_demand, {}, variant_of=BASE2.name
+BASE2 = base2_member()
+TEN_TRIES = replace(base2_member(tries=10), name=f"{NAME}-ten-tries")
+BIT_BY_BIT = replace(base2_member(sampler="bit-by-bit"), name=f"{NAME}-bit-by-bit")
+EARLY_STOP = replace(base2_member(sampler="most-significant-first"), name=f"{NAME}-early-stop")
+ON_DEMAND = replace(
+    _member(f"{NAME}-precision-on-demand", member_eta, {}, sample_on_demand, trace_law_on_demand),
+    variant_of=NAME,
+    settings=lambda parameters: {"eta": member_eta(parameters).text},  # its precision depends on the data
 )

@@ -10,8 +10,9 @@ import pytest
 from subnormal.attacks import catalogue
 from subnormal.attacks.catalogue import attack, attacks, chosen, constructors
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.constructor import Constructor, split
+from subnormal.attacks.core.constructor import Constructor
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
+from subnormal.mechanisms.core.options import split
 from tests.support.paths import ROOT
 from tests.support.processes import run
 

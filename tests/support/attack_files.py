@@ -4,7 +4,7 @@ from typing import Any
 
 from subnormal.attacks.catalogue import constructors
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.constructor import split
+from subnormal.mechanisms.core.options import split
 
 
 def file_of(attack: Attack[Any, Any, Any]) -> str:

@@ -27,7 +27,7 @@ from tests.support.paths import ROOT
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
-OPEN = ("environment", "parameters", "event")  # forms that are not this project's
+OPEN = ("environment", "parameters", "settings", "event")  # forms that are not this project's
 Json = dict[str, Any]
 
 

@@ -21,8 +21,8 @@ def test_json_has_the_published_form(report: Report) -> None:
     ]  # fmt: skip
     row = document["rows"][0]
     assert list(row) == [
-        "attack", "channel", "description", "source", "family", "mechanism", "package", "parameters", "worlds", "event",
-        "claim", "advantage_allowed", "visible_below", "reproducible", "error", "note",
+        "attack", "channel", "description", "source", "family", "mechanism", "package", "parameters", "settings",
+        "worlds", "event", "claim", "advantage_allowed", "visible_below", "reproducible", "error", "note",
         "timing", "exact", "exhaustive", "sampled", "sequential",
     ]  # fmt: skip
     assert row["parameters"] == {
