@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subnormal.attacks import catalogue
-from subnormal.attacks.core.attack import AnyAttack
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.audit import model
 from subnormal.audit.engine.pairs import crossings
 from subnormal.audit.engine.process_pool import local
 from subnormal.audit.engine.scheduler import examine_all
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Mechanism
 from subnormal.mechanisms.families import family as family_named
 from subnormal.mechanisms.families import member
 
@@ -103,7 +104,7 @@ class Report(model.Report):
 
 def run(
     attacks: Sequence[str | AnyAttack] | None = None,
-    mechanisms: Sequence[str] | None = None,
+    mechanisms: Sequence[str | AnyMechanism] | None = None,
     *,
     family: str | None = None,
     channels: bool = False,
@@ -121,7 +122,8 @@ def run(
 
     Args:
         attacks: names of attacks, or attacks that `attack` has returned. None: every attack.
-        mechanisms: names of mechanisms. None: those that the attacks break, their fixes, and one exact mechanism.
+        mechanisms: names of mechanisms, or mechanisms of your own, of one of the families. None: those that the attacks
+            break, their fixes, and one exact mechanism.
         family: only attacks on this family, as "laplace".
         channels: only side channels: attacks that see a count or a time with the outcome.
         runs: runs of each world for each row. 0: the laws alone, and no times.
@@ -144,7 +146,13 @@ def run(
         if isinstance(names, str):
             raise TypeError(f"{name} must be a list of names, got the string {names!r}")
     for one in mechanisms or ():
-        member(one)
+        if isinstance(one, str):
+            member(one)
+        elif not isinstance(one, Mechanism):
+            raise TypeError(f"mechanisms must hold names or mechanisms, got {one!r}")
+    for other in attacks or ():
+        if not isinstance(other, str | Attack):
+            raise TypeError(f"attacks must hold names or attacks, got {other!r}")
     _require_whole("runs", runs, 0)
     _require_whole("seed", seed, 0)
     if jobs is not None:

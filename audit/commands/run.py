@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from subnormal.audit.engine.pairs import Crossing
     from subnormal.audit.engine.process_pool import Executor
     from subnormal.audit.model import Report
+    from subnormal.mechanisms.core.mechanism import AnyMechanism
+
+T = TypeVar("T")
 
 QUICK_RUNS = 2_000
 ALPHA, ALPHA_FAILING = 0.05, 1e-3  # by default, and with --fail-on-violation
@@ -61,8 +64,20 @@ class _Run(Recorded):
 
 
 @click.command(cls=_Run)
-@click.option("--attack", "attacks", multiple=True, metavar="NAME", help="Only this attack; may be repeated.")
-@click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this mechanism; may be repeated.")
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    metavar="NAME",
+    help="Only this attack; also your own, as MODULE:NAME; repeat.",
+)
+@click.option(
+    "--mechanism",
+    "mechanisms",
+    multiple=True,
+    metavar="NAME",
+    help="Only this mechanism; also your own, as MODULE:NAME; repeat.",
+)
 @click.option("--family", "family_name", metavar="NAME", help="Only this family's attacks.")
 @click.option(
     "--channels", is_flag=True, help="Only side channels: attacks that see a count or a time with the outcome."
@@ -154,7 +169,7 @@ def run(
         "alpha": alpha or (ALPHA_FAILING if fail_on_violation else ALPHA),
         "until_decided": until_decided,
     }
-    crossings = _select_crossings(chosen, _check_mechanisms(mechanisms), everything)
+    crossings = _select_crossings(chosen, _mechanisms(mechanisms), everything)
     executor = partial(_executor, jobs, address)
     examine = partial(_examine_crossings, crossings, options, executor=executor, out=out, resume=resume)
     report, page = _examine_and_write(examine, out)
@@ -166,12 +181,14 @@ def run(
         sys.exit(1)
 
 
-def _select_crossings(attacks: list[AnyAttack], mechanisms: Sequence[str], everything: bool) -> list[Crossing]:
+def _select_crossings(
+    attacks: list[AnyAttack], mechanisms: Sequence[str | AnyMechanism], everything: bool
+) -> list[Crossing]:
     from subnormal.audit.engine.pairs import crossings
 
     try:
         selected = crossings(attacks, mechanisms=mechanisms, everything=everything)
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise click.UsageError(str(error.args[0])) from None
     if not selected:
         hint = "they are of other families" if everything else "--all tries every pair of a family"
@@ -197,22 +214,40 @@ def _examine_and_write(examine: Callable[[], Report], out: Path) -> tuple[Report
 
 def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, slow: bool) -> list[AnyAttack]:
     from subnormal.attacks.catalogue import attack
+    from subnormal.attacks.core.attack import Attack
     from subnormal.audit.api import chosen
     from subnormal.mechanisms.families import family
 
-    for name in names:
-        known(attack, name, "--attack")
+    named = [_own(name, Attack, "--attack") if ":" in name else name for name in names]
+    for name in named:
+        if isinstance(name, str):
+            known(attack, name, "--attack")
     if family_name is not None:
         known(family, family_name, "--family")
-    return chosen(names, family_name, channels=channels, slow=slow)
+    return chosen(named, family_name, channels=channels, slow=slow)
 
 
-def _check_mechanisms(names: Sequence[str]) -> Sequence[str]:
+def _mechanisms(names: Sequence[str]) -> list[str | AnyMechanism]:
+    from subnormal.mechanisms.core.mechanism import Mechanism
     from subnormal.mechanisms.families import member
 
-    for name in names:
-        known(member, name, "--mechanism")
-    return names
+    named = [_own(name, Mechanism, "--mechanism") if ":" in name else name for name in names]
+    for name in named:
+        if isinstance(name, str):
+            known(member, name, "--mechanism")
+    return named
+
+
+def _own(text: str, kind: type[T], option: str) -> T:
+    """Return an attack or a mechanism of the user. Raises BadParameter."""
+    from subnormal.audit.targets.json_lines import TargetError
+    from subnormal.audit.targets.named import record
+
+    try:
+        with redirect_stdout_to_stderr():
+            return record(text, kind)
+    except TargetError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def _examine_crossings(

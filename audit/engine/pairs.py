@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from subnormal.attacks import catalogue
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.audit.evidence import side_channels
+from subnormal.audit.literal.reference import constant
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.core.options import split, unknown
 from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members
@@ -18,14 +20,19 @@ from subnormal.mechanisms.privacy import Claim
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """One attack against one member. It is pickled by its names if the catalogue and the families have them."""
+    """One attack against one member.
+
+    It is pickled by its names if the catalogue and the families have them, and else by the names that a module has for
+    them: their functions need not be picklable.
+    """
 
     attack: AnyAttack
     mechanism: AnyMechanism
 
     def __reduce__(self) -> tuple[Callable[..., Crossing], tuple[AnyAttack | str, AnyMechanism | str]]:
-        attack = self.attack.name if catalogue.shows(self.attack) else self.attack
-        return _named, (attack, self.mechanism.name if is_member(self.mechanism) else self.mechanism)
+        attack = self.attack.name if catalogue.shows(self.attack) else constant(self.attack) or self.attack
+        mechanism = self.mechanism
+        return _named, (attack, mechanism.name if is_member(mechanism) else constant(mechanism) or mechanism)
 
     @property
     def seen(self) -> AnyMechanism:
@@ -48,10 +55,14 @@ def adjacent_worlds(attack: AnyAttack) -> tuple[Any, Any]:
 
 
 def _named(attack: AnyAttack | str, mechanism: AnyMechanism | str) -> Crossing:
-    return Crossing(
-        catalogue.attack(attack) if isinstance(attack, str) else attack,
-        member(mechanism) if isinstance(mechanism, str) else mechanism,
-    )
+    return Crossing(_found(attack, catalogue.attack), _found(mechanism, member))
+
+
+def _found(one: Any, find: Callable[[str], Any]) -> Any:
+    if not isinstance(one, str):
+        return one
+    module, colon, name = one.partition(":")
+    return getattr(import_module(module), name) if colon else find(one)
 
 
 def crossings(
@@ -69,10 +80,12 @@ def crossings(
     with options also meets the attacks of the member whose options they are.
     mechanisms: names of members, or mechanisms; empty: all members. everything: also crossings without an expected
     verdict.
-    Raises LookupError for an attack that names a member that its family does not have, and ValueError for two different
-    mechanisms of the same name.
+    Raises LookupError for an attack that names a member that its family does not have, and for an unknown family, and
+    ValueError for two different mechanisms of the same name.
     """
     asked_for = [member(one) if isinstance(one, str) else one for one in mechanisms]
+    for one in asked_for:
+        family(one.family)
     asked_names = {one.name for one in asked_for}
     selected = []
     for attack in sorted(attacks, key=lambda one: (one.channel is not None, one.channel == "time")):

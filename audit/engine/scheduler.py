@@ -8,11 +8,14 @@ if some of them die. A sequential test looks at its batches in their order.
 from __future__ import annotations
 
 import pickle
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass
+from hashlib import blake2b
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from subnormal.attacks import catalogue
@@ -25,6 +28,7 @@ from subnormal.audit.engine.process_pool import Executor, Here
 from subnormal.audit.engine.row import Plan
 from subnormal.audit.engine.row_state import KINDS, RowState, Task
 from subnormal.audit.evidence import timing
+from subnormal.audit.literal.reference import constant
 from subnormal.audit.model import Report
 from subnormal.mechanisms.families import is_member
 
@@ -107,9 +111,26 @@ def identity(crossings: Sequence[Crossing], **options: Any) -> dict[str, Any]:
     """Return as JSON everything that an audit's counts depend on, except for the environment."""
     rows = [
         {"attack": one.attack.name, "mechanism": one.mechanism.name, "parameters": repr(one.attack.parameters)}
+        | _sources(one)
         for one in crossings
     ]
     return {"version": version("subnormal"), **options, "row": rows}
+
+
+def _sources(crossing: Crossing) -> dict[str, str]:
+    """Return digests of the modules that hold an attack and a mechanism of the user."""
+    own = {"attack": crossing.attack, "mechanism": crossing.mechanism}
+    if catalogue.shows(crossing.attack):
+        del own["attack"]
+    if is_member(crossing.mechanism):
+        del own["mechanism"]
+    places = {kind: place for kind, one in own.items() if (place := constant(one)) is not None}
+    files = {kind: getattr(sys.modules[place.partition(":")[0]], "__file__", None) for kind, place in places.items()}
+    return {
+        f"source of the {kind}": blake2b(Path(file).read_bytes(), digest_size=8).hexdigest()
+        for kind, file in files.items()
+        if file is not None
+    }
 
 
 def _planned_runs(crossing: Crossing, runs: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any
 
 
@@ -23,6 +24,15 @@ def imported_as(named: Any) -> str | None:
     found = (name for name, value in list(names.items()) if value is named and name.isidentifier())
     name = next(found, None)
     return None if name is None else f"{module}:{name}"
+
+
+@lru_cache(256)
+def constant(value: Any) -> str | None:
+    """Return "module:NAME" of an object that a module holds under a name; None where none but `__main__` does."""
+    for module, names in [(name, getattr(one, "__dict__", {})) for name, one in list(sys.modules.items())]:
+        if module != "__main__" and (name := next((key for key, one in list(names.items()) if one is value), None)):
+            return f"{module}:{name}"
+    return None
 
 
 def reference(named: Any) -> tuple[str, str | None]:
