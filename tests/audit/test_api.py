@@ -43,7 +43,7 @@ def report() -> Report:
 
 
 def test_the_command_writes_the_same_report(tmp_path: Path) -> None:
-    """To the byte, even in a script that does not guard its main part, with two processes."""
+    """To the byte but for the command line, even in a script that does not guard its main part, with two processes."""
     asked = [word for name in ATTACKS for word in ("--attack", name)]
     asked += [word for name in MECHANISMS for word in ("--mechanism", name)]
     shown = processes.run([*SUBNORMAL, "run", *asked, "--quick", "--jobs", "1", "--out", "command"], cwd=tmp_path)
@@ -55,8 +55,14 @@ def test_the_command_writes_the_same_report(tmp_path: Path) -> None:
     )
     shown = processes.run([sys.executable, str(script)], cwd=tmp_path)
     assert (shown.returncode, shown.stdout) == (0, "begun\n"), shown.stderr
-    for name in ("report.json", "report.html"):
-        assert (tmp_path / "script" / name).read_bytes() == (tmp_path / "command" / name).read_bytes()
+    line = f"subnormal run {' '.join(asked)} --quick"
+    for name, written, absent in (
+        ("report.json", f'"command": "{line}"', '"command": null'),
+        ("report.html", f"<dt>command</dt><dd>{line}</dd>\n", ""),
+    ):
+        by_command = (tmp_path / "command" / name).read_text()
+        assert by_command.count(written) == 1
+        assert (tmp_path / "script" / name).read_text() == by_command.replace(written, absent)
 
 
 def test_a_report_that_is_read_back_is_the_same(report: Report, tmp_path: Path) -> None:
