@@ -7,7 +7,7 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test lint wheel table schema prove notebooks labs docs museum claims limits bench figures calibrate clean
+.PHONY: report test lint wheel table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -64,6 +64,10 @@ table: $(VENV)/.installed
 # The schemas of report.json and check.json, docs/*.schema.json, from their dataclasses.
 schema: $(VENV)/.installed
 	$(BIN)/python docs/schema.py
+
+# One file for each format of a small report, tests/audit/report/golden: look at what changed before a commit.
+golden: $(VENV)/.installed-test
+	$(BIN)/python -m tests.audit.report.test_golden
 
 # Claims decided over whole domains, docs/proved.md and what reports quote of it; minutes. One alone: python docs/proved.py NAME
 # And ten thousand random small domains against brute force, and attacks found again: benchmarks/worst_pairs.md.
