@@ -18,6 +18,7 @@ FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its att
     "exponential.zero_rounding",
     "exponential.truncated_addition",
     "exponential.rounded_addition",
+    "exponential.auction",
     "exponential.gumbel_ties",
     "additive.least_significant_bits",
     "additive.grid_precision",
