@@ -40,8 +40,11 @@ POSITIVE = FiniteRange(0, min_open=True)
 @click.option("--response", type=POSITIVE, metavar="ε", help="Compose randomized response.")
 @click.option(
     "--file",
+    "files",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help='Compose a recorded pair: {"in": […], "out": […]}, probabilities, or integers that are counts of runs.',
+    multiple=True,
+    help='Compose a recorded pair: {"in": […], "out": […]}, probabilities, or integers that are counts of runs. Twice: '
+    "the histograms of the two worlds, one number a line.",
 )
 @click.option(
     "--alpha",

@@ -29,7 +29,7 @@ def composed(
     laplace: float | None,
     truncation: float | None,
     response: float | None,
-    file: Path | None,
+    files: Sequence[Path],
     alpha: float | None,
     count: int,
 ) -> Subject | None:
@@ -45,7 +45,7 @@ def composed(
         "--gaussian": gaussian,
         "--laplace": laplace,
         "--response": response,
-        "--file": file,
+        "--file": files or None,
     }
     options = [option for option, value in named.items() if value is not None]
     if len(options) > 1:
@@ -54,7 +54,7 @@ def composed(
         raise click.UsageError("--sampling needs --gaussian")
     if truncation is not None and laplace is None:
         raise click.UsageError("--truncation needs --laplace")
-    if alpha is not None and file is None:
+    if alpha is not None and not files:
         raise click.UsageError("--alpha needs --file")
     if attacks and options and mechanism is None:
         raise click.UsageError(f"{options[0]} excludes --attack")
@@ -78,8 +78,8 @@ def composed(
             return Subject(f"randomized response, ε = {text.given(response)}", (one,), response**2 / 2)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if file is not None:
-        return recorded(file, alpha, count)
+    if files:
+        return recorded(files, alpha, count)
     return None if mechanism is None else _member(attacks, mechanism, count)
 
 
@@ -101,10 +101,11 @@ def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
     return subject
 
 
-def recorded(path: Path, alpha: float | None, count: int) -> Subject:
+def recorded(files: Sequence[Path], alpha: float | None, count: int) -> Subject:
     """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α.
 
-    Raises BadParameter, with the path, if the file has no such pair.
+    files: a JSON object with both, or a file for each world, with one number a line. Raises BadParameter, with the
+    paths, if they hold no such pair.
     """
     from subnormal.audit.composition.buckets import count_bounds, probabilities
     from subnormal.audit.composition.comparison import Subject
@@ -112,9 +113,8 @@ def recorded(path: Path, alpha: float | None, count: int) -> Subject:
     from subnormal.mechanisms.composition.privacy_buckets import fill_buckets
 
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        values = _world(document, "in"), _world(document, "out")
-        name = path.name
+        values = _worlds([path.read_text(encoding="utf-8") for path in files])
+        name = " and ".join(path.name for path in files)
         if len(values[0]) != len(values[1]):
             raise ValueError(f"'in' and 'out' must be over the same atoms, got {len(values[0])} and {len(values[1])}")
         if all(isinstance(value, int) for value in chain(*values)) and max(map(sum, values)) > 1:
@@ -127,8 +127,23 @@ def recorded(path: Path, alpha: float | None, count: int) -> Subject:
             one, other = probabilities("'in'", values[0]), probabilities("'out'", values[1])
         pairs = Composition(fill_buckets(one, other, count)), Composition(fill_buckets(other, one, count))
     except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"{path}: {error}", param_hint="--file") from None
+        raise click.BadParameter(f"{', '.join(map(str, files))}: {error}", param_hint="--file") from None
     return Subject(name, pairs)
+
+
+def _worlds(texts: Sequence[str]) -> tuple[list[Any], list[Any]]:
+    """Return the numbers of both worlds: of one JSON object, or of two texts with one number a line."""
+    if len(texts) > 2:
+        raise ValueError(f"one file with a pair, or one for each of two worlds, got {len(texts)}")
+    if len(texts) == 2:
+        one, other = ([_number(line) for line in text.split()] for text in texts)
+        return one, other
+    document = json.loads(texts[0])
+    return _world(document, "in"), _world(document, "out")
+
+
+def _number(text: str) -> int | float:
+    return int(text) if text.isdecimal() else float(text)
 
 
 def _world(document: Any, key: str) -> list[Any]:

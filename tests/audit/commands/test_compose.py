@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -21,6 +22,8 @@ from subnormal.audit.composition.buckets import count_bounds
 from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
 from subnormal.audit.report.svg import RIGHT, TOP, Axis, Frame
 from subnormal.mechanisms.curves import Gdp
+from tests.support.paths import ROOT
+from tests.support.processes import run
 
 LINES = ("t i", "l i", "l o", "t c", "t k")  # of both bounds and the other accountants
 
@@ -127,19 +130,66 @@ def test_a_recorded_pair_of_probabilities(tmp_path: Path) -> None:
     assert low <= 0.6322253 <= up < low + 1e-4
 
 
+def histograms(folder: Path, *texts: str) -> list[str]:
+    """Write a file for each, and return the options that name them."""
+    asked = []
+    for number, text in enumerate(texts):
+        path = folder / f"{number}.txt"
+        path.write_text(text)
+        asked += ["--file", str(path)]
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("0.6\n0.3\n1e-1\n", "0.3\r\n0.5\r\n0.2"), ("6000000000000\n0", "5999999999999\n1\n")]
+)
+def test_two_histograms_are_read_as_a_pair_is(one: str, other: str, tmp_path: Path) -> None:
+    """One number a line, as in the demonstration of privacy buckets: probabilities, or counts."""
+    asked = histograms(tmp_path, one, other)
+    result = call(*asked, "--runs", "8", "--buckets", "1000", "--out", str(tmp_path / "out"))
+    pair = {"in": list(map(json.loads, one.split())), "out": list(map(json.loads, other.split()))}
+    assert rows(result.stdout) == rows(of_file(pair, tmp_path, "--runs", "8").stdout) != []
+    assert "0.txt and 1.txt" in result.stdout
+
+
+def test_the_delays_of_the_example_hold_the_gaussian_that_they_are_of(tmp_path: Path) -> None:
+    """Means one twentieth of a deviation apart: 64 delays are Gaussian with μ = 8/20. The seed is the example's own."""
+    run([sys.executable, str(ROOT / "docs" / "examples" / "delays.py"), str(tmp_path)])
+    asked = ("--file", str(tmp_path / "sending.txt"), "--file", str(tmp_path / "passive.txt"))
+    low, up = bounds(call(*asked, "--runs", "64", "--out", str(tmp_path / "out")))
+    assert 0.09 < low < Gdp(8 / 20).delta(0.0) < up < 0.26
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["1\n2", "1\n2\n3"], "'in' and 'out' must be over the same atoms, got 2 and 3"),
+        (["1\nmany", "1\n2"], "could not convert string to float: 'many'"),
+        (["0.5\n0.4", "0.5\n0.5"], "'in' must hold probabilities that sum up to 1"),
+        (["1", "1", "1"], "one file with a pair, or one for each of two worlds, got 3"),
+    ],
+)
+def test_histograms_that_are_no_pair_are_named(texts: list[str], message: str, tmp_path: Path) -> None:
+    asked = histograms(tmp_path, *texts)
+    result = call(*asked, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert "0.txt" in result.stderr
+
+
 def test_counts_are_bounds_at_a_stated_confidence(tmp_path: Path) -> None:
     """The more runs were counted, the nearer to the probabilities that they are shares of."""
     path, gaps = tmp_path / "pair.json", []
     for runs in (10**4, 10**8, 10**12):
         path.write_text(json.dumps({"in": [6 * runs, 3 * runs, runs], "out": [3 * runs, 5 * runs, 2 * runs]}))
-        subject = recorded(path, 0.001, 1_000)
+        subject = recorded([path], 0.001, 1_000)
         assert subject.name == "pair.json, counts, at confidence 0.999"
         low, up = subject.delta(8, 0.0)
         assert low <= 0.6322253 <= up
         gaps.append(up - low)
     assert gaps[0] > 0.1 > 10 * gaps[1]
     assert gaps[2] < 1e-3
-    assert recorded(path, None, 1_000).name == "pair.json, counts, at confidence 0.95"
+    assert recorded([path], None, 1_000).name == "pair.json, counts, at confidence 0.95"
 
 
 @pytest.mark.parametrize(
