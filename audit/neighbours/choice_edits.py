@@ -40,7 +40,8 @@ def one_more_or_less(source: Source, tree: Tree, by: int = 0, least: bool = Fals
     by = by or (-1 if source.chance(1 / 2) and any(rows.starts for rows in candidates) else 1)
     sized = sized_rows(tree, candidates)
     if sized and source.chance(3 / 4):
-        return _spliced(source, tree, sized[source.integer(0, len(sized) - 1)], by, least)
+        chosen = 0 if source.chance(3 / 4) else source.integer(0, len(sized) - 1)
+        return _spliced(source, tree, sized[chosen], by, least)
     numbers = [path for path, choice in choices_of(tree) if choice.kind == "integer"]
     first = (*candidates[0].path, *candidates[0].starts[:1]) if candidates else ()
     before = [path for path in numbers if path < first]  # a size stands before what it is the size of
