@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05  # of a study with runs; its rows share it
 NAMES = ("attack", "mechanism", "exact", "verdict")
+NOTE_MAX = 120  # characters of a note
 COLUMNS = (*NAMES, *notebook.STUDY, "seconds", "note")  # after those of the options
 
 Record = dict[str, Any]
@@ -238,4 +239,5 @@ def _by_runs(study: Study, crossing: Crossing) -> Record:
 
 
 def _note(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError) else error_text(error)
+    text = str(error) if isinstance(error, ValueError) else error_text(error)
+    return text if len(text) <= NOTE_MAX else f"{text[: NOTE_MAX - 1]}…"

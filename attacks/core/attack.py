@@ -14,6 +14,7 @@ from subnormal.attacks.core.outcome_paths import rows
 from subnormal.mechanisms.core.mechanism import D, O, Outcomes, P
 from subnormal.mechanisms.core.options import with_options
 
+OUTCOMES_MAX = 1 << 24  # of a selection: the worlds, their weights and their law take a gigabyte
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
 
 
@@ -54,9 +55,11 @@ def given(worlds: tuple[D, D]) -> tuple[D, D]:
 
 
 def require_outcomes(outcomes: int, least: int = 2) -> None:
-    """Raise ValueError if there are too few outcomes for the worlds to differ."""
+    """Raise ValueError if there are too few outcomes for the worlds to differ, or more than a row may take."""
     if outcomes < least:
         raise ValueError(f"outcomes must be at least {least}, got {outcomes}")
+    if outcomes > OUTCOMES_MAX:
+        raise ValueError(f"outcomes must be at most {OUTCOMES_MAX}, got {outcomes}")
 
 
 def named(base: str, **given: tuple[object, object]) -> str:

@@ -55,8 +55,12 @@ def sweep(
 
     if figure is not None:
         _check_figure(figure)
+    options = [_option(text) for text in over]
+    if len(dict(options)) < len(options):
+        twice = next(name for name, count in Counter(name for name, _ in options).items() if count > 1)
+        raise click.BadParameter(f"{twice!r} is given twice: name all its values at once", param_hint="--over")
     try:
-        at = points(attack, dict(map(_option, over)))
+        at = points(attack, dict(options))
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error.args[0])) from None
     found: list[Record] = []

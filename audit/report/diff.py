@@ -137,8 +137,8 @@ def _difference(weight: Weight, row: Json, what: str, old: Any, new: Any) -> Dif
 
 def _changed(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
     """Return (path, old, new) of every part of two values that differs; None stands for a missing value."""
-    if isinstance(old, dict) or isinstance(new, dict):
-        one, other = (value if isinstance(value, dict) else {} for value in (old, new))
+    if (isinstance(old, dict) or isinstance(new, dict)) and all(isinstance(one, dict | None) for one in (old, new)):
+        one, other = (value or {} for value in (old, new))
         within = [_changed(f"{path}.{key}", one.get(key), other.get(key)) for key in dict.fromkeys((*one, *other))]
         return [changed for part in within for changed in part]
     return [] if _same(old, new) else [(path, old, new)]

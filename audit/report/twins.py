@@ -20,7 +20,8 @@ COLUMNS = ("mechanism", "exact, loss", "experiment", "KS distance", "p", "allowe
 KEY = (
     "Experiment: the advantage that {runs} runs of each world show, with its interval; KS: the distance of the worlds' "
     "distribution functions ± its margin, and p, the largest probability of such a distance where the claim is kept. "
-    "✗: more than the claim allows. –: so few runs could not show that."
+    "✗: the event's probabilities differ by more than the claim lets them, which a distance within the largest one "
+    "allowed may do too. –: so few runs could not show that."
 )
 MARKS = {Verdict.VIOLATED: " ✗", Verdict.UNDERPOWERED: " –"}
 

@@ -259,3 +259,17 @@ def test_a_table_for_a_comment_keeps_its_form(document: Json) -> None:
     made = to_markdown(differences(alone(document, row), document | {"rows": []})).splitlines()
     assert made[0] == "| attack | mechanism | what | old | new |"
     assert made[2] == r"| zero-rounding | cmd: a \| \<b\> \*c\* \\x1b\[31m | row | VIOLATED | – |"
+
+
+def test_a_number_of_the_question_that_became_an_object_is_a_change(document: Json) -> None:
+    row = document["rows"][0]
+    paths = [("parameters", *path) for path in leaves(row["parameters"])]
+    assert len(paths) > 2
+    for path in paths:
+        damaged = copy.deepcopy(row)
+        within = damaged
+        for name in path[:-1]:
+            within = within[name]
+        within[path[-1]] = {}
+        found = differences(alone(document, row), alone(document, damaged))
+        assert [one.weight for one in found] == [Weight.QUESTION]
