@@ -72,9 +72,9 @@ class Report(model.Report):
         Raises:
             ValueError: no row is of an attack of that comparison, with runs on both twins.
         """
-        from subnormal.audit.report import latex
+        from subnormal.audit.report import twins
 
-        return latex.to_latex(self.rows)
+        return twins.to_latex(self.rows)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write report.json and report.html, the files that `subnormal run` writes.

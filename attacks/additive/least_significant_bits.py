@@ -24,6 +24,7 @@ from subnormal.attacks.core.events import numbers
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, labels_at
 from subnormal.mechanisms.laplace import naive as laplace_naive
+from subnormal.mechanisms.numerics import float_types
 
 SOURCE = "Mironov 2012 (CCS): outputs that floats cannot reach from a neighbouring value"
 
@@ -45,6 +46,10 @@ class Reachable:
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
         options: Any = {"float_type": self.float_type, "uniform_bits": self.uniform_bits}
+        if self.float_type in float_types.ACCELERATORS:  # 2^9 outputs at most: all of them are listed
+            values, support = numbers(outcomes), np.asarray(laplace_naive.law(self.value, self.scale, **options).atoms)
+            hit: NDArray[np.bool_] = np.isin(values, support) & ~((values == 0) & np.signbit(values))
+            return hit
         if self.uniform_bits <= laplace_naive.ENUMERATED_BITS and _are_many_atoms(outcomes):
             return _among(np.asarray(outcomes), np.asarray(laplace_naive.law(self.value, self.scale, **options).atoms))
         return reachable(numbers(outcomes), self.value, self.scale, **options)
@@ -149,12 +154,13 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
     epsilon: nats. float_type: of the member it breaks. Raises ValueError unless ε is positive and finite, and for
     a type that is not a float type.
     """
-    kind = np.dtype(float_type).name
+    kind = float_types.of(float_type).name
+    before, option = ("-float32", "float64") if kind == "float32" else ("", kind)
     parameters = laplace_parameters(epsilon)
     scale = laplace_naive.member_scale(parameters, float_type)
     event = Reachable(1.0, scale, kind, laplace_naive.default_uniform_bits(float_type))
     return Attack(
-        name=named("least-significant-bits" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
+        name=named(f"least-significant-bits{before}", epsilon=(epsilon, 1.0), float_type=(option, "float64")),
         family="laplace",
         worlds=lambda: (1.0, 0.0),
         parameters=parameters,
@@ -166,7 +172,7 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
             "1 with Alice, 0 without: float noise reaches few floats, so the last bits of an output exclude 1 or 0"
         ),
         fixes=("laplace-snapping",),
-        slow=kind != "float64",
+        slow=kind == "float32",
     )
 
 

@@ -238,6 +238,9 @@ LAPLACE: Family[Data, LaplaceParameters] = Family(
     members=(
         "subnormal.mechanisms.laplace.naive:FLOAT64",
         "subnormal.mechanisms.laplace.naive:FLOAT32",
+        "subnormal.mechanisms.libraries.ml_dtypes:LAPLACE_NAIVE_BFLOAT16",
+        "subnormal.mechanisms.libraries.ml_dtypes:LAPLACE_NAIVE_FLOAT8_E4M3FN",
+        "subnormal.mechanisms.libraries.ml_dtypes:LAPLACE_NAIVE_FLOAT8_E5M2",
         "subnormal.mechanisms.laplace.correctly_rounded:ROUNDED",
         "subnormal.mechanisms.laplace.correctly_rounded:ROUNDED_FLOAT16",
         "subnormal.mechanisms.laplace.snapping:SNAPPING",

@@ -23,6 +23,7 @@ from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
 from subnormal.mechanisms.core.outcome_identity import places
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
 
@@ -37,8 +38,14 @@ KEPT = 2  # laws, of 150 MB or so each: those of both worlds
 
 def default_uniform_bits(float_type: DTypeLike) -> int:
     """Return b, the bits of a uniform without the sign: 52 in float64, 24 in float32."""
-    digits = int(np.finfo(np.dtype(float_type).type).nmant) + 1
+    digits = float_types.digits(float_type)
     return 52 if digits == 53 else digits
+
+
+def stored(float_type: DTypeLike) -> np.dtype[Any]:
+    """Return the type of the outputs: float32 for those that numpy has not, which holds all of their numbers."""
+    kind = float_types.of(float_type)
+    return np.dtype(np.float32) if kind.name in float_types.ACCELERATORS else kind
 
 
 def noise(count: NDArray[np.int64], scale: float, *, float_type: DTypeLike, uniform_bits: int) -> Floats:
@@ -48,7 +55,7 @@ def noise(count: NDArray[np.int64], scale: float, *, float_type: DTypeLike, unif
     decreases where float64's logarithm errs by less than a unit in the last place: neighbouring uniforms are at least
     2^−53/U apart, and so are their logarithms, which is 1.36 units or more (at U = 1/e). Rounding is monotone.
     """
-    kind: Any = np.dtype(float_type).type
+    kind: Any = float_types.of(float_type).type
     uniform = np.ldexp(count.astype(np.float64), -uniform_bits)
     with np.errstate(over="ignore", under="ignore"):
         size: Floats = kind(scale) * np.abs(np.log(uniform).astype(kind))
@@ -60,6 +67,8 @@ def outputs(
 ) -> Floats:
     """Return value + noise in the float type, by index from 0 to 2^(b+1) − 1, shape (indices,): never decreasing.
 
+    The type of the array is `stored`.
+
     The first 2^b indices are those of negative noise, the largest first; then those of positive noise, the least first.
     """
     uniforms = np.int64(1) << np.int64(uniform_bits)
@@ -68,7 +77,7 @@ def outputs(
     size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
     with np.errstate(over="ignore"):
         sums: Floats = _value(value, float_type) + np.where(negative, -size, size)
-    return sums
+    return sums.astype(stored(float_type), copy=False)
 
 
 def first_reaching(
@@ -108,16 +117,16 @@ def sample(
     """
     require_draws(n)
     width = _checked(scale, float_type, uniform_bits)
-    vector = np.asarray(value, dtype=float_type)
+    vector = np.asarray(value, dtype=float_types.of(float_type))
     index = bits.words(n * vector.size, width + 1).astype(np.int64)
     if vector.ndim == 0:
         return outputs(index, float(vector), scale, float_type=float_type, uniform_bits=width)
     columns = index.reshape(n, vector.size).T
     drawn = [
         outputs(column, coordinate, scale, float_type=float_type, uniform_bits=width)
-        for column, coordinate in zip(columns, vector.tolist(), strict=True)
+        for column, coordinate in zip(columns, vector.astype(np.float64).tolist(), strict=True)
     ]
-    return np.array(drawn, dtype=float_type).reshape(vector.size, n).T
+    return np.array(drawn, dtype=stored(float_type)).reshape(vector.size, n).T
 
 
 def law(
@@ -129,7 +138,7 @@ def law(
     absorbs the noise, so that few floats lie between the extreme outputs. Else raises NoLawError.
     """
     width = _checked(scale, float_type, uniform_bits)
-    return _law(float(_value(value, float_type)), float(scale), np.dtype(float_type).name, width)
+    return _law(float(_value(value, float_type)), float(scale), float_types.of(float_type).name, width)
 
 
 @lru_cache(maxsize=KEPT)
@@ -145,7 +154,10 @@ def _law(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[
 def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int) -> Law[float] | None:
     total = 2 << uniform_bits
     given: Any = {"value": value, "scale": scale, "float_type": float_type, "uniform_bits": uniform_bits}
-    lowest, highest = (int(places(outputs(np.array([end]), **given))[0]) for end in (0, total - 1))
+    extremes = outputs(np.array([0, total - 1]), **given)
+    if np.isnan(extremes).any():
+        raise NoLawError(f"value = {value} and its noise are beyond the largest {float_type}, which has no infinity")
+    lowest, highest = places(extremes).tolist()
     if highest - lowest >= FEW:
         return None
     floats = _at_place(np.arange(lowest, highest + 1), float_type)
@@ -163,7 +175,7 @@ def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: i
     The atoms replace the outputs in place, and lengths of runs are kept as blocks: fresh memory costs more than passes.
     """
     uniforms = 1 << uniform_bits
-    start, outputs = _value(value, float_type), np.empty(2 * uniforms, dtype=float_type)
+    start, outputs = _value(value, float_type), np.empty(2 * uniforms, dtype=stored(float_type))
     for first in range(0, uniforms, CHUNK):
         count = np.arange(first + 1, min(first + CHUNK, uniforms) + 1)
         size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
@@ -192,20 +204,21 @@ def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: i
 
 def _value(value: float, float_type: DTypeLike) -> Any:
     """Return the value in the float type, −0.0 as 0.0."""
-    kind: Any = np.dtype(float_type).type
+    kind: Any = float_types.of(float_type).type
     with np.errstate(over="ignore"):
         return kind(value) + kind(0)
 
 
 def _at_place(places: NDArray[np.int64], float_type: DTypeLike) -> Floats:
     """Return the floats at these places: the inverse of `places`, which is its own."""
-    size = np.dtype(float_type).itemsize
+    kind = stored(float_type)
+    size = kind.itemsize
     bits = np.where(places < 0, places ^ np.int64((1 << (8 * size - 1)) - 1), places)
-    return bits.astype(f"i{size}").view(float_type)
+    return bits.astype(f"i{size}").view(kind)
 
 
 def _checked(scale: float, float_type: DTypeLike, uniform_bits: int | None) -> int:
-    kind: Any = np.dtype(float_type).type
+    kind: Any = float_types.of(float_type).type
     require_positive("scale", scale)
     with np.errstate(over="ignore", under="ignore"):
         if not 0 < kind(scale) * kind(64) < np.inf:  # 64·λ: more than any noise
@@ -218,12 +231,14 @@ def _checked(scale: float, float_type: DTypeLike, uniform_bits: int | None) -> i
 
 def member_scale(parameters: LaplaceParameters, float_type: DTypeLike) -> float:
     """Return λ = Δ/ε, as the float type divides."""
-    kind: Any = np.dtype(float_type).type
+    kind: Any = float_types.of(float_type).type
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         return float(kind(parameters.sensitivity) / kind(parameters.epsilon))
 
 
-def _member(name: str, float_type: DTypeLike) -> _Member:
+def of_type(name: str, float_type: DTypeLike) -> _Member:
+    """Return the mechanism in a float type, whose package need not be installed until it draws."""
+
     def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
         value = released(data, parameters.query, float_type)
         return sample(value, member_scale(parameters, float_type), bits, n, float_type=float_type)
@@ -238,5 +253,5 @@ def _member(name: str, float_type: DTypeLike) -> _Member:
 
 _Member = Mechanism[Data, LaplaceParameters, Any]
 
-FLOAT64 = _member("laplace-naive-float64", np.float64)
-FLOAT32 = _member("laplace-naive-float32", np.float32)
+FLOAT64 = of_type("laplace-naive-float64", np.float64)
+FLOAT32 = of_type("laplace-naive-float32", np.float32)

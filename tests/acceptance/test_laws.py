@@ -170,6 +170,7 @@ CHECKS: dict[str, Callable[[AnyMechanism], None]] = {
     "permute-and-flip": test_permute_and_flip.check_law,
     "private-selection-naive": test_private_selection_family.check_naive,
     "private-selection-exact": test_private_selection_family.check_exact,
+    **dict.fromkeys(test_ml_dtypes.LAPLACE_NAMES, test_ml_dtypes.check_laplace_law),
     "laplace-naive-float64": test_laplace_naive.check_law,
     "laplace-naive-float32": test_laplace_naive.check_law,
     "laplace-rounded-float16": test_correctly_rounded.check_law,

@@ -8,6 +8,7 @@ import pytest
 from docs.site import pages
 from subnormal.attacks.catalogue import attacks
 from subnormal.audit.model import Report
+from subnormal.audit.report import sentences
 from subnormal.mechanisms.families import FAMILIES, absent, members
 from tests.support.processes import run
 
@@ -29,7 +30,7 @@ def test_every_attack_and_mechanism_has_a_page_with_its_verdicts(site: Path, rep
         written = {path.stem for path in (site / kind).glob("*.md")} - {"index"}
         assert written == {pages.file_name(name) for name in names}
     for row in report.rows:
-        verdict = "ERROR" if row.error is not None else str(row.verdict)
+        verdict = sentences.verdict(row)
         for page in (f"attacks/{pages.file_name(row.attack)}.md", f"mechanisms/{pages.file_name(row.mechanism)}.md"):
             other = row.mechanism if page.startswith("attacks") else row.attack
             lines = [line for line in (site / page).read_text().splitlines() if line.startswith(f"| [{other}](")]

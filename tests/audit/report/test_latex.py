@@ -3,7 +3,7 @@
 import pytest
 
 from subnormal import run
-from subnormal.audit.report import latex, twins
+from subnormal.audit.report import twins
 
 MECHANISMS = ["exponential-naive-float64", "exponential-base2"]
 
@@ -27,7 +27,7 @@ def test_a_paper_s_table_has_the_cells_of_the_comparison() -> None:
 
 
 def _read(line: str) -> str:
-    for sign, command in latex.SIGNS.items():
+    for sign, command in twins.LATEX.items():
         line = line.replace(command, sign)
     return line
 
@@ -39,4 +39,4 @@ def test_without_runs_there_is_nothing_to_compare() -> None:
 
 
 def test_a_name_with_an_underscore_is_text() -> None:
-    assert latex._text("naive float8_e5m2") == r"naive float8\_e5m2"
+    assert twins.in_latex("naive float8_e5m2") == r"naive float8\_e5m2"

@@ -297,8 +297,8 @@ def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
             ValueError,
             "more than 1,048,576",
         ),
-        ({"law": law, "pairs": [(0, 1)]}, TypeError, "law goes with data"),
-        ({"law": law, "data": None}, TypeError, "law goes with data"),
+        ({"law": law, "pairs": [(0, 1)]}, TypeError, "law goes with function and data"),
+        ({"law": law, "data": None}, TypeError, "law goes with function and data"),
     ],
 )
 def test_mistakes_are_named(arguments: Any, error: type[Exception], message: str) -> None:
