@@ -15,7 +15,7 @@ from subnormal.audit.report.load import Json, key
 from subnormal.audit.text import printable
 
 CLOSE = 1e-12  # relative difference: larger than errors of printing, smaller than any change of a law
-QUESTION = ("family", "parameters", "worlds", "claim", "event", "reproducible")
+QUESTION = ("family", "parameters", "settings", "worlds", "claim", "event", "reproducible")
 CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "commit", "environment")
 SAME_RUNS = ("version", "seed", "runs", "alpha_per_row", "environment")  # α of the report depends on other rows
 
