@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -24,27 +24,31 @@ PATIENCE = 1_200.0  # seconds of the clock, on a busy machine
 
 def failure(crossing: Crossing) -> str | None:
     """Return what went wrong with a row within the limits; None where nothing did. Linux alone."""
+    return limited(lambda: examine(crossing, seed=1, runs=0, alpha=0.05).error or "", MEMORY, SECONDS) or None
+
+
+def limited(call: Callable[[], str], memory: int, seconds: int) -> str:
+    """Return what a call returns in a process of its own, or why it was ended. The call has to catch MemoryError."""
     context = get_context("fork")
     receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=_examine, args=(crossing, send))
+    process = context.Process(target=_call, args=(call, memory, seconds, send))
     process.start()
     send.close()
     try:
-        return str(receive.recv()) or None if receive.poll(PATIENCE) else f"it took more than {PATIENCE} s"
+        return str(receive.recv()) if receive.poll(PATIENCE) else f"it took more than {PATIENCE} s"
     except EOFError:
-        return f"it was ended after {SECONDS} s of a processor"
+        return f"it was ended after {seconds} s of a processor"
     finally:
         process.kill()
         process.join()
 
 
-def _examine(crossing: Crossing, send: Connection) -> None:
+def _call(call: Callable[[], str], memory: int, seconds: int, send: Connection) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + MEMORY
+    most = pages * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    row = examine(crossing, seed=1, runs=0, alpha=0.05)
-    send.send(row.error or "")  # a MemoryError is the row's error
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    send.send(call())
 
 
 def rows(text: str = "") -> list[Crossing]:

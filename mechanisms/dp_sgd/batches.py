@@ -20,6 +20,7 @@ from subnormal.mechanisms.samplers.normalized import uniform_below
 Sums: TypeAlias = tuple[int, ...]  # of a batch, over its records, for each column
 History: TypeAlias = tuple[Sums, ...]  # the sums of several batches
 SUMS_MAX = 1 << 12  # different sums of a batch that a law follows
+SUMS_BITS_MAX = 1 << 24  # of their probabilities together
 SHUFFLED_MAX = 7  # records whose orders a law counts
 
 
@@ -78,19 +79,25 @@ def _orders(records: int, bits: BitSource, n: int) -> NDArray[np.int64]:
 def poisson_sums(columns: NDArray[np.int64], rate: Fraction) -> Mapping[Sums, Fraction]:
     """Return the probabilities of the sums of a batch by Poisson sampling. columns: shape (records, columns).
 
-    Raises NoLawError for more than 2^12 different sums.
+    Raises NoLawError for more than 2^12 different sums, or probabilities of more than 2^24 bits together.
     """
-    law: dict[Sums, Fraction] = {(0,) * columns.shape[1]: Fraction(1)}
+    unit = rate.denominator ** len(columns)
+    taken, left = rate.numerator, rate.denominator - rate.numerator
+    law = {(0,) * columns.shape[1]: 1}  # over the denominator of the rate for each record so far
     for record in columns.tolist():
-        added: dict[Sums, Fraction] = {}
+        added: dict[Sums, int] = {}
         for sums, chance in law.items():
-            for share, moved in ((1 - rate, sums), (rate, tuple(map(sum, zip(sums, record, strict=True))))):
+            for share, moved in ((left, sums), (taken, tuple(map(sum, zip(sums, record, strict=True))))):
                 if share:
-                    added[moved] = added.get(moved, Fraction(0)) + chance * share
+                    added[moved] = added.get(moved, 0) + chance * share
         if len(added) > SUMS_MAX:
             raise NoLawError(f"a batch of {len(columns)} records has more than {SUMS_MAX} different sums")
+        if len(added) * unit.bit_length() > SUMS_BITS_MAX:
+            raise NoLawError(
+                f"{len(added)} probabilities of {unit.bit_length()} bits are more than {SUMS_BITS_MAX} bits"
+            )
         law = added
-    return law
+    return {sums: Fraction(chance, unit) for sums, chance in law.items()}
 
 
 def shuffled_sums(columns: NDArray[np.int64], parameters: DpSgdParameters) -> Mapping[History, Fraction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -27,6 +27,8 @@ from subnormal.mechanisms.samplers.wide_noise import gaussian_noise
 PRECISION = 128  # bits of the enclosures of a law
 REACH = 64  # −log₂ of the noise's mass that a law leaves to its rest, about
 ATOMS_MAX = 1 << 16
+WORK_MAX = 1 << 21  # outcomes of all states, one by one: seconds
+CONVOLUTION_MAX = 1 << 25  # products of a convolution: seconds
 
 Integers = NDArray[np.int64]
 
@@ -105,6 +107,12 @@ class Step:
         np.add.at(noise, np.repeat(np.arange(len(draws)), draws), drawn.reshape(-1, coordinates))
         return noise
 
+    def _draws(self, state: batches.History, parameters: DpSgdParameters) -> list[int]:
+        """Return how many draws of noise each released number has."""
+        rows = np.array(state, dtype=np.int64)
+        drawn: list[int] = np.repeat(self.draws(rows[:, -1], parameters), rows.shape[1] - 1).tolist()
+        return drawn
+
     def _law(self, states: Mapping[batches.History, Fraction], parameters: DpSgdParameters) -> Law[Any]:
         """Return the law of the outcomes, given that of the states of all batches: a mixture of products of noises.
 
@@ -114,14 +122,14 @@ class Step:
         shared = lcm(*(chance.denominator for chance in states.values()))
         masses: dict[Hashable, list[Any]] = {}  # of each outcome: itself, and bounds on its probability
         rest = Fraction(0)
+        draws = {state: self._draws(state, parameters) for state in states}
+        if sum(_outcomes(parameters.variance, counts) for counts in draws.values()) > WORK_MAX:
+            raise NoLawError(f"{len(states)} states of all batches have more than {WORK_MAX} outcomes, one by one")
         for state, chance in states.items():
-            rows = np.array(state, dtype=np.int64)
+            rows, counts = np.array(state, dtype=np.int64), draws[state]
             marks, centres = rows[:, -1], self.centre(rows[:, :-1], rows[:, -1], parameters)
-            counts = np.repeat(self.draws(marks, parameters), centres.shape[1]).tolist()
             noises = [noise_bounds(parameters.variance, count) for count in counts]
             places = [range(c - z.reach, c + z.reach + 1) for c, z in zip(centres.flat, noises, strict=True)]
-            if prod(map(len, places)) > ATOMS_MAX:
-                raise NoLawError(f"{len(places)} released numbers have more than {ATOMS_MAX} outcomes together")
             noisy = np.array(list(product(*places)), dtype=np.int64).reshape(-1, centres.shape[1])
             outcomes = self.released(noisy, np.tile(marks, len(noisy) // len(marks)), parameters)
             low, high = (map(prod, product(*(side(noise) for noise in noises))) for side in (_low, _high))
@@ -136,6 +144,22 @@ class Step:
         atoms, lows, highs = zip(*masses.values(), strict=True)
         named: Any = np.array(atoms) if len(places) == 1 else atoms
         return Law(named, range(1, len(atoms) + 1), lows, [most + above for most in highs], denominator, rest)
+
+
+def _outcomes(variance: Fraction, draws: Sequence[int]) -> int:
+    """Return how many combinations of released numbers one state leads to, by the noise of so many draws for each.
+
+    Raises NoLawError for more than 2^16, and where the noise of one number takes too many products.
+    """
+    reach = discrete_gaussian.gaussian_reach(variance, REACH)
+    found = prod(2 * count * reach + 1 for count in draws)
+    if found > ATOMS_MAX:
+        raise NoLawError(f"{len(draws)} released numbers have more than {ATOMS_MAX} outcomes together")
+    if any(count > 1 and (count * reach) ** 2 > CONVOLUTION_MAX for count in draws):
+        raise NoLawError(
+            f"the noise of {max(draws)} draws, of {reach} steps each, takes more than {CONVOLUTION_MAX} products"
+        )
+    return found
 
 
 def _flat(outcomes: NDArray[Any], length: int) -> list[Any]:

@@ -31,7 +31,7 @@ from subnormal.mechanisms.samplers.normalized import uniform_below
 PART = 1 << 18  # coins flipped at a time
 EXACT_WORK_MAX = 1 << 27  # bits times products, up to which a law is a rational: a second
 LEVELS_MAX = 64  # of utility, up to which it is enclosed: seconds
-LAW_BITS_MAX = 1 << 28  # of a probability
+LAW_BITS_MAX = 1 << 28  # of all different probabilities together
 PRECISION = 160  # bits of an enclosure
 
 
@@ -102,7 +102,7 @@ def law(utilities: ArrayLike, eta: Eta) -> Law[int]:
         shares, denominator = permute_and_flip_law.exact(sizes, heads, digits)
         return exact_law(range(len(vector)), ends, [shares[level] for level in level_of], denominator)
     extra = ceil(distances[-1] * nats(eta)[1] * Fraction(3, 2))  # bits of the least chance: 3/2 > 1/ln 2
-    if len(sizes) > LEVELS_MAX or extra > LAW_BITS_MAX:
+    if len(sizes) > LEVELS_MAX or extra * len(sizes) > LAW_BITS_MAX:
         raise NoLawError(f"{len(vector)} outcomes on {len(sizes)} levels of utility, {distances[-1]} apart")
     precision = PRECISION + 2 * len(vector).bit_length() + extra
     chances = [weight_bounds(eta, Fraction(distance), precision) for distance in distances]

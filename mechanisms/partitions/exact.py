@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, of_member
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.partitions.family import (
     Frequencies,
@@ -37,6 +37,8 @@ from subnormal.mechanisms.partitions.weight_sums import WeightSums, bounds, sums
 from subnormal.mechanisms.privacy import Eta, selection_eta
 from subnormal.mechanisms.samplers.float_weights import UNIT
 from subnormal.mechanisms.samplers.inverse_transform import settle
+
+LAW_BITS_MAX = 1 << 30  # of all weights together: 128 MiB
 
 COMPARED = 16  # units: what the comparison of a uniform with an edge may itself be off, several times over
 
@@ -83,12 +85,18 @@ def _judge(
 
 
 def law(data: ArrayLike, eta: Eta, *, lower: ArrayLike, upper: ArrayLike) -> Law[tuple[int, ...]]:
-    """Return the exact distribution over the lists between the bounds. NoLawError where they are more than 2^17."""
+    """Return the exact distribution over the lists between the bounds.
+
+    Raises NoLawError where there are more than 2^17 lists, 2^21 counts in them, or 2^30 bits of weights.
+    """
     frequencies, low, high = as_problem(data, lower, upper)
     lists, atoms = atoms_between(tuple(low.tolist()), tuple(high.tolist()))
     distances = np.abs(lists - frequencies).sum(axis=1)
     ends = block_ends(distances)
-    weight = weights(eta, int(distances.max()))
+    largest = int(distances.max())
+    if eta.y * eta.z * largest * (largest + 1) > LAW_BITS_MAX:
+        raise NoLawError(f"{largest + 1} weights of {eta.y * eta.z * largest} bits take more than {LAW_BITS_MAX} bits")
+    weight = weights(eta, largest)
     total = sum(count * weight[distance] for distance, count in Counter(distances.tolist()).items())
     return exact_law(atoms, ends, [weight[distance] for distance in distances[ends - 1].tolist()], total)
 

@@ -22,6 +22,7 @@ from subnormal.mechanisms.privacy import require_positive
 
 COUNT_MAX = 1 << 40  # records of one value: distances then stay far from the end of 64 bits
 OUTCOMES_MAX = 1 << 17  # partitions of a law
+COUNTS_MAX = 1 << 21  # in all lists between the bounds
 
 Frequencies = NDArray[np.int64]  # non-increasing, shape (rows,)
 
@@ -102,7 +103,7 @@ def adjacent(parameters: PartitionParameters, data_in: Frequencies, data_out: Fr
 def partitions_between(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.int64]:
     """Return every list between the bounds, in ascending order, int64 of shape (lists, rows).
 
-    Raises NoLawError where there are more than 2^17 of them.
+    Raises NoLawError where there are more than 2^17 of them, or more than 2^21 counts in them.
 
     >>> partitions_between([1, 0], [2, 1]).tolist()
     [[1, 0], [1, 1], [2, 0], [2, 1]]
@@ -115,6 +116,8 @@ def partitions_between(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.int64]:
         count = int(sizes.sum())  # every list so far has a completion, so there are at least as many in the end
         if count > OUTCOMES_MAX:
             raise NoLawError(f"more than {OUTCOMES_MAX} lists lie between the bounds")
+        if count * len(low) > COUNTS_MAX:
+            raise NoLawError(f"the lists of {len(low)} counts between the bounds have more than {COUNTS_MAX} counts")
         above = least + np.arange(count) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         found = np.column_stack([np.repeat(found, sizes, axis=0), above])
     return found

@@ -100,7 +100,7 @@ def law(
 ) -> Law[tuple[int, ...]]:
     """Return the exact distribution of this code: the product, over the rows, of how many uniforms lead to each count.
 
-    Raises NoLawError where more than 2^17 lists lie between the bounds.
+    Raises NoLawError where more than 2^17 lists lie between the bounds, or lists of more than 2^21 counts.
     """
     _, low, high = as_problem(data, lower, upper)
     lists, atoms = atoms_between(tuple(low.tolist()), tuple(high.tolist()))
@@ -110,10 +110,11 @@ def law(
     options: dict[str, Any] = {"lower": lower, "upper": upper, "sensitivity": sensitivity, "float_type": float_type}
     for row, weight in enumerate(weights(data, epsilon, **options)):
         last, cell = np.minimum(above, high[row]) - low[row], lists[:, row] - low[row]
-        table = np.zeros((len(weight), len(weight)), dtype=np.int64)
-        for end in np.unique(last).tolist():
-            table[end, : end + 1] = counts(weight[: end + 1], width)[:-1]
-        mass *= table[last, cell].astype(object)
+        words, order = np.empty(len(lists), dtype=np.int64), last.argsort(kind="stable")
+        ends, firsts = np.unique(last[order], return_index=True)
+        for end, here in zip(ends.tolist(), np.split(order, firsts[1:]), strict=True):
+            words[here] = counts(weight[: end + 1], width)[cell[here]]
+        mass *= words.astype(object)
         above = lists[:, row]
     denominator = 1 << (width * lists.shape[1])
     possible = np.flatnonzero(mass)

@@ -38,9 +38,11 @@ def sample(
 
 
 def law(scores: ArrayLike, eta: Eta, *, lower: int, upper: int, stop: Fraction, steps: int) -> Law[Outcome]:
-    """Return the exact distribution of `sample`."""
+    """Return the exact distribution of `sample`. Raises NoLawError where it would take too long."""
     values = as_integers(scores).tolist()
-    laws = [laplace_exact.law(value, eta, lower=lower, upper=upper) for value in values]
+    first = laplace_exact.law(values[0], eta, lower=lower, upper=upper)
+    private_selection_family.require_little_work(len(values) * len(first.atoms), len(values) * first.denominator, steps)
+    laws = [first, *(laplace_exact.law(value, eta, lower=lower, upper=upper) for value in values[1:])]
     return private_selection_family.law(laws, stop=stop, steps=steps)
 
 

@@ -137,8 +137,7 @@ def law(scores: Sequence[Law[Any]], *, stop: Fraction, steps: int) -> Law[Outcom
         for value, weight in zip(np.asarray(law.atoms), np.repeat(integers(law.low), law.counts()), strict=True)
     ]
     total = denominators.pop() * len(scores)
-    if len(atoms) * (steps * total.bit_length()) ** 2 > LAW_WORK_MAX:
-        raise NoLawError(f"{len(atoms)} outcomes of {steps * total.bit_length()} bits")
+    require_little_work(len(atoms), total, steps)
     goes_on = stop.denominator - stop.numerator
     # P(t)·total^(T−t)·denominator^T, the coefficient of (a draw's weight)^t
     coefficients = [
@@ -157,6 +156,12 @@ def law(scores: Sequence[Law[Any]], *, stop: Fraction, steps: int) -> Law[Outcom
         before = after
     named: list[Outcome] = [(candidate, value) for candidate, value, _ in worst_first]
     return exact_law(named, range(1, len(named) + 1), weights, (stop.denominator * total) ** steps)
+
+
+def require_little_work(outcomes: int, total: int, steps: int) -> None:
+    """Raise NoLawError where a law of so many outcomes would take too long. total: of the weights of one draw."""
+    if outcomes * (steps * total.bit_length()) ** 2 > LAW_WORK_MAX:
+        raise NoLawError(f"{outcomes} outcomes of {steps * total.bit_length()} bits")
 
 
 def _evaluated(coefficients: list[int], at: int) -> int:

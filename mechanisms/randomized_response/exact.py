@@ -23,7 +23,7 @@ from subnormal.mechanisms.core.mechanism import Mechanism, of_member
 from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.privacy import Eta, noise_eta
-from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters, require_category
+from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters, require_category, require_law
 
 HALF = 0.5  # the sensitivity at which selection, whose rate is ε/(2Δ), spends the whole budget on one unit of utility
 
@@ -48,8 +48,10 @@ def law(category: int, rate: Eta | float, *, categories: int) -> Law[int]:
     """Return the distribution of `sample`: exact with an Eta, an enclosure in base e.
 
     In base e a report has the probability e^(−ε·u)/(1 + (k − 1)·e^−ε), the denominator being the same for every
-    category: losses that are attained with equality are decided by comparing exponents.
+    category: losses that are attained with equality are decided by comparing exponents. Raises NoLawError for more than
+    2^22 categories.
     """
+    require_law(categories)
     vector = utilities(category, categories)
     enclosure = exponential_exact.law(vector, rate, sensitivity=HALF)
     if isinstance(rate, Eta):

@@ -18,9 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from subnormal.mechanisms.core.domain import Domain, box, options_text
-from subnormal.mechanisms.core.mechanism import Family
+from subnormal.mechanisms.core.mechanism import Family, NoLawError
 from subnormal.mechanisms.core.validation import epsilon_claim, is_integer
 from subnormal.mechanisms.privacy import require_positive
+
+LAW_CATEGORIES_MAX = 1 << 22  # of which a law holds a few arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,12 @@ def require_categories(categories: int) -> None:
     """Raise ValueError unless this is an integer of at least 2."""
     if not is_integer(categories) or categories < 2:
         raise ValueError(f"categories must be an integer of at least 2, got {categories!r}")
+
+
+def require_law(categories: int) -> None:
+    """Raise NoLawError for more categories than a law names."""
+    if categories > LAW_CATEGORIES_MAX:
+        raise NoLawError(f"{categories} categories are more than {LAW_CATEGORIES_MAX}")
 
 
 def require_category(category: int, categories: int) -> None:

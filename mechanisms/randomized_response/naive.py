@@ -32,6 +32,7 @@ from subnormal.mechanisms.randomized_response.family import (
     RandomizedResponseParameters,
     require_categories,
     require_category,
+    require_law,
 )
 from subnormal.mechanisms.samplers.float_uniforms import uniform_bits
 
@@ -113,8 +114,12 @@ def words_of_others(categories: int, float_type: DTypeLike = np.float64) -> NDAr
 
 
 def law(category: int, epsilon: float, *, categories: int, float_type: DTypeLike = np.float64) -> Law[int]:
-    """Return the exact distribution of this code: how many of the 2^(2w) pairs of uniforms lead to each report."""
+    """Return the exact distribution of this code: how many of the 2^(2w) pairs of uniforms lead to each report.
+
+    Raises NoLawError for more than 2^22 categories.
+    """
     require_category(category, categories)
+    require_law(categories)
     width, true = uniform_bits(float_type), true_words(epsilon, categories, float_type)
     lies = (1 << width) - true
     counts = np.insert(words_of_others(categories, np.dtype(float_type)), category, TRUTH)

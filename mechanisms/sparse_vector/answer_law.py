@@ -14,6 +14,10 @@ from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.sparse_vector.family import Answers
 
 OUTCOMES_MAX = 1 << 14
+DIGIT = 30  # bits of a digit of Python's integers
+PRODUCT_COST = 64  # products of digits that take as long as one product of objects without them
+WORK_MAX = 1 << 33  # products of digits: ten seconds
+WEIGHTS_MAX = 1 << 22  # of all answers: half a gigabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +45,34 @@ class Answer:
     weights: Weights
 
 
+def require_small(queries: int, kinds: int, positives: int | None, values: int, bits: int) -> None:
+    """Raise NoLawError where a law has more than 2^14 outcomes, or takes too many products of digits.
+
+    Each query has one negative answer, and so many kinds of positive ones. values: of the threshold's noise. bits: of
+    the answers' unit. Each query multiplies the weights of every outcome that is still open.
+    """
+    if queries * (1 + kinds) * values > WEIGHTS_MAX:
+        raise NoLawError(
+            f"{queries} queries, {kinds} positive answers and {values} values of noise are too many weights"
+        )
+    most = queries if positives is None else positives
+    still_open, ended, work = {most: 1}, 0, 0  # outcomes by the number of positives left
+    for place in range(queries):
+        following: dict[int, int] = {}
+        for left, count in still_open.items():
+            following[left] = following.get(left, 0) + count
+            if left > 1:
+                following[left - 1] = following.get(left - 1, 0) + count * kinds
+            else:
+                ended += count * kinds
+        work += sum(still_open.values()) * (1 + kinds) * (PRODUCT_COST + (place + 1) * (1 + bits // DIGIT) ** 2)
+        still_open = following
+        if ended + sum(still_open.values()) > OUTCOMES_MAX:  # each open one has a completion
+            raise NoLawError(f"{queries} queries have more than {OUTCOMES_MAX} outcomes")
+    if 2 * values * work > WORK_MAX:
+        raise NoLawError(f"{queries} queries take too many products of {bits} bits for {values} values of noise")
+
+
 def law(
     prior: Weights, prior_unit: int, answers: Sequence[Sequence[Answer]], unit: int, positives: int | None
 ) -> Law[Answers]:
@@ -48,11 +80,9 @@ def law(
 
     prior: of the noise's values, over prior_unit. answers[i] are those of query i, over unit. An outcome ends with its
     positives-th positive answer; None: with the last query. What the outcomes' lower bounds leave is the law's `rest`.
-    Raises NoLawError where there are more than 2^14 outcomes.
+    Ask `require_small` before.
     """
     most = len(answers) if positives is None else positives
-    if _count(answers, most) > OUTCOMES_MAX:
-        raise NoLawError(f"{len(answers)} queries have more than {OUTCOMES_MAX} outcomes")
     atoms: list[Answers] = []
     low: list[int] = []
     high: list[int] = []
@@ -70,19 +100,3 @@ def law(
     descend(0, most, (), prior)
     denominator = prior_unit * unit ** len(answers)
     return Law(atoms, range(1, len(atoms) + 1), low, high, denominator, 1 - Fraction(sum(low), denominator))
-
-
-def _count(answers: Sequence[Sequence[Answer]], most: int) -> int:
-    """Return the number of outcomes, counted by length and by the number of positives left."""
-    open_with, ended = {most: 1}, 0
-    for of_query in answers:
-        following: dict[int, int] = {}
-        for left, count in open_with.items():
-            for positive in (False, True):
-                kinds = count * sum(answer.positive is positive for answer in of_query)
-                if left - positive:
-                    following[left - positive] = following.get(left - positive, 0) + kinds
-                else:
-                    ended += kinds
-        open_with = following
-    return ended + sum(open_with.values())

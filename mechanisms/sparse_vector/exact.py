@@ -121,7 +121,7 @@ def codes(queries: Sequence[int], setting: Setting, bits: BitSource, n: int) -> 
 
 
 def law(queries: Sequence[int], setting: Setting) -> Law[Answers]:
-    """Return the exact distribution of `sample`. Raises NoLawError where there are more than 2^14 outcomes."""
+    """Return the exact distribution of `sample`. Raises NoLawError where it is too large: see `require_small`."""
     return _law(queries, setting, None)
 
 
@@ -133,6 +133,8 @@ def _law(queries: Sequence[int], setting: Setting, gaps: Mapping[int, Number] | 
     weights = np.zeros(last - first + 1, dtype=object)
     np.add.at(weights, np.clip(np.arange(low, high + 1), first, last) - first, np.array(noise.low, dtype=object))
     lazy = lazy_threshold(setting.answer_rate, setting.clamp + setting.offsets[-1])
+    kinds, bits = len(setting.offsets), lazy.total.bit_length()
+    answer_law.require_small(len(queries), kinds, setting.positives, len(weights), bits)
     reached = np.array(lazy.sums, dtype=object)
     released, answers_of_queries = _released(setting, gaps), []
     for query in _clamped(queries, setting):

@@ -134,7 +134,7 @@ def sample(
 
 
 def law(variant: Variant, data: Queries, parameters: SparseVectorParameters) -> Law[Answers]:
-    """Return enclosures of the distribution of `sample`. Raises NoLawError where there are more than 2^14 outcomes.
+    """Return enclosures of the distribution of `sample`. Raises NoLawError where it is too large: see `require_small`.
 
     Unbounded ρ is summed value by value up to REACH nats beyond the queries and 0. All values below count as one more,
     and so do all values above: their mass has a closed form, and the probability of an answer there lies between those
@@ -146,6 +146,8 @@ def law(variant: Variant, data: Queries, parameters: SparseVectorParameters) -> 
     first, last = min(0, *queries) - reach, max(0, *queries) + reach
     if variant.clamped:
         first, last = -of_threshold.bound, of_threshold.bound
+    kinds, values = last - first - 1 if variant.releases else 1, last - first + 1
+    answer_law.require_small(len(queries), kinds, variant.positives(parameters), values, PRECISION)
     noise = laplace_exact.law(0, 1 / of_threshold.rate, lower=first, upper=last, precision=PRECISION)
     prior = Weights(np.array(noise.low, dtype=object), np.array(noise.high, dtype=object))
     positive, answers_of_queries = _positive(variant.releases, parameters), []

@@ -37,6 +37,7 @@ from subnormal.mechanisms.threshold.release import Passed, mappings
 Floats = NDArray[np.floating[Any]]
 
 ENUMERATED_BITS = 24  # of uniforms that a law can count
+NUMBERS_MAX = 1 << 21  # that the noise of one key leads to
 
 
 def noise(parameters: ThresholdParameters, bits: BitSource, n: int, float_type: DTypeLike) -> Floats:
@@ -106,7 +107,7 @@ def law(
 ) -> Product[Any]:
     """Return the exact distribution of this code, over 2^25 for each key: how many strings of bits lead to each number.
 
-    Raises NoLawError for Gaussian noise, and for uniforms of more than 24 bits.
+    Raises NoLawError for Gaussian noise, for uniforms of more than 24 bits, and where one key has millions of numbers.
     """
     width = laplace_naive.default_uniform_bits(float_type)
     if parameters.noise == "gaussian" or width > ENUMERATED_BITS:
@@ -135,6 +136,10 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
         begin, end = _passing_range(released, total, outwards)
         noisy, kept = released(np.arange(begin, end))
         sums, counts = np.unique(noisy[kept], return_counts=True)  # before they are Python's numbers: far fewer
+        if len(sums) > NUMBERS_MAX:
+            raise NoLawError(
+                f"the noise of scale {parameters.scale} leads to {len(sums)} numbers, more than {NUMBERS_MAX}"
+            )
         passed += numbers(sums, parameters)
         counted += counts.tolist()
     atoms, atom_of = np.unique(np.array(passed, dtype=parameters.values), return_inverse=True)
