@@ -28,7 +28,7 @@ PRECISION = 128  # bits of the enclosures of a law
 REACH = 64  # −log₂ of the noise's mass that a law leaves to its rest, about
 ATOMS_MAX = 1 << 16
 WORK_MAX = 1 << 21  # outcomes of all states, one by one: seconds
-CONVOLUTION_MAX = 1 << 25  # products of a convolution: seconds
+CONVOLUTION_MAX = 1 << 28  # products of a convolution: ten seconds
 
 Integers = NDArray[np.int64]
 

@@ -25,19 +25,20 @@ def enclosed_law(utilities: Utilities, rate: Rate, precision: int = PRECISION) -
     is rounded to a few significant bits. Raises NoLawError where weights need more than LAW_BITS_MAX bits together.
     """
     ends = block_ends(utilities)
-    values = [Fraction(value) for value in utilities[ends - 1].tolist()]
-    distinct = set(values)
-    best, worst = min(distinct), max(distinct)
+    levels, level_of = np.unique(utilities[ends - 1], return_inverse=True)
+    distinct = [Fraction(level) for level in levels.tolist()]
+    best, worst = distinct[0], distinct[-1]
     bits = precision + len(utilities).bit_length() + ceil((worst - best) * nats(rate)[1] * Fraction(3, 2))  # > 1/ln 2
     if bits * len(distinct) > LAW_BITS_MAX:
         span = f"{len(distinct)} utilities from {float(best)} to {float(worst)}"
         raise NoLawError(f"{span} need {bits} bits each, more than {LAW_BITS_MAX} together")
-    bounds = {value: weight_bounds(rate, value - best, bits) for value in distinct}
-    counts = np.diff(ends, prepend=0).tolist()
-    least, most = (sum(n * bounds[value][side] for n, value in zip(counts, values, strict=True)) for side in (0, 1))
+    bounds = [weight_bounds(rate, value - best, bits) for value in distinct]
+    counts = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(counts, level_of, np.diff(ends, prepend=0))
+    least, most = (sum(n * of[side] for n, of in zip(counts.tolist(), bounds, strict=True)) for side in (0, 1))
     cut = max(0, least.bit_length() - precision - GUARD)
     least, most = least >> cut, -(-most >> cut)
-    lowest = {value: (low << bits - cut) // most for value, (low, _) in bounds.items()}
-    highest = {value: -((-high << bits - cut) // least) for value, (_, high) in bounds.items()}
-    low, high = [lowest[value] for value in values], [highest[value] for value in values]
+    lowest = [(low << bits - cut) // most for low, _ in bounds]
+    highest = [-((-high << bits - cut) // least) for _, high in bounds]
+    low, high = ([side[level] for level in level_of.tolist()] for side in (lowest, highest))
     return Law(range(len(utilities)), ends, low, high, 1 << bits, Fraction(0))

@@ -95,11 +95,15 @@ def passing(noisy: Floats, parameters: ThresholdParameters, *, rounded_first: bo
 
 def numbers(noisy: Floats, parameters: ThresholdParameters) -> list[Any]:
     """Return noisy values as Python's numbers of the parameters' type."""
+    values = in_type(noisy, parameters).tolist()
+    return [min(int(parameters.most), int(value)) for value in values] if parameters.integers else list(values)
+
+
+def in_type(noisy: Floats, parameters: ThresholdParameters) -> Floats:
+    """Return noisy values in the parameters' type, but for integers as floats, which may be one above the largest."""
     if not parameters.integers:
-        return list(noisy.astype(parameters.values).tolist())
-    most = int(parameters.most)
-    integers = np.clip(np.rint(noisy).astype(np.float64), -most - 1, most).tolist()
-    return [min(most, int(value)) for value in integers]
+        return noisy.astype(parameters.values)
+    return np.clip(np.rint(noisy).astype(np.float64), -int(parameters.most) - 1, int(parameters.most))
 
 
 def law(
@@ -135,7 +139,7 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
         outwards = (sign > 0) == (parameters.threshold > 0)  # large noise passes: that of small uniforms
         begin, end = _passing_range(released, total, outwards)
         noisy, kept = released(np.arange(begin, end))
-        sums, counts = np.unique(noisy[kept], return_counts=True)  # before they are Python's numbers: far fewer
+        sums, counts = np.unique(in_type(noisy[kept], parameters), return_counts=True)  # far fewer, mostly
         if len(sums) > NUMBERS_MAX:
             raise NoLawError(
                 f"the noise of scale {parameters.scale} leads to {len(sums)} numbers, more than {NUMBERS_MAX}"

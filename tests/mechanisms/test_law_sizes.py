@@ -65,7 +65,7 @@ CASES: list[tuple[str, tuple[Any, Any], str]] = [
     (
         "dp-sgd-microbatch-noise",
         (np.full((8, 1), 0.5), DpSgdParameters(multiplier=2.0**-3, batch_size=1, grid=-11)),
-        "the noise of 8 draws, of 2570 steps each, takes more than 33554432 products",
+        "the noise of 8 draws, of 2570 steps each, takes more than 268435456 products",
     ),
     (
         "dp-sgd-norm-float16",
