@@ -220,13 +220,19 @@ def _at_place(places: NDArray[np.int64], float_type: DTypeLike) -> Floats:
 def _checked(scale: float, float_type: DTypeLike, uniform_bits: int | None) -> int:
     kind: Any = float_types.of(float_type).type
     require_positive("scale", scale)
-    with np.errstate(over="ignore", under="ignore"):
-        if not 0 < kind(scale) * kind(64) < np.inf:  # 64·λ: more than any noise
-            raise ValueError(f"scale must be positive and finite in {kind.__name__}, got {scale}")
+    if not holds_noise(scale, float_type):
+        raise ValueError(f"scale must be positive and finite in {kind.__name__}, got {scale}")
     width = default_uniform_bits(float_type) if uniform_bits is None else uniform_bits
     if not 1 <= width <= UNIFORM_BITS_MAX:
         raise ValueError(f"uniform_bits must be between 1 and {UNIFORM_BITS_MAX}, got {width}")
     return width
+
+
+def holds_noise(scale: float, float_type: DTypeLike) -> bool:
+    """Return whether 64·λ, which is more than any noise, is a positive number of the float type."""
+    kind: Any = float_types.of(float_type).type
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return bool(0 < kind(scale) * kind(64) < np.inf)
 
 
 def member_scale(parameters: LaplaceParameters, float_type: DTypeLike) -> float:

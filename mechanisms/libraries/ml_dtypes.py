@@ -35,9 +35,10 @@ def _exponential(float_type: str) -> Mechanism[Utilities, ExponentialParameters,
 
 
 def _is_in(float_type: str, data: Data, parameters: LaplaceParameters) -> bool:
-    """Return whether the data are numbers of the type."""
+    """Return whether the data are numbers of the type, and so is all noise."""
     with np.errstate(over="ignore"):
-        return bool((np.asarray(data).astype(float_types.of(float_type)).astype(np.float64) == np.asarray(data)).all())
+        same = (np.asarray(data).astype(float_types.of(float_type)).astype(np.float64) == np.asarray(data)).all()
+    return bool(same) and laplace_naive.holds_noise(laplace_naive.member_scale(parameters, float_type), float_type)
 
 
 def _laplace(float_type: str) -> Mechanism[Data, LaplaceParameters, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal.attacks.additive.grid_precision import grid_precision
 from subnormal.attacks.catalogue import attack
-from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LaplaceParameters
@@ -165,3 +166,14 @@ def test_formats_are_those_of_the_types(float_type: str) -> None:
     assert float_types.digits(float_type) == told.nmant + 1
     assert 2.0 ** float_types.least_exponent(float_type) == float(told.smallest_normal)
     assert 2.0 ** float_types.least_positive_exponent(float_type) == float(told.smallest_subnormal)
+
+
+@needs_ml_dtypes
+def test_noise_that_the_type_cannot_hold_makes_no_row() -> None:
+    """In 8 bits the largest number is 448, and 64·λ bounds all noise: at ε = 0.1 it is 640."""
+    met = [
+        [one.mechanism.name for one in crossings([grid_precision(epsilon=epsilon)], everything=True)]
+        for epsilon in (1.0, 0.1)
+    ]
+    assert ["laplace-naive-float8_e4m3fn" in names for names in met] == [True, False]
+    assert all("laplace-naive-float8_e5m2" in names for names in met)
