@@ -56,7 +56,10 @@ def defaults_of(build: Callable[..., object]) -> dict[str, Any]:
 
 
 def read(option: str, value: Any, default: object) -> object:
-    """Return a value converted to the default's kind: a name, an integer, a number, or a float type."""
+    """Return a value converted to the kind of the default: a name, an integer, a number, or a float type.
+
+    Raises ValueError for a value that is none of that kind.
+    """
     if isinstance(default, str):
         return str(value)
     if isinstance(default, type):

@@ -143,7 +143,7 @@ def test_one_row_is_made_by_few_modules() -> None:
     finally:
         sys.setprofile(before)
     assert report.rows[0].verdict is Verdict.VIOLATED
-    assert len([name for name in visited if name.startswith("subnormal.")]) <= 30, sorted(visited)
+    assert len([name for name in visited if name.startswith("subnormal.")]) <= 33, sorted(visited)
 
 
 @pytest.mark.parametrize("until_decided", [False, True])
