@@ -135,8 +135,8 @@ def test_sums_that_the_type_cannot_hold_have_no_law() -> None:
         laplace_naive.law(448.0, 6.5, float_type="float8_e4m3fn")
     assert laplace_naive.law(57344.0, 800.0, float_type="float8_e5m2").atoms[-1] == 57344.0
     takes: Any = member("laplace-naive-bfloat16").takes
-    assert takes(256.0, None)
-    assert not takes(257.0, None)
+    assert takes(256.0, LaplaceParameters(epsilon=1.0))
+    assert not takes(257.0, LaplaceParameters(epsilon=1.0))
 
 
 @pytest.mark.parametrize(
