@@ -57,6 +57,15 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(2, digits - 2)}g}"
 
 
+def thousandths(value: float) -> str:
+    """Return a probability with three decimals, for columns that are read downwards.
+
+    >>> thousandths(0.98956)
+    '0.990'
+    """
+    return f"{value:.3f}"
+
+
 def short_apart(one: float, other: float, digits: int = 4) -> tuple[str, str]:
     """Return two results in a few digits, or in as many as tell them apart: those of two floats are enough.
 

@@ -11,7 +11,7 @@ from subnormal.audit.model import MEASURED, Row, SampledEvidence, Verdict
 from subnormal.audit.report import sentences
 from subnormal.audit.report.table import SIDE_CHANNELS, Section, sections
 from subnormal.audit.statistics import binomial
-from subnormal.audit.text import counted, short
+from subnormal.audit.text import counted, short, thousandths
 from subnormal.mechanisms.privacy import Claim
 
 COMPARED = ("zero-rounding", "truncated-addition", "truncated-addition-half")  # of Ilvento 2020; their variants, too
@@ -84,8 +84,8 @@ def cells(row: Row) -> tuple[str, ...]:
     return (
         name,
         f"{exact.verdict} {short(exact.epsilon)}",
-        f"[{low:.3f}, {high:.3f}]{MARKS.get(sampled.verdict, '')}",
-        f"{sampled.ks.statistic:.3f} ± {sampled.ks.margin:.3f}",
+        f"[{thousandths(low)}, {thousandths(high)}]{MARKS.get(sampled.verdict, '')}",
+        f"{thousandths(sampled.ks.statistic)} ± {thousandths(sampled.ks.margin)}",
         _p_value(sampled),
         short(row.advantage_allowed, 3),
     )
