@@ -20,9 +20,12 @@ test notebooks prove: export NUMPY_MADVISE_HUGEPAGE := 0
 
 # The files with few and long tests come first, in their own order: sorted by their number of tests they would come last,
 # and one processor would wait for them.
-test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
-	$(MAKE) wheel
+# The lint and the wheel take what the tests leave of the processors. What they print is shown last, where one of them fails.
+test: $(VENV)/.installed-test
+	@mkdir -p build
+	@$(MAKE_COMMAND) lint wheel > build/lint-and-wheel.txt 2>&1 & others=$$!; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	wait $$others && echo "lint and wheel pass" || { cat build/lint-and-wheel.txt; exit 1; }; exit $$tests
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -37,7 +40,7 @@ wheel: $(VENV)/.installed-test
 	$(BIN)/python -m build --wheel --outdir build/wheel .
 	$(PYTHON) -m venv --without-pip build/wheel/venv
 	$(BIN)/python -m pip --python build/wheel/venv install --quiet --disable-pip-version-check --no-compile build/wheel/*.whl
-	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick
+	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick --runs 1000
 	cd build/wheel/empty && ../venv/bin/subnormal compose --gaussian 1 --runs 8 --buckets 100
 	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json
 	mkdir -p build/wheel/own/audit build/wheel/own/attacks build/wheel/own/mechanisms

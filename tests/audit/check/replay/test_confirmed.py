@@ -351,7 +351,7 @@ def test_a_share_of_the_runs_is_seen() -> None:
 
 def begun(function: Callable[[Any], Any], claim: Any = Claim(1.0)) -> Check:  # noqa: B008  # it is frozen
     audited = Function(function, "function")
-    return Check(audited, st.just((0.0, 1.0)), lambda *_: claim, claim, 60.0, None, ALPHA, 1, lambda _: None)
+    return Check(audited, st.just((0.0, 1.0)), lambda *_: claim, claim, 4.0, None, ALPHA, 1, lambda _: None)
 
 
 def test_evidence_that_runs_drop_is_not_tried_again_and_costs_half_of_alpha() -> None:
@@ -378,6 +378,6 @@ def test_a_pair_of_a_search_is_modelled() -> None:
     def noisy(records: list[int]) -> float:
         return 2 * len(records) + RNG.laplace()
 
-    result = check(noisy, st.lists(st.integers(0, 9)), add_or_remove(), Claim(1.0), seconds=10, alpha=ALPHA)
+    result = check(noisy, st.lists(st.integers(0, 9)), add_or_remove(), Claim(1.0), seconds=2, alpha=ALPHA)
     assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "replay", {"modelled"})
     assert sorted(map(len, result.worlds or ())) == [0, 1]
