@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import Any
 
 import click
@@ -19,12 +18,20 @@ import click
 from subnormal.audit import interrupts
 from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.targets.child_process import ChildProcess
+from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import given
 
-POLL = 0.1  # seconds between two looks at the child
+CODE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt of the imports prints no traceback
+sys.path[:] = {path!r}
+from subnormal.audit.commands.watched import child
+child()
+"""
 GRACE = 20.0  # seconds beyond those that a task was given, for its last step
-INTERRUPTED = 130  # the exit code of a child that a second interrupt has ended where it stood
 LEAVE = 2.0  # seconds for an interrupted child to end its own children
+LONGEST = 1 << 30  # bytes of a message; a result has a page in it
 
 Tell = Callable[[str], None]
 Task = Callable[[dict[str, Any], Tell, Callable[[], None]], dict[str, Any]]
@@ -43,100 +50,66 @@ def watched(task: Task, arguments: dict[str, Any], *, seconds: float, tell: Tell
         arguments: of the task.
         seconds: from the start, and again from ready(), after which the child is ended, with all its children, and
             `GRACE` on top.
-        tell: called with the task's last message, several times a second.
+        tell: called with the messages of the task.
 
     Raises:
         Failure: the task raised a ClickException.
         EndedError: the child has crashed, has exited, or was ended.
         KeyboardInterrupt: here or in the child.
     """
-    from subnormal.audit.engine.process_pool import main_hidden
-
-    context = get_context("spawn")
-    receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(sending, task, arguments))
-    with interrupts.defer(), main_hidden():
-        process.start()
-        interrupts.GROUPS.add(process.pid or 0)
-    sending.close()
+    child = ChildProcess([sys.executable, "-c", CODE.format(path=sys.path)], keep_stderr=False)
     try:
-        return _received(receiving, process, seconds, tell)
+        child.send(pickle.dumps((task, arguments)).hex().encode() + b"\n")
+        return _result(child, seconds, tell)
     except KeyboardInterrupt:
-        _signal(process, signal.SIGINT)
-        process.join(LEAVE)
+        child.interrupt(LEAVE)
         raise
     finally:
-        with interrupts.defer():
-            _signal(process, signal.SIGKILL)
-            process.join()
-            interrupts.GROUPS.discard(process.pid or 0)
-            receiving.close()
+        child.kill()
 
 
-def _received(receiving: Connection, process: Any, seconds: float, tell: Tell) -> dict[str, Any]:
+def _result(child: ChildProcess, seconds: float, tell: Tell) -> dict[str, Any]:
     """Return the result that the child sends."""
-    last, doing, deadline = "", "the imports", time.monotonic() + seconds + GRACE
+    stage, doing, deadline = "", "the imports", time.monotonic() + seconds + GRACE
     while True:
-        alive = process.is_alive()  # asked before the pipe: what a child sends before its end is read
-        message: dict[str, Any] = {}
-        if receiving.poll(POLL if alive else 0):
-            with suppress(EOFError, OSError):
-                message = json.loads(receiving.recv_bytes())
-        if "result" in message:
-            result: dict[str, Any] = message["result"]
-            return result
-        if "raised" in message:
-            _raise(message)
-        if "ready" in message:
-            doing, deadline = "a call", time.monotonic() + seconds + GRACE
-        last = message.get("told", last)
-        stage = f"; the last stage: {last.partition(';')[0]}" if last else ""
-        if not message and not alive and process.exitcode == INTERRUPTED:
-            raise KeyboardInterrupt
-        if not message and not alive:
-            raise EndedError(f"it ended the process: {_reason(process.exitcode)}{stage}")
-        if time.monotonic() > deadline:
-            raise EndedError(f"{doing} did not end within {given(seconds + GRACE)} s{stage}")
-        tell(last)
+        try:
+            message = json.loads(child.receive(LONGEST, deadline - time.monotonic()))
+        except TargetError as error:
+            if child.process.returncode == interrupts.EXIT_CODE:  # a second interrupt has ended it where it stood
+                raise KeyboardInterrupt from None
+            late = time.monotonic() >= deadline
+            how = f"{doing} did not end within {given(seconds + GRACE)} s" if late else f"it {error}"
+            raise EndedError(f"{how}{stage}") from None
+        match message:
+            case {"result": result}:
+                return dict(result)
+            case {"raised": "interrupt"}:
+                raise KeyboardInterrupt
+            case {"raised": "mistake", "text": text}:
+                raise Failure(text)
+            case {"raised": text}:
+                click.echo(text, err=True)
+                sys.exit(70)
+            case {"told": text}:
+                stage = f"; the last stage: {text.partition(';')[0]}" if text else ""
+                tell(text)
+            case _:
+                doing, deadline = "a call", time.monotonic() + seconds + GRACE
 
 
-def _raise(message: dict[str, Any]) -> None:
-    if message["raised"] == "interrupt":
-        raise KeyboardInterrupt
-    if message["raised"] == "bug":
-        click.echo(message["text"], err=True)
-        sys.exit(70)
-    raise Failure(message["text"])
-
-
-def _reason(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f"exit code {code}"
-    return f"signal {-code} ({signal.strsignal(-code) or 'unknown'})"
-
-
-def _signal(process: Any, number: signal.Signals) -> None:
-    """Send a signal to the child and to all its children, which are in a group of their own."""
-    with suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, number)
-    if process.is_alive():
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, number)
-
-
-def _child(sending: Connection, task: Task, arguments: dict[str, Any]) -> None:
-    if hasattr(os, "setsid"):
-        os.setsid()  # a terminal's Ctrl-C reaches the parent alone, which ends this process and its children
+def child() -> None:
+    """Do the task that standard input names, and send on standard output what it tells and returns, as JSON."""
     interrupts.install_handler()
-    process = os.getpid()
+    task, arguments = pickle.loads(bytes.fromhex(sys.stdin.readline()))
+    process, messages = os.getpid(), os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
     def send(**message: Any) -> None:
         if os.getpid() == process:
             try:
-                sending.send_bytes(json.dumps(message).encode())
+                print(json.dumps(message), file=messages, flush=True)
             except BrokenPipeError:  # the parent is gone: nobody asks any more
-                sys.exit(1)
+                os._exit(1)
 
     with redirect_stdout_to_stderr():
         try:
@@ -148,4 +121,4 @@ def _child(sending: Connection, task: Task, arguments: dict[str, Any]) -> None:
             with suppress(OSError):  # it may be gone
                 send(raised="interrupt")
         except Exception:
-            send(raised="bug", text=traceback.format_exc())
+            send(raised=traceback.format_exc())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -12,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from subnormal.audit.targets import json_lines
+from subnormal.audit.targets.child_process import ChildProcess
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.subprocess_io import Program
 from subnormal.audit.text import counted, quoted
 from subnormal.mechanisms.core.mechanism import Refused
 
@@ -34,18 +35,18 @@ def program(command: str, parameters: Mapping[str, Any], timeout: float) -> Iter
     for one answer.
     Raises TargetError where the program cannot be started, or breaks the protocol.
     """
-    started = Program(command, timeout)
+    child = ChildProcess(_arguments(command))
 
     def asked(line: bytes, longest: int, read: Callable[[object], _R]) -> _R:
         """Return `read(answer)`. After a mistake the program is ended, because its next answer may be late."""
         try:
-            answer = started.ask(line, longest)
+            answer = child.ask(line, longest, timeout)
             try:
                 return read(json_lines.parse(answer))
             except TargetError as error:
-                started.fail(str(error))
+                child.fail(str(error))
         except BaseException:
-            started.kill()
+            child.kill()
             raise
 
     def function(data: Any, runs: int) -> list[Any]:
@@ -66,7 +67,18 @@ def program(command: str, parameters: Mapping[str, Any], timeout: float) -> Iter
         asked(json_lines.hello(), ANSWER_BYTES, json_lines.check_hello)
         yield function
     finally:
-        started.close()
+        child.close()
+
+
+def _arguments(command: str) -> list[str]:
+    """Return the words of a command, split as a shell would but run without one. Raises TargetError for no command."""
+    try:
+        arguments = shlex.split(command)
+    except ValueError as error:
+        raise TargetError(f"{command!r} is not a command: {error}") from None
+    if not arguments:
+        raise TargetError(f"{command!r} is not a command: it is empty")
+    return arguments
 
 
 def _outcomes(answer: object, runs: int) -> list[Any]:

@@ -14,7 +14,7 @@ import pytest
 
 from subnormal.audit import __main__, interrupts
 from subnormal.audit.report import atomic_write
-from subnormal.audit.targets.subprocess_io import Program
+from subnormal.audit.targets.child_process import ChildProcess
 from tests.support.clusters import wait_until
 from tests.support.paths import ROOT
 from tests.support.processes import SUBNORMAL, alive, ended, run, started
@@ -92,9 +92,9 @@ def test_a_pipe_that_is_closed_is_no_verdict(standard: str) -> None:
 def test_a_program_that_outlives_its_input_ends_with_the_second_interrupt() -> None:
     script = (
         "import os, signal; from subnormal.audit import interrupts; "
-        "from subnormal.audit.targets.subprocess_io import Program; interrupts.install_handler()\n"
-        "stubborn = Program('sh -c \"echo; while :; do sleep 1; done\"', 60)\n"
-        "print(stubborn.group, flush=True)\n"
+        "from subnormal.audit.targets.child_process import ChildProcess; interrupts.install_handler()\n"
+        "stubborn = ChildProcess(['sh', '-c', 'while :; do sleep 1; done'])\n"
+        "print(stubborn.process.pid, flush=True)\n"
         "try: signal.raise_signal(signal.SIGINT)\n"
         "finally: signal.raise_signal(signal.SIGINT)\n"
     )
@@ -104,10 +104,10 @@ def test_a_program_that_outlives_its_input_ends_with_the_second_interrupt() -> N
 
 
 def test_a_program_that_has_ended_is_no_longer_ended_with_the_audit() -> None:
-    program = Program("cat", 60)
-    assert program.group in interrupts.GROUPS
-    program.close()
-    assert program.group not in interrupts.GROUPS
+    child = ChildProcess(["cat"])
+    assert child.process.pid in interrupts.GROUPS
+    child.close()
+    assert child.process.pid not in interrupts.GROUPS
 
 
 @pytest.mark.usefixtures("heeded")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -23,8 +22,8 @@ from grader.answers import AnswerError, Json, value_of
 from grader.functions import Function
 from grader.marks import LABS, SECONDS, Marks, Part, parts_of
 from subnormal.audit.targets import json_lines
+from subnormal.audit.targets.child_process import ChildProcess
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.subprocess_io import Program
 from teacher.cells import code_of
 from teacher.suspicions import suspicious
 from teacher.worker import FUNCTION
@@ -103,7 +102,7 @@ class Student:
     cells: list[str]
     seconds: float
     _failed: dict[int, str] = field(default_factory=dict)  # cells that ended a process
-    _program: Program | None = None
+    _process: ChildProcess | None = None
 
     def marks(self, part: Part, seed: str) -> Marks:
         """Return the marks of a part, 0 points where a name that it needs is missing or its code ends the process."""
@@ -117,9 +116,9 @@ class Student:
 
     def close(self) -> None:
         """End the process, and those that it has started."""
-        if self._program is not None:
-            self._program.kill()
-            self._program = None
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
 
     def _answer(self, name: str) -> object:
         reply = self._ask({"name": name})
@@ -129,7 +128,7 @@ class Student:
         return self._ask({"name": name, "action": action, "arguments": arguments})
 
     def _ask(self, request: Json) -> Json:
-        while self._program is None:
+        while self._process is None:
             self._start()
         try:
             return self._send(request, self.seconds)
@@ -141,7 +140,7 @@ class Student:
         paths = [str(self.grader), *filter(None, [os.environ.get("PYTHONPATH")])]
         command = ["env", f"PYTHONPATH={os.pathsep.join(paths)}", "MPLBACKEND=Agg", sys.executable, "-P"]
         command += ["-m", "teacher.worker", str(self.folder), str(self.seconds)]
-        self._program = Program(shlex.join(command), START)
+        self._process = ChildProcess(command)
         try:
             self._send({"cell": ""}, START)
         except TargetError as error:
@@ -156,10 +155,9 @@ class Student:
 
     def _send(self, request: Json, seconds: float) -> Json:
         """Return the reply to a request. Raises TargetError, and ends the process, where there is none."""
-        assert self._program is not None
-        self._program.timeout = seconds
+        assert self._process is not None
         try:
-            return json_lines.parse(self._program.ask(json.dumps(request).encode() + b"\n", REPLY_BYTES))
+            return json_lines.parse(self._process.ask(json.dumps(request).encode() + b"\n", REPLY_BYTES, seconds))
         except BaseException:
             self.close()
             raise

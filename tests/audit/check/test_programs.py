@@ -23,10 +23,10 @@ from subnormal.audit.check.check import check
 from subnormal.audit.check.result import Result as CheckResult
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets import json_lines
+from subnormal.audit.targets.child_process import ChildProcess
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.named import named
 from subnormal.audit.targets.program import program
-from subnormal.audit.targets.subprocess_io import Program
 from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import MISBEHAVING_TARGET, ROOT
 from tests.support.processes import SUBNORMAL, ended, run, started
@@ -130,6 +130,7 @@ def test_a_program_that_refuses_one_of_two_inputs_is_violated() -> None:
         ("overflow", "answered with an outcome that is not finite"),
         ("endless", "printed more than"),
         ("answers once", "ended with exit code 0"),
+        ("leaves a child", "ended with exit code 1"),  # and the child holds its output open
     ],
 )
 def test_a_program_that_misbehaves_has_an_error_that_says_how(how: str, told: str) -> None:
@@ -225,17 +226,18 @@ def test_a_million_records_are_sent() -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found through /proc")
 @pytest.mark.parametrize("how", ["hangs", "never reads", "leaves a child", "too few"])
 def test_no_process_is_left_behind(how: str) -> None:
-    asked = Program(f"{MISBEHAVING} '{how}'", 0.5)
-    assert _members(asked.group)
+    asked = ChildProcess([*MISBEHAVING.split(), how])
+    group = asked.process.pid
+    assert _members(group)
     with suppress(TargetError):
-        asked.ask(json_lines.hello(), 1 << 12)
-        asked.ask(b'{"data": 0, "parameters": {}, "runs": 5}\n', 1 << 12)
+        asked.ask(json_lines.hello(), 1 << 12, 0.5)
+        asked.ask(b'{"data": 0, "parameters": {}, "runs": 5}\n', 1 << 12, 0.5)
     asked.close()
     for _ in range(50):
-        if not _members(asked.group):
+        if not _members(group):
             break
         time.sleep(0.1)
-    assert _members(asked.group) == []
+    assert _members(group) == []
 
 
 def _members(group: int) -> list[int]:
@@ -252,10 +254,16 @@ def _members(group: int) -> list[int]:
 
 
 def test_a_program_that_reads_no_more_does_not_hang_the_check() -> None:
-    asked = Program(f"{MISBEHAVING} 'stops reading'", 0.5)
-    asked.ask(json_lines.hello(), 1 << 12)
+    asked = ChildProcess([*MISBEHAVING.split(), "stops reading"])
+    asked.ask(json_lines.hello(), 1 << 12, 0.5)
     with pytest.raises(TargetError, match=r"gave no answer within 0\.5 s"):
-        asked.ask(b"0" * 10_000_000 + b"\n", 1 << 12)
+        asked.ask(b"0" * 10_000_000 + b"\n", 1 << 12, 0.5)
+
+
+def test_an_answer_to_a_line_that_was_not_read_is_a_mistake() -> None:
+    asked = ChildProcess(["sh", "-c", "echo 1; sleep 60"])
+    with pytest.raises(TargetError, match="answered a line before it had read it"):
+        asked.ask(b"0" * 10_000_000 + b"\n", 1 << 12, 0.5)
 
 
 def test_an_answer_that_comes_late_is_not_taken_for_the_next() -> None:

@@ -103,8 +103,8 @@ def checked(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("function", "error"),
     [
-        ("crashes", rf"ended the process: signal {signal.SIGSEGV.value} \(Segmentation fault\)"),
-        ("exits_in_c", "ended the process: exit code 0"),
+        ("crashes", rf"was ended by signal {signal.SIGSEGV.value} \(Segmentation fault\)"),
+        ("exits_in_c", "ended with exit code 0"),
         ("hangs", "a call did not end within 3 s"),
     ],
 )
