@@ -9,14 +9,8 @@ from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
-from subnormal.audit.check.result import (
-    LawEvidence,
-    ModelledEvidence,
-    Result,
-    StabilityEvidence,
-    Stage,
-    WalkEvidence,
-)
+from subnormal.audit.check.evidence import LawEvidence, ModelledEvidence, StabilityEvidence, Stage, WalkEvidence
+from subnormal.audit.check.result import Result
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
 from subnormal.audit.neighbours.distance import rounded

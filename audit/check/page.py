@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
-from subnormal.audit.check.result import CheckEvidence, ModelledEvidence, Result, StabilityEvidence
+from subnormal.audit.check.evidence import CheckEvidence, ModelledEvidence, StabilityEvidence
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.report import claim_charts
@@ -26,6 +26,9 @@ SURE = {
 NOT_PRIVATE = (
     "No verdict says that a function is private: only the pairs that were tried say anything, and only of themselves."
 )
+
+if TYPE_CHECKING:
+    from subnormal.audit.check.result import Result
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from subnormal.audit.check.result import Result, StabilityEvidence
+from subnormal.audit.check.evidence import StabilityEvidence
 from subnormal.audit.literal.expression import Imports, expression, written
 from subnormal.audit.literal.reference import imported
 from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.neighbours.distance import Norm
 from subnormal.mechanisms.curves import AnyClaim, Profile
+
+if TYPE_CHECKING:
+    from subnormal.audit.check.result import Result
 
 AGAIN = 3  # times the runs and the seconds of a check, for a test that repeats it on its pair
 RUNS, SECONDS, ALPHA = 100_000, 60, 1e-6  # defaults of `assert_private`

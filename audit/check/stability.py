@@ -9,9 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from subnormal.audit.check.evidence import StabilityEvidence
 from subnormal.audit.check.function import all_refused, always_raised, copied, isolated
 from subnormal.audit.check.function import function as audited_function
-from subnormal.audit.check.result import Result, StabilityEvidence
+from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, search
 from subnormal.audit.check.words import stated_words
 from subnormal.audit.model import Verdict

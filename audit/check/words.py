@@ -7,15 +7,14 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subnormal.attacks.core.event_words import in_words
-from subnormal.audit.check.result import (
+from subnormal.audit.check.evidence import (
     CheckEvidence,
     LawEvidence,
     ModelledEvidence,
     ModelledLoss,
-    Result,
     StabilityEvidence,
     Stage,
     WalkEvidence,
@@ -27,6 +26,9 @@ from subnormal.audit.text import DIGITS_MAX, counted, given, quoted, short, shor
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp
+
+if TYPE_CHECKING:
+    from subnormal.audit.check.result import Result
 
 STAGES = {
     "first call": "the first calls",

@@ -13,18 +13,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import groupby
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.audit.literal.elements import FEW, PLAIN, of_each, refuse, written_list
 from subnormal.audit.literal.reference import reference
 from subnormal.mechanisms.core.law import block_ends
 
 LONGEST = 4_000  # characters of an expression that a report shows
-FEW = 16  # elements; so few are written one by one
-PLAIN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_))  # the types of arrays of Python's numbers
 NUMBERS = "iufbc"  # kinds of arrays of numbers
 EXTENDED = (np.dtype(np.longdouble), np.dtype(np.clongdouble))  # Python has no such numbers
 IMPORT_NUMPY = "import numpy as np"
@@ -125,38 +124,14 @@ def written(data: Any, imports: Imports) -> str:
     if kind.__module__.startswith("pandas"):
         from subnormal.audit.literal import frames
 
-        return frames.written_pandas(data, imports)
+        imports["import pandas as pd"] = None
+        return frames.written_pandas(data, partial(written, imports=imports))
     return _of_own_class(data, imports)
-
-
-def of_each(text: Callable[[Any], str], elements: Iterable[Any]) -> list[str]:
-    """Return the text of each element, made once for an object that comes many times.
-
-    >>> of_each(str, range(1000, 1003))
-    ['1000', '1001', '1002']
-    """
-    elements = list(elements)  # no id is another's while both are held
-    places = list(map(id, elements))
-    texts = {place: text(one) for place, one in dict(zip(places, elements, strict=True)).items()}
-    return [texts[place] for place in places]
 
 
 def listed(data: Iterable[Any], imports: Imports) -> str:
     """Return expressions of elements with commas between them."""
     return ", ".join(written(one, imports) for one in data)
-
-
-def refuse(data: Any) -> str:
-    """Raise TypeError: there is no expression."""
-    raise TypeError(f"there is no short expression for a {type(data).__name__}")
-
-
-def written_list(texts: list[str]) -> str:
-    """Return an expression for a list; a long one is a sum of repeated elements, [0] + 999 * [37]."""
-    stretches = [(text, len(list(same))) for text, same in groupby(texts)]
-    if len(texts) <= FEW or 2 * len(stretches) > len(texts):
-        return f"[{', '.join(texts)}]"
-    return " + ".join(f"[{text}]" if count == 1 else f"{count} * [{text}]" for text, count in stretches)
 
 
 def _of_own_class(data: Any, imports: Imports) -> str:

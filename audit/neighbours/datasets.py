@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.audit.literal.expression import literal, of_each
+from subnormal.audit.literal.elements import of_each
+from subnormal.audit.literal.expression import literal
 from subnormal.audit.text import counted, quoted
 
 ATOMS = (int, float, str, bytes, bool, type(None))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.structure import import_cycles
 from subnormal.mechanisms.families import FAMILIES
 from tests.support.paths import ROOT
 from tests.support.processes import run
@@ -30,6 +31,10 @@ def test_every_folder_is_a_package() -> None:
     folders = {path.parent for path in SOURCES}
     missing = [str(folder.relative_to(ROOT)) for folder in folders if not (folder / "__init__.py").is_file()]
     assert not missing, f"these folders have no __init__.py: {missing}"
+
+
+def test_no_imports_form_a_cycle() -> None:
+    assert import_cycles() == []
 
 
 @cache

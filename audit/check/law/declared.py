@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from subnormal.audit.check.evidence import CheckEvidence, LawEvidence
 from subnormal.audit.check.function import Function, OverTimeError, all_refused
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.law.walked import Sampler, require_types, sampler, takes_bits, walked
-from subnormal.audit.check.result import CheckEvidence, LawEvidence, Result
+from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import search
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence.sequential import FIRST, SLACK

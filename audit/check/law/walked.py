@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from subnormal.audit.check.evidence import WalkEvidence
 from subnormal.audit.check.function import all_refused, copied
 from subnormal.audit.check.replay.primitives import drawn_from
-from subnormal.audit.check.result import WalkEvidence
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence import exhaustive
 from subnormal.audit.evidence.exact import WITHIN

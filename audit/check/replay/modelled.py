@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.events import Learned, Term
+from subnormal.audit.check.evidence import ModelledEvidence, ModelledLoss
 from subnormal.audit.check.replay.recorder import Floats
 from subnormal.audit.check.replay.releases import Release
-from subnormal.audit.check.result import ModelledEvidence, ModelledLoss
 from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts

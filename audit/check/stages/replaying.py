@@ -8,13 +8,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from subnormal.audit.check.evidence import CheckEvidence
 from subnormal.audit.check.function import OverTimeError
 from subnormal.audit.check.replay.confirmed import KINDS, is_confirmed, runs_needed
 from subnormal.audit.check.replay.modelled import Beyond, exceeded
 from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
-from subnormal.audit.check.result import CheckEvidence, Result
+from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import CONFIRM, SCREEN, Suspicion
 from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.stages.by_runs import by_runs

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.function import Function, OverTimeError
-from subnormal.audit.check.result import CheckEvidence, Result, Stage
+from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import LEARN, SCREEN, Runs, Suspicion
 from subnormal.audit.check.search import Found, Pair, search, written
 from subnormal.audit.check.words import progress_words

@@ -20,7 +20,8 @@ from docs.schema import schema
 from subnormal import Claim, Verdict, Zcdp, add_or_remove, check, stability
 from subnormal.audit.check import page, regression, words
 from subnormal.audit.check.document import to_json
-from subnormal.audit.check.result import ModelledEvidence, ModelledLoss, Result
+from subnormal.audit.check.evidence import ModelledEvidence, ModelledLoss
+from subnormal.audit.check.result import Result
 from subnormal.audit.engine import provenance
 from tests.support.paths import ROOT
 from tests.support.work_clock import work_counted

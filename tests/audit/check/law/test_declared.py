@@ -17,9 +17,10 @@ from scipy import integrate
 
 from subnormal import Verdict, check
 from subnormal.audit.check.document import to_json
+from subnormal.audit.check.evidence import LawEvidence
 from subnormal.audit.check.law.declared import ATOMS, _judged, events, reachable
 from subnormal.audit.check.page import to_html
-from subnormal.audit.check.result import LawEvidence, Result
+from subnormal.audit.check.result import Result
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.statistics.conformance import log_e_values, log_mean
 from subnormal.mechanisms.core.law import Law, exact_law

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from subnormal import Verdict, check
 from subnormal.audit.check.document import to_json
+from subnormal.audit.check.evidence import WalkEvidence
 from subnormal.audit.check.law.walked import difference
 from subnormal.audit.check.page import to_html
-from subnormal.audit.check.result import Result, WalkEvidence
+from subnormal.audit.check.result import Result
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
