@@ -23,6 +23,7 @@ from typing import Any
 from museum.exhibits import Exhibit, ExhibitError, Release, exhibit
 from subnormal.audit.check import document, page
 from subnormal.audit.check.check import check
+from subnormal.audit.check.law.declared import conforms
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.words import evidence_words
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
@@ -46,7 +47,7 @@ def examined(one: Exhibit, release: Release, interpreter: str = "") -> Result:
         if "bound" in names:
             return _stability(function, names, one.seconds, batch)
         if "law" in names:
-            return check(function, names["data"], law=names["law"], batch=batch, seconds=one.seconds)
+            return conforms(function, names["data"], names["law"], batch=batch, seconds=one.seconds)
         return check(function, names["data"], names["adjacent"], names["claim"], batch=batch, seconds=one.seconds)
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
-from subnormal.audit.check.law.declared import conform
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.order import result
@@ -39,7 +38,6 @@ def check(
     claim: AnyClaim | Callable[[Any, Any], AnyClaim] | None = None,
     *,
     pairs: Sequence[Pair] | None = None,
-    law: Callable[[Any], Any] | None = None,
     batch: bool = False,
     fresh: Callable[[], Callable[..., Any]] | None = None,
     seconds: float = 60.0,
@@ -68,9 +66,6 @@ def check(
             inputs.
         claim: `Claim`, `Zcdp`, `Gdp`, `Renyi` or `Profile`, or a function of two neighbouring inputs that returns one.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
-        law: instead of adjacent and claim, the law that a sampler declares: law(data) is a mapping of outcomes to
-            probabilities or a `Law`. Runs judge whether the outcomes follow it. A function with a parameter `bits` gets
-            a `BitSource` there, its only randomness; then all strings of bits are tried first.
         batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
         fresh: instead of the function, a function of no arguments that returns the function to call once, where calls
             share a state: `fresh=lambda: Accountant(budget=1).count`.
@@ -91,14 +86,6 @@ def check(
     require_positive("seconds", seconds)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    if law is not None:
-        if function is None or data is None or any(other is not None for other in (adjacent, claim, pairs, fresh)):
-            raise TypeError("law goes with function and data, and with none of adjacent, claim, pairs and fresh")
-        with isolated(seed):
-            made = conform(
-                function, data, law, batch=batch, seconds=seconds, runs=runs, alpha=alpha, seed=seed, told=told
-            )
-        return replace(made, domain=stated_words(data))
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)

@@ -172,6 +172,17 @@ def _rejected() -> Never:
     reject()
 
 
+def require_strategy(data: Any) -> None:
+    """Raise TypeError where the data are no strategy."""
+    from hypothesis import strategies as st
+
+    if not isinstance(data, st.SearchStrategy):
+        hint = ": call it" if callable(data) else ""
+        raise TypeError(
+            f"data must be a Hypothesis strategy, such as st.lists(st.floats(0, 1)), got {quoted(repr(data))}{hint}"
+        )
+
+
 def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:
     """Return the strategy of neighbours (in, out) that a user has named.
 
@@ -186,11 +197,8 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
     """
     from hypothesis import strategies as st
 
-    if data is not None and not isinstance(data, st.SearchStrategy):
-        hint = ": call it" if callable(data) else ""
-        raise TypeError(
-            f"data must be a Hypothesis strategy, such as st.lists(st.floats(0, 1)), got {quoted(repr(data))}{hint}"
-        )
+    if data is not None:
+        require_strategy(data)
     if isinstance(adjacent, st.SearchStrategy):
         return cast("SearchStrategy[Pair]", with_ties(adjacent))
     if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):

@@ -17,21 +17,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subnormal.audit.check.evidence import CheckEvidence, LawEvidence
-from subnormal.audit.check.function import Function, OverTimeError, all_refused
+from subnormal.audit.check.function import Function, OverTimeError, all_refused, isolated
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.law.walked import Sampler, require_types, sampler, takes_bits, walked
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import search
-from subnormal.audit.check.words import shown
+from subnormal.audit.check.words import shown, stated_words
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours.distance import exact
+from subnormal.audit.neighbours.relations import require_strategy
 from subnormal.audit.statistics.conformance import Chances, log_e_values, log_mean
 from subnormal.audit.targets.outcomes import atoms_as_outcomes
 from subnormal.audit.text import short
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.privacy import require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -74,11 +76,59 @@ class _Judged:
     singly: bool = False
 
 
-def conform(
-    given: Callable[..., Any],
+def conforms(
+    function: Callable[..., Any],
     data: SearchStrategy[Any],
     law: Laws,
     *,
+    batch: bool = False,
+    seconds: float = 60.0,
+    runs: int | None = None,
+    alpha: float = 1e-6,
+    seed: int = 1,
+    told: Callable[[str], None] = lambda message: None,
+) -> Result:
+    """Judge whether the outcomes of a sampler follow the law that it declares, on a few inputs.
+
+    A function with a parameter `bits` gets a `BitSource` there, its only randomness. Then all strings of bits are tried
+    first, and runs confirm what they say. Runs judge every other function.
+
+    After a batch that raises, the runs of its input are drawn one by one, and wealth begins again, as in `Runs.judge`:
+    so a batch function needs twice as much. Drawing only that batch again would show too few refusals.
+
+    Args:
+        function: takes one input and returns one outcome, as that of `check`.
+        data: a Hypothesis strategy of inputs.
+        law: law(data) is a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the
+            rest of the mass lies on other outcomes.
+        batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
+        seconds: of all; one call of the function is never interrupted.
+        runs: of each input, at most; None: as many as the time allows.
+        alpha: the chance that a sampler that follows its law is accused, at most.
+        seed: of the inputs, and of the global generators of `random` and numpy meanwhile.
+        told: called with a line about the progress now and then.
+
+    Returns:
+        The verdict and its evidence, `walk` or `law`.
+
+    Raises:
+        TypeError: an argument or the law is of the wrong type, or an outcome equals one of the law's that is of another
+            type.
+        ValueError: a number is out of range, or the law holds no probabilities.
+    """
+    require_positive("seconds", seconds)
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    require_strategy(data)
+    with isolated(seed):
+        made = _judgement(function, data, law, batch, seconds, runs, alpha, seed, told)
+    return replace(made, domain=stated_words(data))
+
+
+def _judgement(
+    given: Callable[..., Any],
+    data: SearchStrategy[Any],
+    law: Laws,
     batch: bool,
     seconds: float,
     runs: int | None,
@@ -86,15 +136,6 @@ def conform(
     seed: int,
     told: Callable[[str], None],
 ) -> Result:
-    """Judge a few inputs: by all strings of bits where the function takes them, which runs confirm, else by runs.
-
-    law(data): a `Law`, or a mapping of outcomes to probabilities, floats to nine digits or fractions; the rest of the
-    mass lies on other outcomes. Raises TypeError and ValueError where it is neither, or where an outcome equals one of
-    the law's that is of another type.
-
-    After a batch that raises, the runs of its input are drawn one by one, and wealth begins again, as in `Runs.judge`:
-    so a batch function needs twice as much. Drawing only that batch again would show too few refusals.
-    """
     from hypothesis import strategies as st
 
     started, walk, notes = time.monotonic(), None, list[str]()

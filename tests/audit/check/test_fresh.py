@@ -159,8 +159,3 @@ def test_what_is_no_function_and_makes_none_is_an_error(function: Any, fresh: An
         assert_private(function, 1, 0, epsilon=1.0, fresh=fresh)
     with pytest.raises(TypeError, match=message):
         stability(function, RECORDS, add_or_remove(), fresh=fresh)
-
-
-def test_a_law_goes_with_a_function() -> None:
-    with pytest.raises(TypeError, match=r"law goes with function and data, and with none of .* fresh"):
-        check(None, RECORDS, law=lambda data: {0: 1}, fresh=sound)

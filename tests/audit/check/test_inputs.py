@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, assert_private, check, stability
+from subnormal import Claim, Verdict, assert_private, check, conforms, stability
 from subnormal.audit.check.function import copied
 from subnormal.mechanisms.bits import BitSource
 
@@ -103,7 +103,7 @@ def test_an_input_that_cannot_be_copied_is_an_error_and_no_refusal(data: Any, to
         lambda: check(noisy_count, pairs=[(data, [])], claim=Claim(1.0), seconds=5),
         lambda: assert_private(noisy_count, data, [], epsilon=1.0, runs=1_000),
         lambda: stability(len, pairs=[(data, [])], bound=9),
-        lambda: check(sampler, st.just(data), law=lambda data: {0: 0.5, 1: 0.5}, seconds=5),
+        lambda: conforms(sampler, st.just(data), law=lambda data: {0: 0.5, 1: 0.5}, seconds=5),
     ]
     for each in asked:
         with pytest.raises(TypeError, match=f"data of {told}"):
@@ -112,7 +112,7 @@ def test_an_input_that_cannot_be_copied_is_an_error_and_no_refusal(data: Any, to
 
 def test_outcomes_of_a_walk_that_cannot_be_compared_are_an_error_and_no_refusal() -> None:
     with pytest.raises(TypeError, match=r"outcomes of type .*generator cannot be told apart"):
-        check(
+        conforms(
             lambda data, bits: (one for one in "a") if bits.take(1) else 0,
             st.just(0),
             law=lambda data: {0: 0.5, 1: 0.5},

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, check
+from subnormal import Claim, Verdict, check, conforms
 from subnormal.audit.check.function import Function
 from subnormal.audit.targets.outcomes import refused
 from subnormal.mechanisms.core.mechanism import Refused
@@ -112,5 +112,5 @@ def test_a_walk_has_the_refusals_of_runs() -> None:
         return 0
 
     law = dict.fromkeys([0, Refused(SAID[in_the_context])], Fraction(1, 2))
-    found = check(sampler, st.none(), law=lambda data: law, seconds=1)
+    found = conforms(sampler, st.none(), law=lambda data: law, seconds=1)
     assert (found.verdict, found.stage) == (Verdict.NOT_REFUTED, "walk")

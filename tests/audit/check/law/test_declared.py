@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 from scipy import integrate
 
-from subnormal import Verdict, check
+from subnormal import Verdict, conforms
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.evidence import LawEvidence
 from subnormal.audit.check.law.declared import ATOMS, _judged, events, reachable
@@ -48,7 +48,7 @@ def evidence_of(result: Result) -> LawEvidence:
 
 
 def judged(function: Any, **options: Any) -> Result:
-    return check(function, st.integers(-5, 5), law=law, batch=True, **{"runs": 1 << 16, **options})
+    return conforms(function, st.integers(-5, 5), law=law, batch=True, **{"runs": 1 << 16, **options})
 
 
 def test_noise_that_follows_its_law_is_not_accused() -> None:
@@ -81,7 +81,7 @@ def test_one_outcome_that_the_law_does_not_have_is_enough() -> None:
         return "edge" if random.random() < 0.01 else random.random() < 0.5
 
     half = {True: Fraction(1, 2), False: Fraction(1, 2)}
-    result = check(coin, st.just(0), law=lambda data: half, runs=1 << 13)
+    result = conforms(coin, st.just(0), law=lambda data: half, runs=1 << 13)
     assert result.verdict is Verdict.VIOLATED
     assert evidence_of(result).event == "the outcome is none of the law's"
     assert evidence_of(result).log_e_value == math.inf
@@ -101,7 +101,7 @@ def test_runs_of_a_batch_that_raises_are_no_fewer_refusals(monkeypatch: pytest.M
         return numbers
 
     of_bytes: dict[Any, Fraction] = dict.fromkeys([Refused("ValueError: refused"), *range(1, 256)], Fraction(1, 256))
-    result = check(coins, st.just(0), law=lambda data: of_bytes, batch=True, runs=1 << 15)
+    result = conforms(coins, st.just(0), law=lambda data: of_bytes, batch=True, runs=1 << 15)
     assert result.verdict is Verdict.NOT_REFUTED
     assert evidence_of(result).runs == 1 << 15
 
@@ -116,7 +116,7 @@ def test_an_input_that_begins_again_calls_no_other_for_no_runs() -> None:
         return [random.getrandbits(1) for _ in range(runs)]
 
     half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    result = check(coins, st.sampled_from([0, 1]), law=lambda data: half, batch=True, runs=1 << 10)
+    result = conforms(coins, st.sampled_from([0, 1]), law=lambda data: half, batch=True, runs=1 << 10)
     assert result.verdict is Verdict.NOT_REFUTED
     assert 0 not in sizes
     assert sizes.count(1) >= 1 << 10  # all of its runs, those before its last look too
@@ -128,7 +128,7 @@ def test_runs_that_no_outcome_could_refute_the_law_with_are_underpowered() -> No
     draw = random.Random(1)
 
     def verdict(function: Any, runs: int) -> Result:
-        return check(function, st.just(0), law=lambda data: declared, runs=runs)
+        return conforms(function, st.just(0), law=lambda data: declared, runs=runs)
 
     assert verdict(lambda data: draw.randrange(4), 1).verdict is Verdict.UNDERPOWERED
     few, many = 1, 64
@@ -147,7 +147,7 @@ def test_one_input_that_could_have_refuted_the_law_is_enough() -> None:
     """Of input 0 no outcome is impossible, and two runs are too few; of input 1 all but two are."""
     laws: list[Any] = [{0: 0.25}, {0: Fraction(1, 2), 1: Fraction(1, 2)}]
     for inputs, verdict in (([0], Verdict.UNDERPOWERED), ([0, 1], Verdict.NOT_REFUTED)):
-        result = check(lambda data: 0, st.sampled_from(inputs), law=laws.__getitem__, runs=2)
+        result = conforms(lambda data: 0, st.sampled_from(inputs), law=laws.__getitem__, runs=2)
         assert (result.verdict, result.examples) == (verdict, len(inputs))
 
 
@@ -164,7 +164,7 @@ def test_a_law_is_refuted_from_the_stated_wealth_on(inputs: int, batch: bool) ->
         alpha = inputs * (2 if batch else 1) * math.exp(margin - shown)
         function = (lambda data, runs: [0] * runs) if batch else lambda data: 0
         data = st.sampled_from(range(inputs))
-        return check(function, data, law=lambda data: half, batch=batch, runs=runs, alpha=alpha).verdict
+        return conforms(function, data, law=lambda data: half, batch=batch, runs=runs, alpha=alpha).verdict
 
     assert verdict(2 * SLACK) is Verdict.VIOLATED
     assert verdict(SLACK / 2) is Verdict.NOT_REFUTED
@@ -298,13 +298,14 @@ def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
             ValueError,
             "more than 1,048,576",
         ),
-        ({"law": law, "pairs": [(0, 1)]}, TypeError, "law goes with function and data"),
-        ({"law": law, "data": None}, TypeError, "law goes with function and data"),
+        ({"law": law, "data": None}, TypeError, "data must be a Hypothesis strategy"),
+        ({"law": law, "seconds": 0}, ValueError, "seconds must be positive"),
+        ({"law": law, "alpha": 1.0}, ValueError, "alpha must be between 0 and 1, got 1.0"),
     ],
 )
 def test_mistakes_are_named(arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        check(lambda data: data, **{"data": st.integers(0, 3), **arguments})
+        conforms(lambda data: data, **{"data": st.integers(0, 3), **arguments})
 
 
 def test_a_sampler_that_always_raises_is_an_error() -> None:
@@ -312,9 +313,9 @@ def test_a_sampler_that_always_raises_is_an_error() -> None:
         raise OSError("no entropy")
 
     with pytest.raises(ValueError, match="every run at 0 raised"):
-        check(broken, st.just(0), law=law, runs=64)
+        conforms(broken, st.just(0), law=law, runs=64)
     refused = {Refused("OSError: no entropy"): Fraction(1)}
-    assert check(broken, st.just(0), law=lambda data: refused, runs=64).verdict is Verdict.NOT_REFUTED
+    assert conforms(broken, st.just(0), law=lambda data: refused, runs=64).verdict is Verdict.NOT_REFUTED
 
 
 def test_a_last_run_that_raises_refutes_a_law_without_refusals() -> None:
@@ -326,4 +327,4 @@ def test_a_last_run_that_raises_refutes_a_law_without_refusals() -> None:
         return random.getrandbits(1)
 
     half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    assert check(coin, st.just(0), law=lambda data: half, runs=FIRST + 1).verdict is Verdict.VIOLATED
+    assert conforms(coin, st.just(0), law=lambda data: half, runs=FIRST + 1).verdict is Verdict.VIOLATED

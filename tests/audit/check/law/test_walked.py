@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Verdict, check
+from subnormal import Verdict, conforms
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.evidence import WalkEvidence
 from subnormal.audit.check.law.walked import difference
@@ -56,7 +56,7 @@ def halves(data: int) -> dict[int, Fraction]:
 
 
 def test_a_sampler_that_has_its_law_is_confirmed_by_a_few_runs() -> None:
-    result = check(geometric, DATA, law=halves)
+    result = conforms(geometric, DATA, law=halves)
     assert result.verdict is Verdict.NOT_REFUTED
     assert (result.stage, result.runs, list(result.evidence)) == ("walk", 4 << 12, ["walk"])
     assert result.notes == ()
@@ -75,7 +75,7 @@ def test_a_part_of_2_to_the_30_is_a_proof() -> None:
         count = geometric(data, bits)
         return data if count == data + 29 else count
 
-    result = check(biased, st.just(0), law=halves, seconds=20)
+    result = conforms(biased, st.just(0), law=halves, seconds=20)
     assert result.verdict is Verdict.VIOLATED
     assert (result.stage, result.runs) == ("walk", 0)
     evidence = evidence_of(result)
@@ -103,7 +103,7 @@ def test_a_member_has_the_law_that_it_declares_and_not_its_twins() -> None:
         def declared(data: Any, law: Any = declares.law) -> Any:
             return law(data, parameters)
 
-        result = check(sample, st.sampled_from([[0, 1, 5], [2, 2]]), law=declared, batch=True)
+        result = conforms(sample, st.sampled_from([[0, 1, 5], [2, 2]]), law=declared, batch=True)
         assert (result.verdict, result.stage) == (verdict, "walk")
         assert evidence_of(result).bits == 12
 
@@ -124,7 +124,7 @@ def of_either(one: Any, two: Any, *laws: Any) -> Result:
     def sample(data: int, bits: BitSource) -> Any:
         return either(one, two)(data, bits)
 
-    return check(sample, st.sampled_from([0, 1]), law=either(*laws), runs=64)
+    return conforms(sample, st.sampled_from([0, 1]), law=either(*laws), runs=64)
 
 
 def test_every_input_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,15 +146,15 @@ def test_where_strings_are_too_many_runs_judge() -> None:
         return bits.take(53) < 1 << 51
 
     quarter = {True: Fraction(1, 4), False: Fraction(3, 4)}
-    result = check(wide, st.just(0), law=lambda data: quarter, runs=1 << 12)
+    result = conforms(wide, st.just(0), law=lambda data: quarter, runs=1 << 12)
     assert (result.verdict, result.stage, list(result.evidence)) == (Verdict.NOT_REFUTED, "runs", ["law"])
     half = {True: Fraction(1, 2), False: Fraction(1, 2)}
-    assert check(wide, st.just(0), law=lambda data: half, runs=1 << 12).verdict is Verdict.VIOLATED
+    assert conforms(wide, st.just(0), law=lambda data: half, runs=1 << 12).verdict is Verdict.VIOLATED
 
 
 def test_what_is_not_decided_refutes_nothing_and_runs_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subnormal.audit.check.law.walked.CALLS", 30)
-    result = check(geometric, DATA, law=halves, runs=256)
+    result = conforms(geometric, DATA, law=halves, runs=256)
     assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
     assert evidence_of(result).verdict is Verdict.UNRESOLVED
     assert evidence_of(result).event is None
@@ -165,7 +165,7 @@ def test_randomness_of_its_own_is_noted_and_runs_judge() -> None:
     def own(data: int, bits: BitSource) -> int:
         return bits.take(1) ^ random.getrandbits(30)
 
-    result = check(own, st.just(0), law=lambda data: {0: Fraction(1, 1 << 30)}, runs=64)
+    result = conforms(own, st.just(0), law=lambda data: {0: Fraction(1, 1 << 30)}, runs=64)
     assert result.stage == "runs"
     assert "not a function of its bits" in result.notes[0]
 
@@ -196,7 +196,7 @@ def remembers(after: int) -> Callable[[int, BitSource], int]:
 )
 def test_a_sampler_that_leaks_beside_its_bits_has_no_proof(sampler: Any, note: str) -> None:
     """A leak of one call in a thousand may be seen in the walk, too."""
-    result = check(sampler, st.just(7), law=lambda data: HALF, seconds=20)
+    result = conforms(sampler, st.just(7), law=lambda data: HALF, seconds=20)
     assert (result.verdict, result.stage, list(result.evidence)) == (Verdict.VIOLATED, "runs", ["law"])
     assert note in result.notes[0] or "two runs on the same ones differ; so runs judge" in result.notes[0]
 
@@ -205,7 +205,7 @@ def test_a_sampler_that_leaks_beside_its_bits_has_no_proof(sampler: Any, note: s
 def test_a_fair_sampler_that_does_not_read_its_bits_is_not_accused(draw: Callable[[], int]) -> None:
     """Of one string alone, all 64 calls agree with probability 2^-63."""
     for _ in range(8):
-        result = check(fair_by(draw), st.just(7), law=lambda data: HALF, runs=256)
+        result = conforms(fair_by(draw), st.just(7), law=lambda data: HALF, runs=256)
         assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
 
 
@@ -217,7 +217,7 @@ def test_the_order_of_the_strings_decides_nothing() -> None:
         before, last[0] = last[0], bits.take(1)
         return data if before and last[0] else last[0]
 
-    result = check(sampler, st.just(7), law=lambda data: HALF, seconds=20)
+    result = conforms(sampler, st.just(7), law=lambda data: HALF, seconds=20)
     assert (result.verdict, result.stage) == (Verdict.VIOLATED, "runs")
     assert "two runs on the same ones differ" in result.notes[0]
 
@@ -229,7 +229,7 @@ def test_what_only_the_first_calls_do_proves_no_violation() -> None:
         drawn = bits.take(1)
         return drawn if next(calls) > 3 else 0
 
-    result = check(sampler, st.just(0), law=lambda data: HALF, runs=256)
+    result = conforms(sampler, st.just(0), law=lambda data: HALF, runs=256)
     assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
     assert "two runs on the same ones differ" in result.notes[0]
 
@@ -240,7 +240,7 @@ def test_what_only_the_first_calls_do_proves_no_violation() -> None:
 )
 def test_why_runs_judge_is_noted(monkeypatch: pytest.MonkeyPatch, limit: str, value: Any, why: str) -> None:
     monkeypatch.setattr(f"subnormal.audit.check.law.walked.{limit}", value)
-    result = check(geometric, st.just(3), law=halves, runs=256)
+    result = conforms(geometric, st.just(3), law=halves, runs=256)
     assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
     assert result.notes[0] == f"all strings of bits at 3 do not judge: {why}; so runs judge"
 
@@ -249,9 +249,9 @@ def test_an_exception_is_an_outcome_of_the_law() -> None:
     def coin(data: int, bits: BitSource) -> Any:
         return [1] if bits.take(1) else data.absent  # type: ignore[attr-defined]
 
-    result = check(coin, st.just(0), law=lambda data: {(1,): Fraction(1, 2)})
+    result = conforms(coin, st.just(0), law=lambda data: {(1,): Fraction(1, 2)})
     assert evidence_of(result).verdict is Verdict.HOLDS
-    result = check(coin, st.just(0), law=lambda data: {(1,): Fraction(3, 4)})
+    result = conforms(coin, st.just(0), law=lambda data: {(1,): Fraction(3, 4)})
     assert result.verdict is Verdict.VIOLATED
 
 
@@ -260,7 +260,7 @@ def test_a_sampler_that_always_raises_is_an_error() -> None:
         raise OSError("no entropy")
 
     with pytest.raises(ValueError, match="every run at 0 raised"):
-        check(broken, st.just(0), law=halves, runs=64)
+        conforms(broken, st.just(0), law=halves, runs=64)
 
 
 def cut(masses: list[int], rest: int) -> Law[int]:
@@ -324,12 +324,12 @@ class Color(IntEnum):
 def test_a_law_is_keyed_by_what_its_sampler_returns(of: Any, as_law: bool) -> None:
     keys = [of(0), of(1)]
     declared = exact_law(keys, [2], [1], 2) if as_law else dict.fromkeys(keys, 0.5)
-    walk = check(lambda data, bits: of(bits.take(1)), st.just(None), law=lambda data: declared)
+    walk = conforms(lambda data, bits: of(bits.take(1)), st.just(None), law=lambda data: declared)
     assert (walk.verdict, walk.stage) == (Verdict.NOT_REFUTED, "walk")
     draw = random.Random(1)
-    runs = check(lambda data: of(draw.getrandbits(1)), st.just(None), law=lambda data: declared, runs=256)
+    runs = conforms(lambda data: of(draw.getrandbits(1)), st.just(None), law=lambda data: declared, runs=256)
     assert (runs.verdict, runs.stage) == (Verdict.NOT_REFUTED, "runs")
-    biased = check(lambda data, bits: of(bits.take(1) & bits.take(1)), st.just(None), law=lambda data: declared)
+    biased = conforms(lambda data, bits: of(bits.take(1) & bits.take(1)), st.just(None), law=lambda data: declared)
     assert biased.verdict is Verdict.VIOLATED
 
 
@@ -338,7 +338,7 @@ def test_a_law_is_keyed_by_what_its_sampler_returns(of: Any, as_law: bool) -> No
 )
 def test_atoms_that_are_one_outcome_are_an_error(keys: list[Any]) -> None:
     with pytest.raises(ValueError, match="names one outcome twice"):
-        check(lambda data: 0, st.just(None), law=lambda data: dict.fromkeys(keys, 0.25))
+        conforms(lambda data: 0, st.just(None), law=lambda data: dict.fromkeys(keys, 0.25))
 
 
 @pytest.mark.parametrize(
@@ -362,14 +362,14 @@ def test_an_outcome_that_equals_a_key_of_another_type_is_an_error(of: Any, law_o
     declared = {law_of(0): 0.5, law_of(1): 0.5}
     for function in (lambda data, bits: of(bits.take(1)), lambda data: of(random.getrandbits(1))):
         with pytest.raises(TypeError, match=f"the function returns {words}: these are two outcomes, so let the law"):
-            check(function, st.just(None), law=lambda data: declared)
+            conforms(function, st.just(None), law=lambda data: declared)
 
 
 @pytest.mark.parametrize("keys", [[0.0, 1.0], np.array([0.0, 1.0])], ids=["list", "array"])
 def test_a_negative_zero_that_the_law_does_not_have_refutes_it(keys: Any) -> None:
     """It is of the type of 0.0, and equals it, but can be told apart."""
     declared = exact_law(keys, [2], [1], 2)
-    result = check(lambda data, bits: (-0.0, 1.0)[bits.take(1)], st.just(None), law=lambda data: declared)
+    result = conforms(lambda data, bits: (-0.0, 1.0)[bits.take(1)], st.just(None), law=lambda data: declared)
     assert result.verdict is Verdict.VIOLATED
     assert evidence_of(result).event == "the outcome is -0.0"
 
@@ -388,6 +388,6 @@ def test_a_small_difference_is_seen_in_the_words(power: int, said: str) -> None:
     def sampler(data: int, bits: BitSource) -> int:
         return int(bits.take(12) < 1365)
 
-    result = check(sampler, st.just(0), law=lambda data: law)
+    result = conforms(sampler, st.just(0), law=lambda data: law)
     assert result.verdict is Verdict.VIOLATED
     assert words_of(result).endswith(said)
