@@ -25,10 +25,14 @@ from typing import Any
 EPSILON_MAX = 100_000  # nats: more is no claim
 PRECISIONS = (256, 1024, 4096)  # bits of an upper bound on e^ε behind the point
 
-TEXT, INTEGER = ".*", "-?0x[0-9a-f]+"
-NUMBER = "-?[0-9]+([./][0-9]+)?([eE][+-]?[0-9]{1,4})?"  # a longer power of ten would fill the memory
+TEXT, INTEGER, POSITIVE = ".*", "-?0x[0-9a-f]+", "0x0*[1-9a-f][0-9a-f]*"
+NUMBER = "-?[0-9]+([.][0-9]+|/0*[1-9][0-9]*)?([eE][+-]?[0-9]{1,4})?"  # a longer power of ten would fill the memory
 PAIR = [INTEGER, INTEGER]
-WORLD = {"outcomes": {...: PAIR}, "denominator": INTEGER, "rest": PAIR}  # ...: any key, or any number of elements
+WORLD = {
+    "outcomes": {...: PAIR},
+    "denominator": POSITIVE,
+    "rest": [INTEGER, POSITIVE],
+}  # ...: any key, or any number of elements
 SHAPE = {
     "mechanism": TEXT,
     "parameters": TEXT,
@@ -38,7 +42,7 @@ SHAPE = {
     "second": WORLD,
     "event": [TEXT, ...],
     "numerators": PAIR,
-    "denominator": INTEGER,
+    "denominator": POSITIVE,
 }
 
 
@@ -63,7 +67,7 @@ def require(form: Any, shape: Any) -> None:
         parts = [(part, shape.get(key, shape.get(...))) for key, part in form.items()] if right else []
     else:
         right = isinstance(form, list) and (... in shape or len(form) == len(shape))
-        parts = list(zip(form, shape[:1] * len(form), strict=True)) if right else []
+        parts = list(zip(form, shape[:1] * len(form) if ... in shape else shape, strict=True)) if right else []
     if not right:
         raise ValueError(f"{repr(form)[:40]} where the form has {repr(shape)[:60]}")
     for part, shape_of_part in parts:
@@ -74,7 +78,7 @@ def distribution(form: Any) -> tuple[dict[str, tuple[int, int]], int, Fraction]:
     """Return bounds by outcome, their denominator, and the bound on the rest. NotProvedError for what cannot be one."""
     bounds = {name: (int(low, 16), int(high, 16)) for name, (low, high) in form["outcomes"].items()}
     denominator, rest = int(form["denominator"], 16), Fraction(*(int(part, 16) for part in form["rest"]))
-    if denominator <= 0 or rest < 0 or any(not 0 <= low <= high for low, high in bounds.values()):
+    if rest < 0 or any(not 0 <= low <= high for low, high in bounds.values()):
         raise NotProvedError("a bound is negative, or a lower bound is above its upper bound")
     least, most = (sum(pair[side] for pair in bounds.values()) for side in (0, 1))
     if least > denominator or most + rest * denominator < denominator:
@@ -136,8 +140,9 @@ def main(arguments: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a console without ε must not change the exit code
     try:
-        (name,) = arguments
-        with open(name, encoding="utf-8") as file:
+        if len(arguments) != 1:
+            raise ValueError("it is called with one file, as certificate_checker.py FILE")
+        with open(arguments[0], encoding="utf-8") as file:
             form = json.load(file, object_pairs_hook=unique, parse_float=str, parse_int=str, parse_constant=str)
         print(check(form))
     except NotProvedError as error:

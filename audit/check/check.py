@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import function as audited_function
-from subnormal.audit.check.function import isolated
+from subnormal.audit.check.function import isolated, value_of
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.stages.order import result
@@ -107,7 +107,7 @@ def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:
             f"claim must be a claim, as Claim(1), or a function of two inputs, got the class {claim.__name__}"
         )
     if callable(claim):
-        return lambda data_in, data_out: _made_claim(claim(data_in, data_out))
+        return lambda data_in, data_out: _made_claim(value_of("claim", claim, data_in, data_out))
     raise TypeError(f"claim must be a Claim, Zcdp, Gdp, Renyi or Profile, got {quoted(repr(claim))}")
 
 

@@ -11,6 +11,7 @@ import pickle
 import random
 import sys
 import time
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit import interrupts
+from subnormal.audit.check.words import shown
 from subnormal.audit.literal.reference import imported_as
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.targets.outcomes import as_outcome, refused
@@ -176,6 +178,7 @@ def isolated(seed: int) -> Iterator[None]:
     """Seed the global generators of `random` and numpy, and give them their own states back afterwards.
 
     Meanwhile os._exit raises SystemExit in this process: an audit that ends with code 0 seems to have found nothing.
+    And each warning is shown once: Hypothesis makes Python forget at each input which ones it has shown.
     """
     states, process, leave = (random.getstate(), np.random.get_state()), os.getpid(), os._exit
 
@@ -186,11 +189,24 @@ def isolated(seed: int) -> Iterator[None]:
 
     reseed(seed, "check")
     try:
-        with patch.object(os, "_exit", exited):
+        with patch.object(os, "_exit", exited), patch.object(warnings, "showwarning", _shown_once()):
             yield
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
+
+
+def _shown_once() -> Callable[..., None]:
+    """Return what shows a warning as `warnings.showwarning` does now, once."""
+    show, seen = warnings.showwarning, set[tuple[Hashable, ...]]()
+
+    def show_new(message: Warning | str, *place: Any) -> None:
+        key = (str(message), *place[:3])  # its category, file and line
+        if key not in seen:
+            seen.add(key)
+            show(message, *place)
+
+    return show_new
 
 
 def reseed(*stream: int | str) -> None:
@@ -221,6 +237,14 @@ def copied(data: Any) -> Any:
             f"data of type {kind.__qualname__} cannot be copied, and each call needs a copy of its own: "
             f"{quoted(error_text(error))}, got {quoted(repr(data))}"
         ) from None
+
+
+def value_of(name: str, function: Callable[..., Any], *inputs: Any) -> Any:
+    """Return what a user's function of inputs returns. Raises ValueError for what it raises, with its name."""
+    try:
+        return function(*inputs)
+    except Exception as error:
+        raise ValueError(f"{name}({', '.join(map(shown, inputs))}) raised {quoted(error_text(error))}") from error
 
 
 def all_refused(outcomes: Sequence[Hashable]) -> bool:

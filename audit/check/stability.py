@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.evidence import StabilityEvidence
-from subnormal.audit.check.function import all_refused, always_raised, copied, isolated
+from subnormal.audit.check.function import all_refused, always_raised, copied, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, search
@@ -152,7 +152,7 @@ def stability(
 
 
 def _limit(bound: Any, pair: Pair) -> Fraction | float:
-    return _nonnegative("bound must be", bound(*pair) if callable(bound) else bound)
+    return _nonnegative("bound must be", value_of("bound", bound, *pair) if callable(bound) else bound)
 
 
 def _nonnegative(must: str, number: Any) -> Fraction | float:
@@ -171,7 +171,7 @@ def _distance(outputs: tuple[Any, Any], released: Sequence[Any], distance: Any) 
     if any(isinstance(output, Refused) for output in outputs):
         return math.inf
     if callable(distance):
-        return _nonnegative("distance must return", distance(*outputs))
+        return _nonnegative("distance must return", value_of("distance", distance, *outputs))
     try:
         return apart(released[0], released[1], distance)
     except ValueError:  # another length

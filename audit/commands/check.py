@@ -33,8 +33,10 @@ COMMAND = "cmd:"
 
 
 def _json(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    from subnormal.mechanisms.core.options import unique
+
     try:
-        return None if value is None else [json.loads(value)]  # null is an input too
+        return None if value is None else [json.loads(value, object_pairs_hook=unique)]  # null is an input too
     except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"{quoted(value)} is no JSON: {error}") from None
 

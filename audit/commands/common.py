@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from textwrap import wrap
@@ -21,7 +21,7 @@ from subnormal.audit.text import short
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress, ProgressColumn, TaskID
+    from rich.progress import Progress, ProgressColumn
     from rich.table import Table
 
     from subnormal.audit.engine.row_state import RowState
@@ -101,25 +101,35 @@ def file_mistakes(option: str = "--out") -> Iterator[None]:
         raise Failure(f"{option}: {error.strerror}: {error.filename or 'while writing'}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """A progress bar, to be called after each step."""
+def _is_due() -> Callable[[], bool]:
+    """Return what says whether it is `PROGRESS_INTERVAL` seconds since it said so, or since now."""
+    spoke = time.monotonic()
 
-    bar: Progress
-    task: TaskID
+    def is_due() -> bool:
+        nonlocal spoke
+        late = time.monotonic() - spoke >= PROGRESS_INTERVAL
+        spoke = time.monotonic() if late else spoke
+        return late
 
-    def __call__(self) -> None:
-        interrupts.check()
-        self.bar.advance(self.task)
+    return is_due
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Steps]:
-    """Show a bar on a terminal, nothing in a pipe. Yields a function to call after each step."""
+def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on a terminal; in a pipe, a line every `PROGRESS_INTERVAL` seconds. Yields what each step calls."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
     with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
-        yield Steps(bar, bar.add_task(what, total=total))
+        task, steps, is_due = bar.add_task(what, total=total), itertools.count(1), _is_due()
+
+        def done() -> None:
+            interrupts.check()
+            bar.advance(task)
+            step = next(steps)
+            if bar.disable and is_due():
+                click.echo(f"{what}: {step:,} of {total:,}", err=True)
+
+        yield done
 
 
 @contextmanager
@@ -135,16 +145,13 @@ def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
     rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut off if there is no room
     with _bar(rows, BarColumn(10), TaskProgressColumn(), speed, rest, expand=True) as bar:
         task = bar.add_task("", total=None, rows="auditing", speed="")
-        begun = spoke = time.monotonic()
+        begun, is_due = time.monotonic(), _is_due()
 
         def update(progress: AuditProgress) -> None:
-            nonlocal spoke
-            now = time.monotonic()
-            if bar.disable and now - spoke < PROGRESS_INTERVAL:
+            if bar.disable and not is_due():
                 return
-            spoke = now
             done, rows = progress.runs_done, f"{progress.rows_done} of {progress.rows} rows"
-            speed = pace(done - progress.runs_restored, progress.runs - done, now - begun)
+            speed = pace(done - progress.runs_restored, progress.runs - done, time.monotonic() - begun)
             if bar.disable:
                 click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(progress.at)))), err=True)
                 return
@@ -163,15 +170,13 @@ def line_progress() -> Iterator[Callable[[str], None]]:
     text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))  # it may hold [a]
     with _bar(SpinnerColumn(), TimeElapsedColumn(), text, expand=True) as bar:
         task = bar.add_task("starting", total=None)
-        spoke = time.monotonic()
+        is_due = _is_due()
 
         def update(message: str) -> None:
-            nonlocal spoke
             interrupts.check()
             if message and not bar.disable:
                 bar.update(task, description=message)
-            elif message and time.monotonic() - spoke >= PROGRESS_INTERVAL:
-                spoke = time.monotonic()
+            elif message and is_due():
                 click.echo("\n".join(wrap(message, WIDTH, subsequent_indent="  ", break_on_hyphens=False)), err=True)
 
         yield update

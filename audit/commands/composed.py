@@ -138,7 +138,9 @@ def _worlds(texts: Sequence[str]) -> tuple[list[Any], list[Any]]:
     if len(texts) == 2:
         one, other = ([_number(line) for line in text.split()] for text in texts)
         return one, other
-    document = json.loads(texts[0])
+    from subnormal.mechanisms.core.options import unique
+
+    document = json.loads(texts[0], object_pairs_hook=unique)
     return _world(document, "in"), _world(document, "out")
 
 

@@ -98,8 +98,10 @@ def prove(
         raise click.BadParameter(without, param_hint="--mechanism")
     domain = _domain(mechanism, text)
     if certificate is not None:
-        with file_mistakes("--certificate"), tempfile.TemporaryFile(dir=certificate.parent):
-            pass  # a folder that cannot be written to is found before the work
+        try:
+            tempfile.TemporaryFile(dir=certificate.parent).close()  # before the work
+        except OSError as error:
+            raise Failure(f"--certificate: {error.strerror}: {certificate}") from None
     try:
         with redirect_stdout_to_stderr(), local(jobs) as executor:
             evidence = every_pair.decide(mechanism, domain, partial(_each, executor))

@@ -52,15 +52,16 @@ def sweep(
     """
     from subnormal.audit.engine.process_pool import local
     from subnormal.audit.sweeps import points, records
+    from subnormal.mechanisms.core.options import unique
 
     if figure is not None:
         _check_figure(figure)
-    options = [_option(text) for text in over]
-    if len(dict(options)) < len(options):
-        twice = next(name for name, count in Counter(name for name, _ in options).items() if count > 1)
-        raise click.BadParameter(f"{twice!r} is given twice: name all its values at once", param_hint="--over")
     try:
-        at = points(attack, dict(options))
+        options = unique([_option(text) for text in over])
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: name all its values at once", param_hint="--over") from None
+    try:
+        at = points(attack, options)
     except (LookupError, ValueError) as error:
         raise click.UsageError(str(error.args[0])) from None
     found: list[Record] = []

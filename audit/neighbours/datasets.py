@@ -135,9 +135,11 @@ def records_of(dataset: Any) -> int:
     """Return the number of records. Raises TypeError where the input is no dataset of records."""
     size = size_of(dataset)
     if size is None:
+        is_set = isinstance(dataset, set | frozenset)
+        instead = "a predicate, such as lambda x, y: len(x ^ y) == 1" if is_set else "within(...) or a predicate"
         raise TypeError(
-            "change_one and add_or_remove need datasets of records, lists, tuples, arrays or frames, got "
-            f"{quoted(repr(dataset))}: use within(...), pairs, or a predicate of two inputs"
+            f"change_one and add_or_remove need lists, tuples, arrays or frames: for {type(dataset).__name__} use "
+            f"{instead}, got {quoted(repr(dataset))}"
         )
     return int(size)
 

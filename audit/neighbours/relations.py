@@ -119,6 +119,7 @@ def add_or_remove(element: Domain | None = None) -> Adjacency:
     _require_strategy(element)
 
     def change(source: Source, data: Domain, one: Input) -> Input | None:
+        records_of(one.value)
         if element is not None and source.chance(1 / 2):
             return with_record(element, source, data, one, is_added=True)
         return _followed(source, data, one_more_or_less(source, one.tree, by=-1 if element is not None else 0))

@@ -8,6 +8,7 @@ from typing import Any
 from subnormal.audit.model import SCHEMA, Report
 from subnormal.audit.report import form
 from subnormal.audit.text import quoted
+from subnormal.mechanisms.core.options import unique
 
 Json = dict[str, Any]
 
@@ -34,7 +35,7 @@ def key(row: Json) -> tuple[str, str, str | None]:
 def _read(content: bytes) -> tuple[Json, Report]:
     try:
         text = content.decode("utf-8")
-        document: Any = json.loads(text, parse_constant=_no_constant)
+        document: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=unique)
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:

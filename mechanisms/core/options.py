@@ -29,14 +29,28 @@ def with_options(base: str, options: Mapping[str, object]) -> str:
 
 
 def split(name: str) -> tuple[str, dict[str, str]]:
-    """Return the part of a name before its @, and the options after it.
+    """Return the part of a name before its @, and the options after it. Raises ValueError for one that comes twice.
 
     >>> split("zero-rounding@epsilon=2.0,outcomes=10")
     ('zero-rounding', {'epsilon': '2.0', 'outcomes': '10'})
     """
     base, _, text = name.partition("@")
     options = (option.partition("=") for option in text.split(",") if option)
-    return base, {option: value for option, _, value in options}
+    return base, unique([(option, value) for option, _, value in options])
+
+
+def unique(pairs: list[tuple[str, T]]) -> dict[str, T]:
+    """Return named values by their names. Raises ValueError for a name that comes twice.
+
+    >>> unique([("epsilon", 1.0), ("outcomes", 10)])
+    {'epsilon': 1.0, 'outcomes': 10}
+    """
+    found: dict[str, T] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name!r} is given twice")
+        found[name] = value
+    return found
 
 
 def built(build: Callable[..., T], name: str, options: Mapping[str, object]) -> T:

@@ -102,6 +102,7 @@ def test_values_are_lists_or_ranges(text: str, values: list[object]) -> None:
         ("zero-roundin", {}, LookupError, "did you mean 'zero-rounding'"),
         ("zero-rounding", {"outcome": [1]}, LookupError, "did you mean 'outcomes'"),
         ("zero-rounding@outcome=3", {}, LookupError, "did you mean 'outcomes'"),
+        ("zero-rounding@epsilon=1,epsilon=2", {"outcomes": [1]}, ValueError, "'epsilon' is given twice"),
         ("zero-rounding", {"outcomes": "4:2"}, ValueError, "outcomes=4:2 is no range: A:B needs 0 < A <= B"),
         ("zero-rounding", {"outcomes": "0:2"}, ValueError, "outcomes=0:2 is no range"),
         ("zero-rounding", {"epsilon": "1:inf"}, ValueError, "epsilon=1:inf is no range"),

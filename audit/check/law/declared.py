@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subnormal.audit.check.evidence import CheckEvidence, LawEvidence
-from subnormal.audit.check.function import Function, OverTimeError, all_refused, isolated
+from subnormal.audit.check.function import Function, OverTimeError, all_refused, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.law.walked import Sampler, require_types, sampler, takes_bits, walked
 from subnormal.audit.check.result import Result
@@ -281,7 +281,7 @@ def _look(function: Function, one: _Judged, runs: int) -> None:
 
 
 def _judged(data: Any, law: Laws) -> _Judged:
-    made = law(data)
+    made = value_of("law", law, data)
     if not isinstance(made, Law | Mapping):
         raise TypeError(f"law(data) must return a Law or a mapping of outcomes to probabilities, got {made!r}")
     named = made.atoms if isinstance(made, Law) else list(made)

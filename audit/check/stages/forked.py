@@ -81,6 +81,7 @@ def _answer(function: Function, here: Connection, there: Connection) -> None:
     The second input goes first: what a function does once, as to import a module, it has done before it is watched.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.showwarning = lambda *warning: None  # the other process shows it, too
     here.close()  # so that this process ends with the other one
     with suppress(Exception):
         data_in, data_out = there.recv()

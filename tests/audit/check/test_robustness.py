@@ -6,6 +6,7 @@ import random
 import secrets
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from subnormal import Claim, Verdict, add_or_remove, change_one, check, within
 from subnormal.audit.check.replay.primitives import FUNCTIONS, METHODS, Primitive, intercepted
 from subnormal.audit.check.runs import Runs, certain
 
+VALUES = st.integers(0, 9)
 LISTS = st.lists(st.integers(0, 9), max_size=3)
 SHARED = np.random.default_rng(1)
 
@@ -343,9 +345,34 @@ def test_a_generator_made_from_another_one_draws_from_its_stream_during_a_replay
     assert drawn == np.random.default_rng(np.random.SeedSequence(4)).normal()
 
 
-def test_records_of_a_number_are_refused_with_what_to_use_instead() -> None:
-    with pytest.raises(ValueError, match=r"need datasets of records.*got '1'.*use within"):
-        check(lambda data: data, st.just(1), change_one(), Claim(1.0), seconds=5)
+@pytest.mark.parametrize("relation", [change_one(), add_or_remove(), add_or_remove(st.just(1))], ids=repr)
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (st.just(1), r"for int use within\(...\) or a predicate"),
+        (st.text(), r"for str use within\(...\) or a predicate"),
+        (st.dictionaries(st.integers(), st.integers()), r"for dict use within\(...\) or a predicate"),
+        (st.frozensets(st.integers()), r"for frozenset use a predicate, such as lambda x, y: len\(x \^ y\) == 1"),
+    ],
+)
+def test_data_without_records_are_refused_with_what_to_use_instead(data: Any, told: str, relation: Any) -> None:
+    with pytest.raises(ValueError, match=told):
+        check(lambda data: data, data, relation, Claim(1.0), seconds=5)
+
+
+def test_a_warning_is_shown_once_in_a_check(capfd: pytest.CaptureFixture[str]) -> None:
+    """Hypothesis resets Python's filter at each input. The process that is forked for first calls shows none."""
+
+    def warned(value: int) -> int:
+        warnings.warn("deprecated", stacklevel=1)
+        return value
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *place: print(message, flush=True)
+        result = check(warned, VALUES.map(abs), within(1), Claim(1.0), seconds=5)
+    assert (result.stage, result.runs > 100) == ("stability", True)
+    assert capfd.readouterr().out == "deprecated\n"
 
 
 def test_a_strategy_that_was_not_called_is_named() -> None:

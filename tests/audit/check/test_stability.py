@@ -223,6 +223,8 @@ def test_bounds_and_distances_may_be_numbers_of_every_kind(kind: Any) -> None:
         ({"distance": lambda one, other: -1}, ValueError, "distance must return a number of at least 0, got -1"),
         ({"distance": lambda one, other: "1"}, TypeError, "distance must return .* of type str is no real number"),
         ({"bound": "9"}, TypeError, "bound must be a number of at least 0: '9' of type str"),
+        ({"distance": lambda one, other: one / 0}, ValueError, r"distance\(0, 9\) raised 'ZeroDivisionError: "),
+        ({"bound": lambda one, other: one[1]}, ValueError, r"bound\(\[0\], \[9\]\) raised 'IndexError: "),
         ({"bound": lambda one, other: None}, TypeError, "bound must be .* of type NoneType"),
     ],
 )

@@ -164,6 +164,7 @@ def test_a_mistake_in_the_call_is_one_line_that_names_it(arguments: Sequence[str
     [
         (("--in", "[1]", "--epsilon", "1"), "--in and --out go together"),
         (("--in", "{", "--out", "1", "--epsilon", "1"), "'--in': '{' is no JSON"),
+        (("--in", '{"a": 1, "a": 2}', "--out", "1", "--epsilon", "1"), "is no JSON: 'a' is given twice"),
         (("--in", "[" * 100_000, "--out", "1", "--epsilon", "1"), "is no JSON: maximum recursion depth exceeded"),
         (("--in", "1", "--out", "0"), "state one claim: --epsilon (with --delta), --rho, --mu or --renyi"),
         (("--in", "1", "--out", "0", "--epsilon", "1", "--rho", "1"), "given: --epsilon and --rho"),

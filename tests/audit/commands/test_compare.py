@@ -119,6 +119,7 @@ def test_a_document_that_is_no_report_is_a_mistake_and_named(told: str, document
         (b"subnormal\n", "is not JSON"),
         (b"[]", "is no report: it has no schema"),
         (b'{"schema": NaN}', "is not JSON (NaN is not a number in JSON)"),
+        (b'{"seed": 1, "seed": 2}', "is not JSON ('seed' is given twice)"),
         (b"\xff\xfe{", "is not UTF-8"),
         (b"[" * 100_000, "is nested too deeply"),
         (b'{"seed": ' + b"9" * 5_000 + b"}", "is not JSON (Exceeds the limit"),

@@ -16,6 +16,7 @@ from scipy import stats
 
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.__main__ import main
+from subnormal.audit.commands import common
 from subnormal.audit.commands.composed import recorded
 from subnormal.audit.composition import leak_growth
 from subnormal.audit.composition.buckets import count_bounds
@@ -177,6 +178,14 @@ def test_histograms_that_are_no_pair_are_named(texts: list[str], message: str, t
     assert "0.txt" in result.stderr
 
 
+def test_a_pair_with_a_world_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pair.json"
+    path.write_text('{"in": [1], "in": [2], "out": [3]}')
+    assert "pair.json: 'in' is given twice" in " ".join(
+        call("--file", str(path), "--out", str(tmp_path)).stderr.split()
+    )
+
+
 def test_counts_are_bounds_at_a_stated_confidence(tmp_path: Path) -> None:
     """The more runs were counted, the nearer to the probabilities that they are shares of."""
     path, gaps = tmp_path / "pair.json", []
@@ -250,9 +259,11 @@ def test_a_narrow_terminal_cuts_no_number_off(tmp_path: Path) -> None:
     assert "…" not in shown
 
 
-def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path) -> None:
+def test_a_leak_compounds_and_its_twin_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common, "PROGRESS_INTERVAL", 0.0)
     result = call("--attack", "rounded-addition-float16", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("composing: 1 of 1\n")
     (drawn,) = charts(tmp_path)
     broken, twin = leak_growth.measure_leaks([attack("rounded-addition-float16")])
     assert (broken.exact, twin.exact) == (False, True)

@@ -73,6 +73,7 @@ def test_a_domain_whose_pairs_are_too_many_to_list(tmp_path: Path) -> None:
             ["--mechanism", "laplace-exact", "--domain", "numbers@most=18014398509481984"],
             "--domain: a domain has from 1 to 4194304 data",
         ),
+        (["--mechanism", "exponential-exact", "--domain", f"{SMALL},most=3"], "--domain: 'most' is given twice"),
         (["--mechanism", "sparse-vector-exact", "--domain", "streams@queries=0"], "queries must be at least 1"),
         (["--mechanism", "sparse-vector-exact", "--domain", "streams@resolution=1"], "resolution from -64 to 0"),
         (["--mechanism", "noisy-max-naive-float64", "--domain", SMALL, "--jobs", "1"], "has no law on the domain"),
@@ -96,9 +97,10 @@ def test_a_certificate_is_written_where_the_claim_is_violated(tmp_path: Path, mo
     assert not file.exists()
     CliRunner().invoke(prove, [*BROKEN, *written])
     assert certificate_checker.check(json.loads(file.read_text())).startswith("VIOLATED: exponential-naive-float16")
-    shown = CliRunner().invoke(prove, [*BROKEN, *written[:-1], str(tmp_path / "none" / "certificate.json")])
+    nowhere = str(tmp_path / "none" / "certificate.json")
+    shown = CliRunner().invoke(prove, [*BROKEN, *written[:-1], nowhere])
     assert shown.exit_code == 2
-    assert "--certificate: No such file or directory" in shown.output
+    assert f"--certificate: No such file or directory: {nowhere}" in shown.output
     assert "VIOLATED" not in shown.output  # said before the work
     monkeypatch.setattr("subnormal.audit.evidence.certificate.OUTCOMES_MAX", 1)
     file.unlink()

@@ -96,7 +96,6 @@ FORGED: dict[str, tuple[Callable[[Any], object], str]] = {
         "does not exceed",
     ),
     "a negative bound": (lambda form: _first(form).__setitem__(0, "-0x1"), "negative"),
-    "a negative denominator": (lambda form: form["first"].update(denominator="-0x1"), "negative"),
     "an outcome twice": (lambda form: form["event"].append(form["event"][0]), "twice"),
     "an unknown outcome": (lambda form: form["event"].append("'nothing'"), "neither world"),
     "a lower bound above the upper one": (lambda form: _first(form).__setitem__(1, "0x0"), "above its upper bound"),
@@ -245,6 +244,8 @@ LENIENT = {  # what readers of JSON, or Python's own conversions, may take for s
     "an integer without 0x": ('"rest": ["0x0", "0x1"]', '"rest": ["0", "1"]'),
     "underscores in an integer": ('"rest": ["0x0", "0x1"]', '"rest": ["0x0_0", "0x1"]'),
     "a rest over 0": ('"rest": ["0x0", "0x1"]', '"rest": ["0x0", "0x0"]'),
+    "a negative denominator": (f'"denominator": "{hex(90)}"', '"denominator": "-0x1"'),
+    "a denominator of 0": (f'"denominator": "{hex(90)}"', '"denominator": "0x0"'),
     "a second line of the result": ('"by-hand"', '"by-hand\\nVIOLATED: another"'),
     "a mechanism that is no text": ('"by-hand"', '["by-hand"]'),
     "half a character": ('"by-hand"', '"\\ud800"'),
@@ -269,6 +270,13 @@ def test_what_could_be_read_in_two_ways_is_no_certificate(
     assert printed.out == ""
     assert printed.err.startswith("no certificate: ")
     assert len(printed.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["nowhere.json"], ["a.json", "b.json"]])
+def test_a_call_without_a_certificate_is_a_mistake(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert certificate_checker.main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert ("No such file" if len(arguments) == 1 else "called with one file, as certificate_checker.py FILE") in line
 
 
 def test_a_console_without_epsilon_changes_no_exit_code(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_a_row_keeps_its_label_and_others_theirs() -> None:
 
 @pytest.mark.parametrize("adjacent", [change_one(), add_or_remove()], ids=str)
 def test_a_series_is_refused_with_what_to_use_instead(adjacent: Adjacency) -> None:
-    with pytest.raises(ValueError, match=r"need datasets of records.*use within\(\.\.\.\)"):
+    with pytest.raises(ValueError, match=r"need lists, .*for Series use within\(\.\.\.\)"):
         check(np.sum, series(elements=st.integers(0, 1), dtype=int), adjacent, Claim(1.0), seconds=5)
 
 

@@ -298,6 +298,7 @@ def test_the_mean_wealth_is_one_by_enumeration(chance: Fraction) -> None:
             ValueError,
             "more than 1,048,576",
         ),
+        ({"data": st.just(0), "law": lambda data: {0: 1 / data}}, ValueError, r"law\(0\) raised 'ZeroDivisionError: "),
         ({"law": law, "data": None}, TypeError, "data must be a Hypothesis strategy"),
         ({"law": law, "seconds": 0}, ValueError, "seconds must be positive"),
         ({"law": law, "alpha": 1.0}, ValueError, "alpha must be between 0 and 1, got 1.0"),
