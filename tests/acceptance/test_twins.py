@@ -165,6 +165,7 @@ def test_least_significant_bits_of_float32(rows: Rows, epsilon: str, advantage: 
     naive = rows[name, "laplace-naive-float32"]
     assert exact(naive).event_in == (1, 1)
     assert exact(naive).advantage == pytest.approx(advantage, abs=0.002)
+    assert exact(naive).total_variation == pytest.approx(advantage, abs=0.002)
     assert naive.claim is not None
     assert -math.expm1(-naive.claim.epsilon / 2) == pytest.approx(ideal, abs=0.0001)
     assert exact(rows[name, "laplace-exact"]).total_variation <= ideal + 0.0001

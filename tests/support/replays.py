@@ -40,7 +40,7 @@ def suspected(function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PA
 
 
 def accused(
-    function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR, seeds: Sequence[int] = range(3)
+    function: Callable[[Any], Any], claim: Any = TINY, pair: Pair = PAIR, seeds: Sequence[int] = range(2)
 ) -> bool:
     """Return whether a pair is convicted from any of these seeds. Runs drop it though it is right once in 10^6."""
     for seed in seeds:

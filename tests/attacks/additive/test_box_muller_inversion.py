@@ -83,15 +83,6 @@ def test_brackets_without_the_rounding_of_the_sum_are_noticed(monkeypatch: pytes
     assert missed(1.0, (1000.0, 0.0)) > 1000
 
 
-@pytest.mark.parametrize("sigma", SIGMAS)
-def test_breaks_float64_box_muller(sigma: float) -> None:
-    """The event is impossible without Alice; the claim is refuted with an error of ALPHA."""
-    evidence = distinguish(FLOAT64, box_muller_inversion(sigma), runs=RUNS, alpha=ALPHA)
-    assert evidence.verdict is Verdict.VIOLATED
-    assert evidence.event_out[0] == 0
-    assert evidence.event_in[0] > 0.95
-
-
 @pytest.mark.parametrize("mechanism", [POLAR, FLOAT32], ids=lambda one: one.name)
 def test_shows_nothing_of_noise_made_otherwise(mechanism: AnyMechanism) -> None:
     """Hardly any of its pairs is one of Box-Muller's, in either world."""

@@ -15,15 +15,13 @@ from subnormal.attacks.additive.least_significant_bits import (
     least_significant_bits,
     reachable,
 )
-from subnormal.audit.evidence import exact, sampled
-from subnormal.audit.model import Verdict
+from subnormal.audit.evidence import sampled
 from subnormal.mechanisms.additive.family import LAPLACE
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.laplace.naive import FLOAT32, FLOAT64
-from tests.support.rows import distinguish
 
 VALUES = [0.0, 1.0, 0.1, -3.7, 2.0**20 + 0.5, 1e-300]
 EPSILONS = [1e-3, 0.01, 1.0, 30.0]
@@ -111,19 +109,10 @@ def test_the_atoms_of_a_law_are_looked_up_with_the_same_answer() -> None:
     assert not event(between).any()
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "advantage", "total_variation", "ideal"), [(1.0, 0.669, 0.669, 0.394), (0.01, 0.613, 0.613, 0.005)]
-)
-def test_on_naive_float32(epsilon: float, advantage: float, total_variation: float, ideal: float) -> None:
+@pytest.mark.parametrize("epsilon", [1.0, 0.01])
+def test_on_naive_float32(epsilon: float) -> None:
     attack = least_significant_bits(epsilon, np.float32)
     law_in, law_out = laws(FLOAT32, attack)
-    evidence = exact.compare(law_in, law_out, FLOAT32.claim(attack.parameters, 1.0, 0.0), attack.event)
-    assert evidence.verdict is Verdict.VIOLATED
-    assert evidence.epsilon == math.inf
-    assert evidence.event_in == (1, 1)
-    assert evidence.advantage == pytest.approx(advantage, abs=0.002)
-    assert evidence.total_variation == pytest.approx(total_variation, abs=0.002)
-    assert -math.expm1(-epsilon / 2) == pytest.approx(ideal, abs=0.001)
     for law, value in ((law_in, 1.0), (law_out, 0.0)):
         agree_on_windows(np.asarray(law.atoms), value, 1 / epsilon)
     edges = sampled.bin_edges(FLOAT32, attack, attack.worlds(), (law_in, law_out), 1, 0)
@@ -135,14 +124,9 @@ def test_on_naive_float32(epsilon: float, advantage: float, total_variation: flo
         assert masses[:1001].sum() == pytest.approx(counted, abs=1e-12)
 
 
-def test_on_naive_float64() -> None:
-    """The seed is fixed. At another the bounds below would fail with a probability far below 1e-6."""
+def test_guesses_on_naive_float64() -> None:
+    """The seed is fixed. At another the bound below would fail with a probability far below 1e-6."""
     attack = least_significant_bits(0.01)
-    evidence = distinguish(FLOAT64, attack, seed=1, runs=100_000, alpha=1e-6)
-    assert evidence.verdict is Verdict.VIOLATED
-    assert evidence.event_in[1] == 1
-    assert evidence.advantage[0] >= 0.70
-    assert evidence.advantage[1] > math.tanh(0.005)
     right = 0
     for data, is_in in zip(attack.worlds(), (True, False), strict=True):
         outcomes = FLOAT64.sample(data, attack.parameters, seeded_bits(2, world=str(data)), 100_000)

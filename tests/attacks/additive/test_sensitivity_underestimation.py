@@ -11,16 +11,9 @@ from subnormal.attacks.additive.sensitivity_underestimation import (
     Worlds,
     repeated_rounding_worlds,
     rounding_worlds,
-    sensitivity_repeated_rounding,
-    sensitivity_rounding,
 )
-from subnormal.attacks.core.attack import Attack
-from subnormal.audit.evidence import exact
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters, exact_values
 from subnormal.mechanisms.additive.float_sums import sequential
-from subnormal.mechanisms.laplace.exact import BASE2
-from subnormal.mechanisms.laplace.naive import FLOAT32
 from tests.support.float_sums import correctly_rounded, jump, pairwise
 
 Summation = Callable[[Any], Any]
@@ -80,30 +73,6 @@ def test_the_claimed_sensitivity_is_that_of_the_records(make: Callable[[], World
     for factor, expected in ((1.0, True), (0.99, False)):
         parameters = LaplaceParameters(epsilon=1.0, sensitivity=float(worlds.claimed) * factor, query="sum")
         assert LAPLACE.adjacent(parameters, worlds.data_in, worlds.data_out) is expected
-
-
-@pytest.mark.parametrize(
-    "attack", [sensitivity_rounding(), sensitivity_repeated_rounding()], ids=lambda attack: attack.name
-)
-def test_the_naive_member_breaks_and_the_exact_one_holds(attack: Attack[Any, Any, float]) -> None:
-    worlds = attack.worlds()
-    assert LAPLACE.adjacent(attack.parameters, *worlds)
-    for mechanism, verdict in ((FLOAT32, Verdict.VIOLATED), (BASE2, Verdict.HOLDS)):
-        assert mechanism.law is not None
-        law_in, law_out = (mechanism.law(data, attack.parameters) for data in worlds)
-        evidence = exact.compare(law_in, law_out, mechanism.claim(attack.parameters, *worlds), attack.event)
-        assert evidence.verdict is verdict
-        assert evidence.advantage == pytest.approx(float(verdict is Verdict.VIOLATED), abs=1e-9)
-        assert evidence.within == (None if verdict is Verdict.VIOLATED else 0)
-
-
-def test_exact_members_can_afford_the_grid() -> None:
-    for attack in (sensitivity_rounding(), sensitivity_repeated_rounding()):
-        parameters = attack.parameters
-        assert (parameters.upper - parameters.lower) / 2.0**parameters.grid <= 4096
-        for records in attack.worlds():
-            assert parameters.lower <= rational(records) <= parameters.upper
-    assert sensitivity_rounding(epsilon=0.5).name == "sensitivity-rounding@epsilon=0.5"
 
 
 def test_a_type_too_small_for_the_records_is_an_error() -> None:

@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
 def result(request: pytest.FixtureRequest) -> Result:
     function, claim = CASES[request.param]
     with work_counted():
-        found = check(function, LISTS, add_or_remove(), claim, seconds=30)
+        found = check(function, LISTS, add_or_remove(), claim, seconds=8)
     assert found.stage == request.param
     return found
 
@@ -160,6 +160,7 @@ def test_a_result_shows_itself_in_a_notebook(result: Result) -> None:
     assert "<style" not in result._repr_html_()
 
 
+@pytest.mark.usefixtures("own_clock")
 def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
     tried: list[list[list[int]]] = []
 
@@ -170,7 +171,7 @@ def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
     found = []
     for seed in (7, 7, 8):
         tried.append([])
-        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=30, seed=seed))
+        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=2, seed=seed))
     assert [one.seed for one in found] == [7, 7, 8]
     assert json.loads(to_json(found[0]))["seed"] == 7
     assert "seed 7)" in str(found[0]).splitlines()[0]

@@ -95,6 +95,6 @@ def test_an_exact_member_is_not_accused(name: str) -> None:
     def release(data: Any, runs: int) -> Any:
         return member.sample(data, parameters, system_bits(), runs)
 
-    found = examined(name, release, batch=True, seconds=2, runs=10_000, alpha=ALPHA)
+    found = examined(name, release, batch=True, seconds=1, runs=2_000, alpha=ALPHA)
     assert found.error is None
     assert found.verdict in (Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)

@@ -38,7 +38,7 @@ def test_answers_that_are_nearly_always_true_are_not_taken_as_certain() -> None:
 
 
 def test_a_function_that_draws_and_seldom_shows_it_is_convicted_by_runs_alone() -> None:
-    result = check(lambda bit: randomized_response(bit, 30.0), pairs=PAIR, claim=Claim(1.0), seconds=20)
+    result = check(lambda bit: randomized_response(bit, 30.0), pairs=PAIR, claim=Claim(1.0), seconds=6)
     assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
 
 
@@ -48,7 +48,7 @@ def by_default(bit: int, rng: Any = np.random.default_rng(5)) -> int:  # noqa: B
 
 
 def test_a_function_that_draws_from_a_generator_without_a_name_is_convicted_by_runs_alone() -> None:
-    result = check(by_default, pairs=PAIR, claim=Claim(1.0), seconds=20)
+    result = check(by_default, pairs=PAIR, claim=Claim(1.0), seconds=6)
     assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
 
 
@@ -65,7 +65,7 @@ def of_unseeded_generator(bit: int) -> int:
 
 @pytest.mark.parametrize("function", [lambda bit: bit, by_system_calls, of_unseeded_generator])
 def test_no_loss_is_called_infinite_because_all_runs_agree(function: Callable[[int], int]) -> None:
-    result = check(function, pairs=PAIR, claim=Claim(1.0), seconds=20)
+    result = check(function, pairs=PAIR, claim=Claim(1.0), seconds=6)
     assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
     assert any("if the function has no noise, it keeps no finite epsilon" in note for note in result.notes)
     assert "infinite" not in str(result)
@@ -162,7 +162,7 @@ def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatc
         lambda place: randomized_response(place == 3, 3.0 if place > 1 else 0.0),
         pairs=[(0, 1), (2, 3)],
         claim=Claim(1.0),
-        seconds=10,
+        seconds=4,
         runs=1 << 12,
     )
     assert (result.verdict, result.worlds) == (Verdict.VIOLATED, (2, 3))
@@ -187,10 +187,10 @@ def test_equal_outcomes_do_not_refute_what_runs_cannot_refute() -> None:
     assert any("if the function is deterministic" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_certain_outcomes_that_runs_do_not_confirm_convict_nobody(seed: int) -> None:
     """Most of these checks see 208 true answers before the first other one. They keep their claim exactly."""
-    result = check(lambda bit: randomized_response(bit, 6.5), pairs=PAIR, claim=Claim(6.5), seconds=1, seed=seed)
+    result = check(lambda bit: randomized_response(bit, 6.5), pairs=PAIR, claim=Claim(6.5), seconds=0.5, seed=seed)
     assert result.verdict is not Verdict.VIOLATED
     assert result.stage != "stability"  # the search goes on
 
@@ -221,7 +221,7 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Runs, "judge", watched)
-        check(function, pairs=PAIR, claim=Claim(8.0), seconds=3, runs=2_000)
+        check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
     assert len(seen) > 1_000
     assert len(judged) == 4_000
     assert len(set(judged)) == 4_000

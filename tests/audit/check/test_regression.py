@@ -110,7 +110,7 @@ def run(code: str) -> None:
 
 
 def checked(function: Any, data: Any = NUMBERS, claim: Any = ONE, **options: Any) -> Result:
-    found = check(function, data, add_or_remove(), claim, seconds=60, **options)
+    found = check(function, data, add_or_remove(), claim, seconds=15, **options)
     assert found.verdict is Verdict.VIOLATED
     return found
 

@@ -285,5 +285,5 @@ def test_noise_of_scale_zero_that_the_outcome_hides_is_left_to_the_runs() -> Non
     def ratio(records: list[int]) -> float:
         return float((sum(records) + np.random.laplace(0, 50.0)) / (1 + sum(records) + np.random.laplace(0, 0.0)))
 
-    found = check(ratio, st.lists(st.integers(0, 100), min_size=1), change_one(), Claim(1.0), seconds=20)
+    found = check(ratio, st.lists(st.integers(0, 100), min_size=1), change_one(), Claim(1.0), seconds=6)
     assert (found.verdict, found.stage) == (Verdict.VIOLATED, "runs")

@@ -18,7 +18,7 @@ PARAMETERS = DpSgdParameters(multiplier=1.0)
 
 
 def test_no_loss_of_a_small_domain_is_above_the_claims() -> None:
-    """All datasets of at most 4 records on a grid of 5 gradients and their neighbours, 2 steps: certified bounds.
+    """All datasets of at most 3 records on a grid of 5 gradients and their neighbours, 2 steps: certified bounds.
 
     A record of zeros adds nothing, so replaced by zeros and removed are the same pair of laws. So are a dataset and
     its mirror image. Both claims are tried: the composed zCDP, and the amplified one at several δ.
@@ -26,7 +26,7 @@ def test_no_loss_of_a_small_domain_is_above_the_claims() -> None:
     grid = (-2.0, -1.0, 0.0, 1.0, 2.0)
     laws: dict[tuple[float, ...], Law[Any]] = {}
     parameters = DpSgdParameters(multiplier=0.5, clip=2.0, rate=0.5, steps=2, grid=0)
-    for size in range(5):
+    for size in range(4):
         for records in combinations_with_replacement(grid, size):
             data = np.array(records, dtype=np.float64).reshape(-1, 1)
             assert EXACT.law is not None
@@ -37,7 +37,7 @@ def test_no_loss_of_a_small_domain_is_above_the_claims() -> None:
         for at, record in enumerate(records)
         if record != 0
     }
-    assert len(pairs) > 200
+    assert len(pairs) > 80
     claims = [EXACT.claim(replace(parameters, delta=delta), *EMPTY) for delta in (0.3, 1e-2, 1e-5)]
     zcdp = Zcdp(2 / (2 * 0.5**2))
     epsilons = (0.0, 1.0, 3.0, 6.0, 12.0)

@@ -158,19 +158,6 @@ def test_fewer_steps_break_the_promise() -> None:
 PARAMETERS = PrivateSelectionParameters(1.0, 0, 6)
 
 
-def test_absorbed_scores_decide_who_wins() -> None:
-    attack = selection_absorption()
-    naive = member("private-selection-naive")
-    assert naive.law is not None
-    law_in, law_out = (naive.law(data, attack.parameters) for data in attack.worlds())
-    evidence = exact.compare(law_in, law_out, naive.claim(attack.parameters, *attack.worlds()), attack.event)
-    assert evidence.verdict is Verdict.VIOLATED
-    never_drawn = Fraction(1, 8) * Fraction(1, 2) / (1 - Fraction(7, 8) / 2)
-    assert evidence.event_in is not None
-    assert evidence.event_in[0] == pytest.approx(float(never_drawn), abs=1e-4)
-    assert evidence.advantage == pytest.approx(float(1 - 2 * never_drawn), abs=1e-4)
-
-
 def test_a_law_that_would_take_too_long_is_refused() -> None:
     with pytest.raises(NoLawError, match="outcomes of"):
         private_selection_exact.law([0] * 4, ETA, lower=0, upper=1000, stop=Fraction(1, 2), steps=100)

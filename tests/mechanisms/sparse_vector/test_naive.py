@@ -34,17 +34,9 @@ def evidence(attack: Attack[Any, Any, Any], name: str) -> ExactEvidence:
     return walks.evidence(attack, member(name))
 
 
-def test_an_absorbed_threshold_answers_for_certain() -> None:
-    attack = absorbed_threshold()
-    floats = [float(data[0]) for data in attack.worlds()]
-    assert floats == [2.0**62 - 512, 2.0**62]  # the spacing below 2^62 is 512: 257 is beyond the half, 256 a tie
-    found = evidence(attack, "sparse-vector-naive")
-    assert (found.event_in, found.event_out) == ((0, 0), (1, 1))
-    assert (found.verdict, found.epsilon, found.advantage) == (Verdict.VIOLATED, math.inf, 1)
-    for name in ("sparse-vector-exact", "sparse-vector-exact-gap"):
-        held = evidence(attack, name)
-        assert (held.verdict, held.within) == (Verdict.HOLDS, 0)
-        assert held.epsilon <= 1
+def test_the_floats_of_an_absorbed_threshold() -> None:
+    """The spacing below 2^62 is 512: 257 is beyond the half, 256 a tie."""
+    assert [float(data[0]) for data in absorbed_threshold().worlds()] == [2.0**62 - 512, 2.0**62]
 
 
 def test_it_takes_an_epsilon_from_which_on_the_noise_is_absorbed() -> None:

@@ -100,7 +100,7 @@ def test_algorithm_3_in_rationals(m: int, q: Fraction) -> None:
         assert with_alice <= without / q ** (m + 1)
 
 
-@pytest.mark.parametrize("m", range(2, 13))
+@pytest.mark.parametrize("m", [2, 3, 12])
 def test_algorithm_3_at_a_claim_of_one(m: int) -> None:
     """In base e, ε = 1: certified enclosures of the ratios hold e^((m−1)/2) and e^((m+1)/2), within 10^−40."""
     attack = noisy_value(1.0, negatives=m)

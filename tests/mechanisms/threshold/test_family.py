@@ -64,7 +64,7 @@ def neighbours(given: ThresholdParameters) -> Iterator[tuple[Any, Any]]:
     return ((one, other) for one in mappings for other in mappings if adjacent(given, as_data(one), as_data(other)))
 
 
-@pytest.mark.parametrize("base", [Fraction(1, 3), Fraction(1, 2), Fraction(3, 4)])
+@pytest.mark.parametrize("base", [Fraction(1, 3), Fraction(3, 4)])
 @pytest.mark.parametrize("sensitivities", [(1, 1, 1), (2, 2, 1), (2, 1, 1), (1, 2, 2), (2, 3, 2), (1, 5, 3)])
 @pytest.mark.parametrize("threshold", [1, 3])
 def test_the_claim_holds_for_all_neighbours_and_some_attain_it(

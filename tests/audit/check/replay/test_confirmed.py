@@ -43,7 +43,7 @@ DRAWS = {"laplace": np.random.laplace}
 
 
 def checked(function: Callable[[Any], Any], claim: Any, pair: tuple[Any, Any] = (0.0, 1.0)) -> Result:
-    return check(function, pairs=[pair], claim=claim, seconds=1, runs=64, alpha=ALPHA)
+    return check(function, pairs=[pair], claim=claim, seconds=0.3, runs=64, alpha=ALPHA)
 
 
 def numpy_number(x: float) -> float:

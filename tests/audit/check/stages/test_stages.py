@@ -182,7 +182,7 @@ def test_a_kind_of_noise_that_depends_on_the_data_is_one_note_of_the_shown_pair(
     def noisy_sum(records: list[int]) -> float:
         return (sum(records) if len(records) > 1 else 0) + random.gauss(0.0, 0.3 * (1 + len(records)))
 
-    result = check(noisy_sum, st.lists(st.integers(0, 9)), relations.add_or_remove(), Claim(1.0, 1e-6), seconds=20)
+    result = check(noisy_sum, st.lists(st.integers(0, 9)), relations.add_or_remove(), Claim(1.0, 1e-6), seconds=4)
     assert result.stage == "replay"
     (note,) = result.notes
     scales = [f"{0.3 * (1 + len(records)):g}" for records in result.worlds or ()]
