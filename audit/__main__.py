@@ -90,7 +90,7 @@ def entry() -> None:
 
 
 def _join_threads() -> None:
-    """Wait for other threads, a second at the most: those of worker processes unlink semaphores when they end."""
+    """Wait for other threads, a second at most: those of worker processes unlink semaphores when they end."""
     ends = time.monotonic() + 1.0
     for thread in set(threading.enumerate()) - {threading.main_thread()}:
         thread.join(max(0.0, ends - time.monotonic()))

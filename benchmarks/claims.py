@@ -109,7 +109,7 @@ def text(rows_of: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
         f"`make claims` asks each accountant about up to {EXAMPLES} sets of parameters of each kind, and one of loss "
         f"distributions about up to {MANY:,} ([claims](../docs/claims.md)), with δ from {LEAST_DELTA:g} on. VIOLATED: "
         "it promises less than is true, shrunk to simple parameters. ROUNDED: it promises less, by a ten-thousandth at "
-        "the most, and by the last bit of a float at the least; `subnormal claims` shows the numbers. LOOSE: the "
+        "the most, and by the last bit of a float at least; `subnormal claims` shows the numbers. LOOSE: the "
         "median and the largest factor by which it promises more than our upper bound; edge cases are drawn on "
         "purpose, so the largest says little about usual parameters. Answers that took more than a second of "
         "processor time, or were refused, are not counted.",

@@ -88,7 +88,7 @@ def _summary(exhibits: Sequence[Exhibit], flaws: Sequence[Exhibit]) -> str:
     return (
         f"**{len(convicted)} of {len(flaws)} flaws are convicted**, of {len(packages)} packages and of programs that "
         f"people copy. **{len(accused)} of {len(checked)} releases are accused that must not be.** A check accuses a "
-        f"sound release with probability {ALPHA:g} at the most, and one of all of them with {ALPHA * len(checked):g}."
+        f"sound release with probability {ALPHA:g} at most, and one of all of them with {ALPHA * len(checked):g}."
     )
 
 

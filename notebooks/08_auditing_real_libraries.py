@@ -30,7 +30,7 @@
 
 # %%
 EPSILON = 1.0  # the budget claimed, in nats
-ALPHA = 1e-6  # the chance, at the most, that an examination accuses wrongly
+ALPHA = 1e-6  # the chance, at most, that an examination accuses wrongly
 RUNS = 20_000  # runs in each world; slow members draw fewer
 SEED = 1  # governs what the audit itself draws
 
@@ -387,7 +387,7 @@ for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
 #     def test_count_is_private():
 #         assert_private(my_library.count, [1, 1], [1], epsilon=1.0)
 #
-# A sound release fails that test once in a million times, at the most. A test with too few runs to fail at all is not
+# A sound release fails that test once in a million times, at most. A test with too few runs to fail at all is not
 # green but a `ValueError` that says how many are needed:
 
 # %%

@@ -30,7 +30,7 @@
 # %%
 SEED = 1  # governs draws, and the order of measurements
 SECONDS = 1.5  # for each row that a clock decides
-MINIMA = (1, 2, 4, 8, 10, 16, 32)  # tries, at the least
+MINIMA = (1, 2, 4, 8, 10, 16, 32)  # tries, at least
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
@@ -93,7 +93,7 @@ def bars(law_in, law_out, labels, values, **words):
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 def tries_of(outcomes, eta, minimum):
-    """The law of the number of tries: all utilities 1 with Alice, one of them 0 without her, k tries at the least."""
+    """The law of the number of tries: all utilities 1 with Alice, one of them 0 without her, k tries at least."""
     series, counts = {}, range(1, 13)
     weights = {"with Alice": outcomes / 2**eta, "without": (outcomes - 1) / 2**eta + 1}
     for (name, weight), look in zip(weights.items(), ("in bars", "out bars"), strict=True):
@@ -334,7 +334,7 @@ display(Markdown(to_markdown(rows, ["mechanism", "time in/out", "worlds differ",
 # %% [markdown]
 # ## Exercises
 #
-# **1.** How many tries, at the least, until Figure 9's count tells less than $2^{-40}$? What about the two outcomes at
+# **1.** How many tries, at least, until Figure 9's count tells less than $2^{-40}$? What about the two outcomes at
 # $\varepsilon = 6.1 \cdot 10^{-5}$?
 #
 # **2.** A draw takes 30 µs, a leak makes it 30.1 µs in one world, and the machine's noise has a standard deviation of

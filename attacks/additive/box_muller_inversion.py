@@ -127,7 +127,7 @@ def _brackets(pairs: Floats, data: Floats, sigma: float) -> _Brackets:
     for the logarithm (the root halves it), 1 for the root, 1 for the product; the noise by 2 more for cosine or sine, 1
     for the product: 6. The addition of the data is off by half the gap of floats at the outcome, `blur`. Here the
     difference is off by 1, the length by 2, its quotient by 1, the edges and their squares by 3: 13, and 16 are taken;
-    the exponential by a step at the most.
+    the exponential by a step at most.
     The noise's angle is off by 3 for the separate errors of cosine and sine, 4 for the float 2πU₂ < 8, 3 for π in it;
     here by 1 for the difference, 4 for the arc tangent: 15, and 20 are taken; its quotient by 2π is off by 2 steps.
     """

@@ -25,7 +25,7 @@ def number_or_least(outcomes: Outcomes) -> NDArray[np.float64]:
 def empty_batch(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: two records with Alice, one without, each in the batch with probability 1/2.
 
-    The batch is empty with probability 1/4 with Alice, and 1/2 without: a loss of ln 2 at the least, 0.69.
+    The batch is empty with probability 1/4 with Alice, and 1/2 without: a loss of ln 2 at least, 0.69.
 
     multiplier: the standard deviation of the noise, in clipping norms. Raises ValueError unless it is positive.
     """

@@ -1,7 +1,7 @@
 """An auction of digital goods: with one bid more, a price that nobody hopes for becomes impossible.
 
 The records are bids, all at the highest price P. A price p from P to 0 has the utility −(its revenue) = −p·n, of which
-one bid moves P at the most. So the weight of P is e^(ε·n/2) and that of 0 is 1: as bids are added the running sum,
+one bid moves P at most. So the weight of P is e^(ε·n/2) and that of 0 is 1: as bids are added the running sum,
 which begins at P, grows until it absorbs the last weight, near n = 2p·ln(2)/ε with p bits. At that n Alice's bid makes
 the price 0 impossible. The data are an honest auction, with the utility that the exponential mechanism was made for.
 

@@ -15,11 +15,11 @@ from subnormal.attacks.threshold.singleton_key import laplace
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
 
-SOURCE = "after Mironov 2012: inversion in floats, at the least uniform"
+SOURCE = "after Mironov 2012: inversion in floats, at least uniform"
 
 
 def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, ThresholdParameters, Released]:
-    """Return the attack at the least threshold whose claimed δ is at most `delta`.
+    """Return the attack at least threshold whose claimed δ is at most `delta`.
 
     T = 1 + ln(1/(2δ))/ε, from ½·e^(−ε(T−1)) = δ.
 

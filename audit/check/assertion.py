@@ -123,9 +123,9 @@ def assert_private(
         adjacent: which inputs are neighbours, see `check`; a list of pairs [(x, y), ...] needs no data.
         fresh: in place of release, a function of no arguments that returns the release to call once:
             `fresh=lambda: Accountant(budget=1).count`.
-        runs: calls on each input that judge the claim, at the most. Those that learn an event come on top: a quarter as
+        runs: calls on each input that judge the claim, at most. Those that learn an event come on top: a quarter as
             many, but at most 65,536. A search has its own.
-        alpha: the chance that a release that keeps its claim is accused, at the most. Where two pairs of inputs are
+        alpha: the chance that a release that keeps its claim is accused, at most. Where two pairs of inputs are
             tried, each has half of it.
         event: what the attacker looks for: an event of `attacks.core.events`, or a function of one outcome that returns
             a bool. That function sees lists, arrays and sets as tuples, mappings as sorted tuples of items, and

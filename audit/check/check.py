@@ -19,8 +19,8 @@ from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated, value_of
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair
-from subnormal.audit.check.stages.order import result
-from subnormal.audit.check.stages.state import Check, Told
+from subnormal.audit.check.stages.pipeline import run_stages
+from subnormal.audit.check.stages.state import Check, OnProgress
 from subnormal.audit.check.words import stated_words
 from subnormal.audit.neighbours import relations
 from subnormal.audit.text import quoted
@@ -44,7 +44,7 @@ def check(
     runs: int | None = None,
     alpha: float = 1e-6,
     seed: int = 1,
-    told: Told = lambda message: None,
+    on_progress: OnProgress = lambda message: None,
 ) -> Result:
     """Search for two neighbouring inputs on which a function breaks its claim, and prove it.
 
@@ -70,10 +70,10 @@ def check(
         fresh: instead of the function, a function of no arguments that returns the function to call once, where calls
             share a state: `fresh=lambda: Accountant(budget=1).count`.
         seconds: for the whole check; one call of the function is never interrupted.
-        runs: of each input that judge the claim, at the most; None: as many as the time allows.
-        alpha: the chance that a function that keeps its claim is accused, at the most.
+        runs: of each input that judge the claim, at most; None: as many as the time allows.
+        alpha: the chance that a function that keeps its claim is accused, at most.
         seed: of the search, and of the global generators of `random` and numpy while the check lasts.
-        told: called with a line about the progress now and then.
+        on_progress: called with a line about the progress now and then.
 
     Returns:
         The verdict, the two inputs it is about, and the evidence. NOT REFUTED is no evidence of privacy.
@@ -93,7 +93,8 @@ def check(
     audited = audited_function(function, batch=batch, fresh=fresh)
     relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
     with isolated(seed):
-        made = result(Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, told), data, relation)
+        state = Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, on_progress)
+        made = run_stages(state, data, relation)
     stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
     return replace(made, domain=stated_words(data), relation=stated)
 

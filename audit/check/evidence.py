@@ -77,7 +77,7 @@ class LawEvidence:
     """From runs of a sampler, against the law that it declares.
 
     data: the input, as a Python expression. inputs: that share alpha. log_e_value: the natural logarithm of the wealth.
-    event: the one that speaks loudest, in words. low, high: its probability by the law. seen: the runs with it.
+    event: the one with the most evidence, in words. low, high: its probability by the law. seen: the runs with it.
     """
 
     verdict: Verdict

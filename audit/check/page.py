@@ -89,7 +89,7 @@ def _sure(kind: str, evidence: CheckEvidence) -> str:
         return (
             f"From {counted(evidence.runs, 'fresh run')} of each input, after the search and the learning of the "
             "event. A function that keeps its claim is accused with probability "
-            f"{short(evidence.alpha)} at the most, {shown}."
+            f"{short(evidence.alpha)} at most, {shown}."
         )
     return SURE[kind]
 

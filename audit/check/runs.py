@@ -1,4 +1,4 @@
-"""Evidence from runs: how loudly a pair of inputs speaks against a claim, an event learned on it, and runs that judge.
+"""Evidence from runs: the screening score of a pair of inputs, an event learned on it, and runs that judge.
 
 Searching, learning and judging use different runs. α is spent on the judged pair alone, by an e-process, which may be
 looked at after any run: so judging stops when it is decided, or when the time is over. It assumes that the outcomes of
@@ -39,12 +39,12 @@ READ = (
 )  # features that a reader sees in an outcome, unlike the bits of floats
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
-CONFIRM = 512  # runs of each world for a second look at a pair that was loud in the first, or more of them
+CONFIRM = 512  # runs of each world for a second look at a pair with a high score in the first, or more of them
 CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 HOPELESS = -2.0  # nats of wealth at which that look ends
-RACE = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the loudest pairs; a quarter goes on each time
+HALVING = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the best pairs; a quarter goes on each time
 WIDE = 0.1  # nats that a loss below the claim is worth more where twice as many parts of the inputs differ
 LEARN = (
     1 << 8,
@@ -56,7 +56,7 @@ LEARN = (
 EVERY_MAX = 1 << 14  # of these, on which new events that no reader sees are learned, too: their features take long
 REGRESSING = 10  # times as long as others of its size takes the first step of learning that has a regression
 ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
-BATCH = 1 << 14  # runs of a batch that judges, at the most
+BATCH = 1 << 14  # runs of a batch that judges, at most
 
 Pair = tuple[Any, Any]
 Drawn = tuple[Outcomes, Outcomes]
@@ -64,7 +64,7 @@ Claimed = Callable[[Any, Any], AnyClaim]  # what is claimed for two neighbouring
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicion:
+class Candidate:
     """An event and the point (ε, δ) of the claim that it speaks against.
 
     growth: of wealth, in nats a run. excess: of the least loss that an event shows over ε, see `_excess`.
@@ -76,7 +76,7 @@ class Suspicion:
     excess: float = 0.0
 
     @property
-    def promise(self) -> float:
+    def expected_log_wealth(self) -> float:
         """By how much a pair promises: the nats of a thousand runs where its loss is seen to exceed the claim, else the
         excess, which is negative then. On few runs, rare events grow by chance."""
         return 1000 * self.growth if self.growth > 0 and self.excess > 0 else min(0.0, self.excess)
@@ -115,7 +115,7 @@ class Runs:
                 drawn[world].extend(both[world])
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
-    def suspicion(
+    def candidate(
         self,
         pair: Pair,
         runs: int,
@@ -125,7 +125,7 @@ class Runs:
         event: Event | None = None,
         fewer: bool = False,
         before: Event | None = None,
-    ) -> Suspicion:
+    ) -> Candidate:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
         screening: one event is learned, and looked at for every point; else two for each point, one of them from the
@@ -157,17 +157,17 @@ class Runs:
         other = _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 
-    def wealth(self, pair: Pair, suspicion: Suspicion, runs: int) -> State:
+    def wealth(self, pair: Pair, candidate: Candidate, runs: int) -> State:
         """Return the test of an event on so many fresh runs, or fewer if they decide."""
-        state = State(suspicion.point)
+        state = State(candidate.point)
         for size in batches(runs, BATCH):
-            state = e_process.update(state, pair_counts(suspicion.event, self.draw(pair, size)))
+            state = e_process.update(state, pair_counts(candidate.event, self.draw(pair, size)))
             if not HOPELESS < state.log_e_value < LOUD:
                 break
         return state
 
-    def loudness(self, pair: Pair, *, readable: bool = False) -> float:
-        """Return how loudly a pair speaks: ∞ where fresh runs confirm what was learned, else what the runs
+    def screening_score(self, pair: Pair, *, readable: bool = False) -> float:
+        """Return the screening score of a pair: ∞ where fresh runs confirm what was learned, else what the runs
         promise; −∞ where these inputs take too long. readable: by features that a reader sees."""
         before = self._function.seconds
         self.draw(pair, 1)
@@ -182,48 +182,48 @@ class Runs:
             runs = SCREEN[0]
             if not fits(runs):
                 return -math.inf
-        suspicion = self.suspicion(pair, runs, screening=True, readable=readable)
-        promising = suspicion.promise
-        if suspicion.growth <= 0:
+        candidate = self.candidate(pair, runs, screening=True, readable=readable)
+        promising = candidate.expected_log_wealth
+        if candidate.growth <= 0:
             return promising
-        runs = max(CONFIRM, math.ceil(2 * LOUD / suspicion.growth))
+        runs = max(CONFIRM, math.ceil(2 * LOUD / candidate.growth))
         if not fits(runs, 1.0) or (runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS):
             return promising
         try:
-            state = self.wealth(pair, suspicion, runs)
+            state = self.wealth(pair, candidate, runs)
         except OverTimeError:
             return promising
         if state.log_e_value >= LOUD:
             return math.inf
-        point, event = suspicion.point, suspicion.event  # what the first look promised by chance, the second does not
-        again = Suspicion(point, event, e_process.growth(point, state.seen), _excess(point, state.seen))
-        return min(promising, again.promise) if promising > 0 else promising
+        point, event = candidate.point, candidate.event  # what the first look promised by chance, the second does not
+        again = Candidate(point, event, e_process.growth(point, state.seen), _excess(point, state.seen))
+        return min(promising, again.expected_log_wealth) if promising > 0 else promising
 
-    def race(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def successive_halving(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.
 
         The best comes first. Where there is no time to compare two, it is the first one. The last round is for pairs of
         which none is seen to exceed the claim.
         """
         left, seen = list(pairs), False
-        for runs in RACE:
+        for runs in HALVING:
             del left[max(1, int(self.left() / 4 / (2 * runs * max(1e-9, self._function.quickest)))) :]
-            if len(left) < 2 or (seen and runs == RACE[-1]):
+            if len(left) < 2 or (seen and runs == HALVING[-1]):
                 break
             until = time.monotonic() + self.left() / 4
             promises = []
             for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
                 share = (until - time.monotonic()) / (len(left) - place)
-                promises.append(self._promise(pair, runs, share))
+                promises.append(self._expected_log_wealth(pair, runs, share))
             order = sorted(zip(promises, left, strict=True), key=lambda one: _rank(*one), reverse=True)
             left, seen = [pair for _, pair in order[: -(-len(left) // 4)]], order[0][0] > 0
         return left
 
-    def _promise(self, pair: Pair, runs: int, seconds: float) -> float:
+    def _expected_log_wealth(self, pair: Pair, runs: int, seconds: float) -> float:
         """Return how much so many runs promise; −∞ where they take more than these seconds."""
         try:
             with self._function.within(seconds):
-                return self.suspicion(pair, runs, screening=True).promise
+                return self.candidate(pair, runs, screening=True).expected_log_wealth
         except OverTimeError:
             return -math.inf
 
@@ -231,7 +231,7 @@ class Runs:
         """Return whether so many calls would take more than a quarter of the time that is left."""
         return runs * self.seconds_a_run() > self.left() / 4
 
-    def learned(self, pair: Pair, alpha: float) -> tuple[Suspicion, int]:
+    def learned(self, pair: Pair, alpha: float) -> tuple[Candidate, int]:
         """Return an event to judge by, and the runs of each world that it was learned on.
 
         More runs are spent on learning until the event promises to be decided in the time that is left, or until
@@ -241,18 +241,18 @@ class Runs:
         event: Event | None = None
         for place, runs in enumerate(LEARN):
             before, spent, called = time.monotonic(), self._function.seconds, self._function.runs
-            suspicion = self.suspicion(pair, runs, screening=False, before=event)
-            event = suspicion.event
+            candidate = self.candidate(pair, runs, screening=False, before=event)
+            event = candidate.event
             a_run = (self._function.seconds - spent) / (self._function.runs - called)  # of this pair
             affordable = self.left() / max(1e-9, a_run) / 2
             now = time.monotonic()
             ahead = (2 if runs == EVERY_MAX else 4) * (now - before)  # of the next step
             regressing = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
             late = now - started + (REGRESSING if regressing else 1) * ahead > share
-            enough = suspicion.growth * affordable > ENOUGH * needed and suspicion.growth * runs > needed
+            enough = candidate.growth * affordable > ENOUGH * needed and candidate.growth * runs > needed
             if enough or late or place == len(LEARN) - 1:
                 break
-        return suspicion, runs
+        return candidate, runs
 
     def seconds_a_run(self) -> float:
         """Return what one run of the function has taken on average."""
@@ -261,23 +261,23 @@ class Runs:
     def judge(
         self,
         pair: Pair,
-        suspicion: Suspicion,
+        candidate: Candidate,
         alpha: float,
         training: int,
-        told: Callable[[float, int], None] = lambda log_wealth, runs: None,
+        on_progress: Callable[[float, int], None] = lambda log_wealth, runs: None,
         most: int | None = None,
         *,
         share: float = 1.0,
     ) -> SequentialEvidence:
         """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over.
 
-        most: runs of each world, at the most. share: of the time that is left.
+        most: runs of each world, at most. share: of the time that is left.
 
         A call for a batch that raises does not say which of its runs did: its runs are drawn again one by one, and so
         are all later ones. Their wealth begins at 1. That of the batches before counts as lost, which makes it no more
         likely to be large. So there are two e-processes: a batch function needs twice 1/α, each with half of α.
         """
-        state, looks, size, singly = State(suspicion.point), [(0, 0.0)], FIRST, False
+        state, looks, size, singly = State(candidate.point), [(0, 0.0)], FIRST, False
         needed = -math.log(alpha) + SLACK + (math.log(2) if self._function.batch else 0.0)
         until = self.left() * (1 - share) if share < 1 else 0.0
         while state.log_e_value < needed and self.left() > until and (most is None or state.seen.runs < most):
@@ -290,9 +290,9 @@ class Runs:
                     state = replace(state, log_wealth=(0.0, 0.0, 0.0, 0.0))
             if not len(drawn[0]):
                 break
-            state = e_process.update(state, pair_counts(suspicion.event, drawn))
+            state = e_process.update(state, pair_counts(candidate.event, drawn))
             looks.append((state.seen.runs, state.log_e_value))
-            told(state.log_e_value, state.seen.runs)
+            on_progress(state.log_e_value, state.seen.runs)
             size = min(BATCH, state.seen.runs)
             while size > 1 and self.is_too_slow(2 * size):
                 size //= 2
@@ -304,7 +304,7 @@ class Runs:
             alpha=alpha,
             runs_max=state.seen.runs if most is None else most,
             training=training,
-            event=suspicion.event.to_json(),
+            event=candidate.event.to_json(),
         )
 
 
@@ -322,10 +322,10 @@ def runs_needed(point: Claim, alpha: float) -> float:
     return FIRST + needed
 
 
-def certain(pair_claim: AnyClaim, outcome: Hashable) -> Suspicion:
+def certain(pair_claim: AnyClaim, outcome: Hashable) -> Candidate:
     """Return the event of one outcome, and the point that a pair refutes soonest of which one world always has it."""
     point = max(points(pair_claim), key=lambda one: e_process.reachable(1 << 20, one))
-    return Suspicion(point, OneOf((outcome,), by_type=True), 0.0)
+    return Candidate(point, OneOf((outcome,), by_type=True), 0.0)
 
 
 def _excess(point: Claim, counts: PairCounts) -> float:
@@ -336,11 +336,11 @@ def _excess(point: Claim, counts: PairCounts) -> float:
     return binomial.epsilon_lower(event_in, event_out, point.delta) - point.epsilon
 
 
-def _fastest(events: Sequence[Event], found: Sequence[Claim], fresh: Drawn) -> Suspicion:
+def _fastest(events: Sequence[Event], found: Sequence[Claim], fresh: Drawn) -> Candidate:
     """Return the event and its point, of those at the same places, that grow wealth fastest on fresh runs."""
     counted = {id(event): pair_counts(event, fresh) for event in events}
     each = (
-        Suspicion(point, event, e_process.growth(point, counted[id(event)]))
+        Candidate(point, event, e_process.growth(point, counted[id(event)]))
         for event, point in zip(events, found, strict=True)
     )
     return max(each, key=lambda one: one.growth)

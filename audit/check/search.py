@@ -1,4 +1,4 @@
-"""Search for the pair of neighbouring inputs that speaks loudest against a claim, driven by Hypothesis.
+"""Search for the pair of neighbouring inputs with the highest score against a claim, driven by Hypothesis.
 
 Hypothesis draws pairs, edge cases first, steers towards larger scores, and shrinks the first pair that convicts to the
 smallest one that still does.
@@ -20,17 +20,18 @@ from subnormal.audit.text import error_text, quoted
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-EXAMPLES = 20_000  # pairs of one search, at the most
+EXAMPLES = 20_000  # pairs of one search, at most
 KEPT = 24  # pairs that are remembered besides the best
+REPEATED = 250  # pairs in a row that were tried before: then the domain has hardly any other
 
 Pair = tuple[Any, Any]
 Score = Callable[[Pair], float]
-Progress = Callable[["Found"], None]
+Progress = Callable[["SearchResult"], None]
 
 
 @dataclass(slots=True)
-class Found:
-    """Pairs in the order of their scores, the loudest first; convicting: the smallest one whose score is infinite."""
+class SearchResult:
+    """Pairs in the order of their scores, the highest first; convicting: the smallest one whose score is infinite."""
 
     examples: int = 0
     ranked: list[tuple[float, Pair]] = field(default_factory=list)
@@ -42,7 +43,8 @@ class _ConvictingError(Exception):
 
 
 class _StoppedError(BaseException):
-    """The time is over, or a pair cannot be scored: no Exception, because Hypothesis would shrink one."""
+    """The time or the domain is at its end, or a pair cannot be scored: no Exception, because Hypothesis would shrink
+    one."""
 
 
 def search(
@@ -53,33 +55,34 @@ def search(
     seconds: float,
     shrinking: float = math.inf,
     examples: int = EXAMPLES,
-    told: Progress = lambda found: None,
-) -> Found:
+    on_progress: Progress = lambda found: None,
+) -> SearchResult:
     """Return the pairs with the largest scores.
 
     Args:
         pairs: a strategy of neighbouring inputs.
-        score: how loudly a pair speaks against the claim; ∞ for one that convicts, which ends the search after it has
+        score: how much a pair speaks against the claim; ∞ for one that convicts, which ends the search after it has
             been shrunk; −∞ for one that says nothing. Called once for each pair.
         seed: of the search.
         seconds: so long after the first pair no further one is tried; none at all where it is not positive.
         shrinking: seconds for making a pair that convicts smaller.
-        examples: pairs, at the most.
-        told: called with what has been found so far, after each pair.
+        examples: pairs, at most.
+        on_progress: called with what has been found so far, after each pair.
 
     Returns:
         What was found: no pair at all where the time was over before the first.
 
     Raises:
         ValueError: the strategy draws no pair at all, or other pairs when asked again.
-        Exception: what `score`, `told` or the strategy raises.
+        Exception: what `score`, `on_progress` or the strategy raises.
     """
     import hypothesis
     from hypothesis import strategies as st
     from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
 
-    found, ends = Found(), math.inf if seconds > 0 else -math.inf
+    found, ends = SearchResult(), math.inf if seconds > 0 else -math.inf
     known: dict[tuple[str, str], float] = {}
+    repeated = 0
     failures: list[Exception | SystemExit] = []
 
     def is_over() -> bool:
@@ -88,8 +91,11 @@ def search(
     def tried(pair: Pair) -> float:
         key = written(pair)
         hypothesis.assume(key[0] != key[1])  # else they are no neighbours, but one input
+        nonlocal ends, repeated
+        repeated = repeated + 1 if key in known else 0
+        if repeated == REPEATED and found.convicting is None:
+            raise _StoppedError
         if key not in known:
-            nonlocal ends
             ends = min(ends, time.monotonic() + seconds) if found.convicting is None else ends
             if is_over():
                 raise _StoppedError
@@ -98,7 +104,7 @@ def search(
                 known[key] = score(pair)
                 found.examples += 1
                 _rank(found, known[key], pair)
-                told(found)
+                on_progress(found)
             except (Exception, SystemExit) as error:  # of the function or its outcomes: Hypothesis would shrink it
                 failures.append(error)
                 raise _StoppedError from None
@@ -113,14 +119,14 @@ def search(
     @repeatable(seed, examples)
     @hypothesis.given(in_time())
     def test(pair: Pair) -> None:
-        loud = tried(pair)
-        if loud == math.inf:
+        value = tried(pair)
+        if value == math.inf:
             nonlocal ends
             ends = time.monotonic() + shrinking if found.convicting is None else ends
             found.convicting = pair  # the last one that raises is the smallest
             raise _ConvictingError
-        if math.isfinite(loud):
-            hypothesis.target(loud)
+        if math.isfinite(value):
+            hypothesis.target(value)
 
     stopped = False
     try:
@@ -173,7 +179,7 @@ def in_example(seed: int, call: Callable[[], Any]) -> Any:
 def repeatable(seed: int, examples: int) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Return the decorator of a test of Hypothesis that draws the same inputs for the same seed, and keeps no record.
 
-    It steers, where the test has a target, and shrinks the first example that raises. examples: at the most.
+    It steers, where the test has a target, and shrinks the first example that raises. examples: at most.
     """
     import hypothesis
 
@@ -195,7 +201,7 @@ def written(pair: Pair) -> tuple[str, str]:
     return text_of(one), text_of(other)
 
 
-def _rank(found: Found, score: float, pair: Pair) -> None:
+def _rank(found: SearchResult, score: float, pair: Pair) -> None:
     found.ranked.append((score, pair))
     found.ranked.sort(key=lambda one: -one[0])
     del found.ranked[KEPT:]

@@ -19,7 +19,7 @@ import numpy as np
 from subnormal.attacks.core.events import Event
 from subnormal.audit.check.function import Function, OverTimeError, are_early, stopped_answering
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import Runs, Suspicion
+from subnormal.audit.check.runs import Candidate, Runs
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcome_details import is_detail
 from subnormal.audit.targets.outcome_notes import event_notes
@@ -86,18 +86,18 @@ class Trial:
         tried = Runs(function, lambda data_in, data_out: self.claim, SEED, self.deadline)
         planned = training = min(TRAINING_MOST, max(TRAINING_LEAST, int(TRAINING * self.runs)))
         if self.event is not None and isinstance(self.claim, Claim):
-            planned, training, suspicion = 0, 0, Suspicion(self.claim, self.event, 0.0)
+            planned, training, candidate = 0, 0, Candidate(self.claim, self.event, 0.0)
         else:
             try:
                 with function.within(tried.left() / 2):
-                    suspicion = tried.suspicion(self.pair, planned, screening=False, event=self.event, fewer=True)
+                    candidate = tried.candidate(self.pair, planned, screening=False, event=self.event, fewer=True)
             except OverTimeError:
                 raise self._over_time(0, planned, function, started) from None
             training = function.runs // 2
-        promised = suspicion.growth * self.runs >= -math.log(self.alpha)
+        promised = candidate.growth * self.runs >= -math.log(self.alpha)
         if at_zero is not None and not (promised and release.only_floats):
             return None
-        evidence = tried.judge(self.pair, suspicion, self.alpha, training, most=self.runs)
+        evidence = tried.judge(self.pair, candidate, self.alpha, training, most=self.runs)
         if evidence.verdict is not Verdict.VIOLATED:
             stopped = are_early(release.answers, function.last_answer, function.runs)
             if stopped and release.error is not None and at_zero is None:
@@ -111,7 +111,7 @@ class Trial:
             verdict=evidence.verdict,
             function=function.name,
             claim=self.claim,
-            point=suspicion.point,
+            point=candidate.point,
             stage="runs",
             worlds=self.pair,
             event=evidence.event,

@@ -117,7 +117,7 @@ DISCRETE_GAUSSIAN_KINDS = (
     Kind(
         "discrete-gaussian-accuracy",
         "accuracy at α",
-        "discrete Gaussian noise of parameter sigma is at least so large with a probability of alpha at the most",
+        "discrete Gaussian noise of parameter sigma is at least so large with a probability of alpha at most",
         lambda: {"sigma": decades(LEAST, MOST, 1.0), "alpha": deltas(0.05, 0.01, 1.0)},
         _accuracy,
         False,

@@ -1,6 +1,6 @@
 """Claims about samplers: how many of many draws of noise have a magnitude.
 
-A conviction here is no proof: of sound noise, one answer in 10^10 says less than the bound, at the most.
+A conviction here is no proof: of sound noise, one answer in 10^10 says less than the bound, at most.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Claims about noisy sums of samples without replacement: each step draws so many records, and a record is replaced.
 
-Values lie between −1 and 1, so that a replaced record moves the sum of a sample that holds it by 2 at the most. Let it
+Values lie between −1 and 1, so that a replaced record moves the sum of a sample that holds it by 2 at most. Let it
 be 1 or −1, and all others −1. Where the sample misses it, both sums are equal; so of one step the pair is that of a
 Poisson sample with noise of half the deviation, which is the worst at every ε ≥ 0 (Balle, Barthe, Gaboardi 2018,
 Theorem 9). Of several steps these two datasets prove the lower bound. They need not be the worst ones there.
@@ -58,7 +58,7 @@ def _worst_at_each_epsilon(sigma: float, share: float, count: int) -> Compositio
     """Return a step of a pair whose δ(ε), in both directions, is the largest one of any two neighbours at every ε ≥ 0.
 
     Above the loss 0 it has the masses (A, B) of the sampled step, mirrored below it, and the rest at the loss 0.
-    A and B together weigh at most 1 above 0, because B has half at the most there: outcomes at least halfway.
+    A and B together weigh at most 1 above 0, because B has half at most there: outcomes at least halfway.
     A pair with the largest δ(ε) of one step at every ε, negative ones too, has it for any number of steps.
     Source: Zhu, Dong, Wang 2022, on adaptive composition of dominating pairs.
     """

@@ -113,7 +113,7 @@ def hold(
         accountant: the name of what answers.
         answer: a function of the kind's parameters that returns a number, or raises RefusedError.
         kind: the kind of claim.
-        examples: sets of parameters, at the most.
+        examples: sets of parameters, at most.
         seconds: no further set is tried after so long; a counterexample is not shrunk any further.
         seed: of the parameters.
         tolerance: the share of the lower bound that an answer may miss and be counted as rounded, not as a violation.

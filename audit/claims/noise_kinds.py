@@ -192,7 +192,7 @@ NOISE_KINDS = (
     Kind(
         "laplace-accuracy",
         "accuracy at α",
-        "Laplace noise of this scale is at least so large with a probability of alpha at the most",
+        "Laplace noise of this scale is at least so large with a probability of alpha at most",
         _scale_alpha,
         _laplace_accuracy,
         True,
@@ -201,7 +201,7 @@ NOISE_KINDS = (
     Kind(
         "gaussian-accuracy",
         "accuracy at α",
-        "Gaussian noise of deviation sigma is at least so large with a probability of alpha at the most",
+        "Gaussian noise of deviation sigma is at least so large with a probability of alpha at most",
         lambda: {"sigma": decades(-3, 6, 1.0), "alpha": deltas(0.05, 0.01, 1.0)},
         _gaussian_accuracy,
         True,
@@ -210,7 +210,7 @@ NOISE_KINDS = (
     Kind(
         "discrete-laplace-accuracy",
         "accuracy at α",
-        "integer Laplace noise of this scale is at least so large with a probability of alpha at the most",
+        "integer Laplace noise of this scale is at least so large with a probability of alpha at most",
         _scale_alpha,
         _discrete_laplace_accuracy,
         False,

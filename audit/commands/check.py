@@ -69,7 +69,7 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
     "--alpha",
     type=FiniteRange(1e-12, 1, max_open=True),
     default=1e-6,
-    help="The chance that a function that keeps its claim is accused, at the most.",
+    help="The chance that a function that keeps its claim is accused, at most.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the search.")
 @click.option(
@@ -169,7 +169,7 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
                 seconds=options["seconds"],
                 alpha=options["alpha"],
                 seed=options["seed"],
-                told=tell,
+                on_progress=tell,
             )
     except TargetError as error:
         raise Failure(f"{name}: {error}") from None

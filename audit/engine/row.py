@@ -24,14 +24,14 @@ from subnormal.attacks.core.events import Event
 from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing
 from subnormal.audit.evidence.batches import Batch, BatchTotals
-from subnormal.audit.evidence.sequential import Looks
+from subnormal.audit.evidence.sequential import SequentialTest
 from subnormal.audit.literal.expression import literals
 from subnormal.audit.model import ExactEvidence, Row, Sketch, Worlds
 from subnormal.audit.text import error_text
 from subnormal.mechanisms.families import package
 from subnormal.mechanisms.privacy import Claim
 
-Tally = BatchTotals | Looks
+Tally = BatchTotals | SequentialTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _tally(crossing: Crossing, plan: Plan, prepared: Preparation) -> Tally | Non
         return None
     if plan.until_decided:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
-        return Looks(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
+        return SequentialTest(prepared.claim, attack, plan.alpha, (plan.runs, prepared.spent, batches.BATCH))
     return None if prepared.sketch is None else BatchTotals(plan.runs - prepared.spent, len(prepared.sketch.edges))
 
 
@@ -208,7 +208,7 @@ def finish(crossing: Crossing, plan: Plan, prepared: Preparation, tally: Tally |
     try:
         attack = dataclasses.replace(crossing.attack, event=prepared.event)
         found: dict[str, Any] = {"exact": prepared.exact, "exhaustive": prepared.exhaustive, "sketch": prepared.sketch}
-        if isinstance(tally, Looks):
+        if isinstance(tally, SequentialTest):
             found["sequential"] = tally.evidence
         elif tally is not None and prepared.sketch is not None:
             seed = sampled.row_seed(plan.seed, attack, crossing.seen)

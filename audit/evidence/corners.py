@@ -17,7 +17,7 @@ from subnormal.attacks.core.outcome_features import Columns
 from subnormal.attacks.core.outcome_paths import Column
 
 FEATURES = ("length", "others", "least", "largest")  # of the whole outcome
-CUTS = 32  # bounds on each feature, at the most
+CUTS = 32  # bounds on each feature, at most
 
 Strength = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 

@@ -20,7 +20,7 @@ from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused
 from subnormal.mechanisms.privacy import Claim
 
 CURVE_POINTS = 33  # of the chart of δ(ε)
-BINS = 4096  # at the most; binning is post-processing, so distances over bins stay sound lower bounds
+BINS = 4096  # at most; binning is post-processing, so distances over bins stay sound lower bounds
 MANY = 1 << 23  # atoms; from here on an even part of them fixes the bins
 PART = 1 << 20  # atoms of that part, and whose statistic is computed at a time
 PILOT = 4096  # largest number of runs that fix the bins where there is no law

@@ -22,7 +22,7 @@ SLACK = 1e-6  # nats of wealth required beyond 1/α: more than the rounding erro
 LEARNING_MAX, LEARNING_SHARE = 1 << 16, 1 / 8  # runs of each world to learn an event on, and the share of all
 
 
-class Looks:
+class SequentialTest:
     """The test of a claim so far. Batches are counted in any order and inspected in the order of their numbers."""
 
     __slots__ = ("_alpha", "_event", "_looks", "_plan", "_state", "_waiting", "pairs")

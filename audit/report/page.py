@@ -292,7 +292,7 @@ def _more(row: Row) -> dict[str, str]:
         numbers["event, in: runs"], numbers["event, out: runs"] = (
             f"{count:,} of {row.sequential.runs:,}" for count in (row.sequential.event_in, row.sequential.event_out)
         )
-        numbers["runs at the most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
+        numbers["runs at most, to learn on"] = f"{row.sequential.runs_max:,}, {row.sequential.training:,}"
     if row.timing is not None:
         numbers["median (ms), in and out"] = (
             f"{short(row.timing.median_in * 1e3)}, {short(row.timing.median_out * 1e3)}"

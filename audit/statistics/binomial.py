@@ -14,7 +14,7 @@ from subnormal.mechanisms.privacy import Claim
 
 FIT_BINS = 1024  # largest number of bins of a test of fit
 NEAR = 1e-9  # largest relative error of a tail at which an inverse function is trusted
-SIMULATIONS = 999  # of a Monte Carlo p-value at the most; its least value is 0.001
+SIMULATIONS = 999  # of a Monte Carlo p-value at most; its least value is 0.001
 EXCEEDING = 20  # simulations at least as far from the law as the counts, at which no more are made
 AT_ONCE = 32  # simulations
 
@@ -131,7 +131,7 @@ def runs_needed(alpha: float, epsilon: float, delta: float = 0.0) -> int:
     if not 0 < runs < 1 << 53:
         raise ValueError(f"no affordable number of runs can refute epsilon = {epsilon}")
     while underpowered(runs, alpha, epsilon, delta):
-        runs += 1 + runs // 10**12  # a float's rounding, at the most
+        runs += 1 + runs // 10**12  # a float's rounding, at most
     return runs
 
 
@@ -170,7 +170,7 @@ def dkw_margin(runs: int, alpha: float) -> float:
 
 
 def distance_p_value(distance: float, allowed: float, runs: int) -> float:
-    """Return the least α at which such a distance of two samples exceeds what is allowed by its margin, 1 at the most.
+    """Return the least α at which such a distance of two samples exceeds what is allowed by its margin, 1 at most.
 
     >>> round(distance_p_value(0.5 + dkw_margin(1_000, 0.01), 0.5, 1_000), 9)
     0.01

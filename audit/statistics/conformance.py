@@ -3,7 +3,7 @@
 For one event of probability p, the likelihood of the counts under a mixture of all chances, with the density of
 Jeffreys (the Beta distribution of 1/2 and 1/2), over their likelihood under p is a martingale if p is true: its mean is
 1 at any time. Where p is known within bounds, the largest likelihood within them makes it smaller. The mean over all
-events is an e-process too, so it reaches 1/α at some time with probability α at the most (Ville's inequality).
+events is an e-process too, so it reaches 1/α at some time with probability α at most (Ville's inequality).
 Source: Krichevsky, Trofimov 1981; Robbins 1970; Ramdas, Grünwald, Vovk, Shafer 2023.
 """
 

@@ -13,7 +13,7 @@ uniform = random.SystemRandom().random
 
 
 def release(data, parameters):
-    """One outcome: a count, which one person changes by 1 at the most, and textbook noise in floats."""
+    """One outcome: a count, which one person changes by 1 at most, and textbook noise in floats."""
     return data + noise(1 / parameters["epsilon"])
 
 

@@ -58,7 +58,7 @@ class Mechanism(Generic[D, P, O]):
     whose law is too large to write down.
     runs(data, parameters), where given: the largest number of runs worth asking (a number, never the clock; 0: this
     pair is decided by its law alone).
-    depth(data, parameters), where given: the number of random bits that one draw takes at the most, where a walk over
+    depth(data, parameters), where given: the number of random bits that one draw takes at most, where a walk over
     every string of them is affordable.
     package: the distribution whose code this is, where it is not ours; the member is left out where it is not
     installed.

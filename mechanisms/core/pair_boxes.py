@@ -79,13 +79,13 @@ class PairBox:
 
     @property
     def rises(self) -> Points:
-        """By how much each entry is larger in the second world, at the most; shape (width,)."""
+        """By how much each entry is larger in the second world, at most; shape (width,)."""
         rises: Points = np.minimum(self.apart, self.high_out - self.low_in)
         return rises
 
     @property
     def falls(self) -> Points:
-        """By how much each entry is smaller in the second world, at the most; shape (width,)."""
+        """By how much each entry is smaller in the second world, at most; shape (width,)."""
         falls: Points = np.minimum(self.apart, self.high_in - self.low_out)
         return falls
 

@@ -17,7 +17,7 @@ from math import ceil, comb, factorial, lcm
 
 from subnormal.mechanisms.numerics.mpfr import power_bounds
 
-STEP = 8  # heads expected within a panel of t, at the most
+STEP = 8  # heads expected within a panel of t, at most
 PANELS = 12  # then e^−96 is left
 TERMS = 64  # of a panel's series: the next has a factor 8^65/65! < 2^−106
 

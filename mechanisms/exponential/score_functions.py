@@ -119,7 +119,7 @@ def price(bids: ArrayLike, prices: ArrayLike) -> NDArray[np.int64]:
 
 
 def price_sensitivity(prices: ArrayLike) -> int:
-    """Return the largest price: what one bid added, removed or replaced adds to a revenue, at the most."""
+    """Return the largest price: what one bid added, removed or replaced adds to a revenue, at most."""
     return int(_prices(prices).max())
 
 

@@ -69,7 +69,7 @@ def sample(
     lower: float | Fraction | None = None,
     upper: float | Fraction | None = None,
 ) -> NDArray[Any]:
-    """Return n noisy values with the law of gaussian_exact.sample, shape (n,). Leaks: steps, |Z| + 1 at the least.
+    """Return n noisy values with the law of gaussian_exact.sample, shape (n,). Leaks: steps, |Z| + 1 at least.
 
     Raises ValueError for a negative n.
 

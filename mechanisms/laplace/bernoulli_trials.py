@@ -81,7 +81,7 @@ def sample(
     lower: Number | None = None,
     upper: Number | None = None,
 ) -> NDArray[Any]:
-    """Return n noisy values with the law of laplace_exact.sample, shape (n,). Leaks: steps, |Z| + 1 at the least.
+    """Return n noisy values with the law of laplace_exact.sample, shape (n,). Leaks: steps, |Z| + 1 at least.
 
     Raises ValueError for a negative n.
 

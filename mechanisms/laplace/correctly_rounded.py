@@ -31,7 +31,7 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds
 
 BoundsAtPrecision = Callable[[int], tuple[Fraction, Fraction]]  # of a probability, at a precision
 
-FAR = 64  # scales: Y reaches beyond that with probability e^−64 at the most
+FAR = 64  # scales: Y reaches beyond that with probability e^−64 at most
 LAW_BITS = 192  # of a law's enclosures, after the binary point
 
 

@@ -115,7 +115,7 @@ def law(
     rounding: Rounding = "half-up",
     precision: int = 128,
 ) -> Law[Any]:
-    """Return the distribution of `sample`: exact with an Eta; in base e enclosures 2^−precision wide at the most, and
+    """Return the distribution of `sample`: exact with an Eta; in base e enclosures 2^−precision wide at most, and
     their exact form as powers. The atoms are every value of the grid from lower to upper. Raises NoLawError where they
     are more than 2^16, or in base 2 take more than 2^31 bits.
 

@@ -22,7 +22,7 @@ from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate, nats
 from subnormal.mechanisms.samplers.inverse_transform import FAR, WORD, DistributionBounds, Table
 
-COARSE = 64  # steps of T to a scale, at the most
+COARSE = 64  # steps of T to a scale, at most
 DIGITS_AT_ONCE = 8  # digits of R drawn at a time
 # T and R of many draws, and for some of them, by their place, more digits of R: (value, how many).
 NoiseDigits = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, tuple[int, int]]]
@@ -136,7 +136,7 @@ class Decay:
 
     def weights(self, start: int, split: int, count: int, precision: int) -> list[tuple[int, int]]:
         """Return bounds on 2^precision·w(start + j·2^split) for j < count, each from the one before."""
-        working = precision + GUARD  # each product widens bounds by two of these units at the most
+        working = precision + GUARD  # each product widens bounds by two of these units at most
         low, high = _power(self.rate, working, start)
         least, most = _power(self.rate, working, 1 << split)
         found = []

@@ -23,7 +23,7 @@ from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
 from subnormal.mechanisms.samplers.float_weights import Rate, nats
 
-LEADING_BITS = 40  # of leading digits to a scale, at the most
+LEADING_BITS = 40  # of leading digits to a scale, at most
 WIDE = 1 << 61  # leading digits from which on they are Python's integers
 
 T = TypeVar("T")

@@ -72,7 +72,7 @@ class Shape(Protocol):
         """Return bounds on 2^precision·Σ w(|z|) over all integers."""
 
     def exponents(self, magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return −ln w of each, x, off by 5x units of 2^−53 at the most. The argument is overwritten."""
+        """Return −ln w of each, x, off by 5x units of 2^−53 at most. The argument is overwritten."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +189,7 @@ class WideNoise:
             part[missing] = drawn[: len(missing)]
 
     def spare(self, n: int) -> int:
-        """Return how many draws of the rest are made for n draws: more are needed with probability 2^−64 at the most.
+        """Return how many draws of the rest are made for n draws: more are needed with probability 2^−64 at most.
 
         By Bernstein's inequality, P(X ≥ μ + √(2μL) + 2L/3) ≤ e^−L for the mean μ of a binomial X.
         """

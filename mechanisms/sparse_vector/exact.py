@@ -12,7 +12,7 @@ what is missing to the next one, and nothing else. Bounds cost accuracy, never p
 **Proof.** The textbook's pairs ρ with ρ + d, which a finite ρ has not at its largest value. But [q−v, q+v] lies within
 the bounds of ρ, so clamping to the one after the other is clamping to the one alone: ρ may as well be unbounded, and
 each of its values then has its partner, with a probability at most B₁^−d times as small. t = clamp(ρ − q) never falls
-from ρ to ρ + d, when q grows by d at the most: so ⊥ is no less likely. And t grows by 2d at the most, by which every
+from ρ to ρ + d, when q grows by d at most: so ⊥ is no less likely. And t grows by 2d at most, by which every
 interval of the answers' noise loses at most a factor B₂^2d: so does each ⊤, and each gap. With v > w, ρ stays at its
 bound in one world where it would pass it in the other, and every ⊥ then costs anew: `UNCLAMPED`, whose claim is false.
 

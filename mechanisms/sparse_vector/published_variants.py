@@ -74,7 +74,7 @@ class Variant:
         return _Noise(self.threshold_share * a_step, bound), answers
 
     def positives(self, parameters: SparseVectorParameters) -> int | None:
-        """Return how many ⊤ there are at the most, None where nothing stops it."""
+        """Return how many ⊤ there are at most, None where nothing stops it."""
         return parameters.positives if self.stops else None
 
 

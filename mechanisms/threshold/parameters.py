@@ -121,7 +121,7 @@ def steps_apart(parameters: ThresholdParameters, sensitivities: Sensitivities) -
     """Return Δ₀, and how far adjacent mappings lie apart on the grid: Δ₁ or Δ₂² in total and Δ_∞, in steps.
 
     Redundant bounds are tightened: Δ_∞ ≤ Δ₁ ≤ Δ₀·Δ_∞, and Δ_∞² ≤ Δ₂² ≤ Δ₀·Δ_∞². Rounding moves each changed key by less
-    than a step more, so Δ₁ becomes ⌈Δ₁⌉ + Δ₀ − 1 at the most, and Δ₂ grows by less than √Δ₀; nothing, where every value
+    than a step more, so Δ₁ becomes ⌈Δ₁⌉ + Δ₀ − 1 at most, and Δ₂ grows by less than √Δ₀; nothing, where every value
     is on the grid already.
     """
     keys, total, most = checked(sensitivities)

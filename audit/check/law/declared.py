@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 INPUTS = 4  # that are judged, each at its share of α
 ATOMS = 48  # events of one outcome each: the likeliest ones
 QUANTILES = 15  # events of all numbers up to one, where all outcomes are numbers
-BATCH = 1 << 14  # runs of one look, at the most
+BATCH = 1 << 14  # runs of one look, at most
 DIGITS = 1e-9  # relative error of the floats of a mapping
 LARGEST = 1 << 20  # atoms of a law
 CONFIRMING = 1 << 12  # runs of each input where all strings of bits have the law: a function may draw beside its bits
@@ -72,7 +72,7 @@ class _Judged:
     seen: Counter[Hashable]
     runs: int = 0
     log_e_value: float = 0.0
-    loudest: int = 0
+    strongest: int = 0
     singly: bool = False
 
 
@@ -86,7 +86,7 @@ def conforms(
     runs: int | None = None,
     alpha: float = 1e-6,
     seed: int = 1,
-    told: Callable[[str], None] = lambda message: None,
+    on_progress: Callable[[str], None] = lambda message: None,
 ) -> Result:
     """Judge whether the outcomes of a sampler follow the law that it declares, on a few inputs.
 
@@ -106,7 +106,7 @@ def conforms(
         runs: of each input, at most; None: as many as the time allows.
         alpha: the chance that a sampler that follows its law is accused, at most.
         seed: of the inputs, and of the global generators of `random` and numpy meanwhile.
-        told: called with a line about the progress now and then.
+        on_progress: called with a line about the progress now and then.
 
     Returns:
         The verdict and its evidence, `walk` or `law`.
@@ -121,7 +121,7 @@ def conforms(
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     require_strategy(data)
     with isolated(seed):
-        made = _judgement(function, data, law, batch, seconds, runs, alpha, seed, told)
+        made = _judgement(function, data, law, batch, seconds, runs, alpha, seed, on_progress)
     return replace(made, domain=stated_words(data))
 
 
@@ -134,7 +134,7 @@ def _judgement(
     runs: int | None,
     alpha: float,
     seed: int,
-    told: Callable[[str], None],
+    on_progress: Callable[[str], None],
 ) -> Result:
     from hypothesis import strategies as st
 
@@ -144,7 +144,7 @@ def _judgement(
     judged = [_judged(pair[0], law) for _, pair in drawn.ranked[:INPUTS]]
     ends = time.monotonic() + seconds
     if sample is not None:
-        told("all strings of bits")
+        on_progress("all strings of bits")
         try:
             walk, why = walked(sample, given, [(one.data, one.law) for one in judged], seconds / 2)
         except ValueError as error:
@@ -155,7 +155,7 @@ def _judgement(
     verdict, decided = Verdict.VIOLATED, proved is not None
     if proved is not Verdict.VIOLATED:
         most = runs if proved is None else min(CONFIRMING, runs or CONFIRMING)
-        verdict, law_evidence, more = _by_runs(function, judged, ends - time.monotonic(), most, alpha, told)
+        verdict, law_evidence, more = _by_runs(function, judged, ends - time.monotonic(), most, alpha, on_progress)
         if proved is None:
             evidence, notes = evidence | law_evidence, notes + more
         elif verdict is Verdict.VIOLATED:
@@ -197,7 +197,7 @@ def _by_runs(
     seconds: float,
     runs: int | None,
     alpha: float,
-    told: Callable[[str], None],
+    on_progress: Callable[[str], None],
 ) -> tuple[Verdict, dict[str, CheckEvidence], list[str]]:
     """Return the verdict, the evidence and notes from runs of each input in turn, in larger and larger batches."""
     found: _Judged | None = None
@@ -208,7 +208,8 @@ def _by_runs(
             while found is None and judged and min(one.runs for one in judged) < most:
                 for one in (one for one in judged if one.runs < most):  # an input that began again lags behind
                     _look(function, one, int(min(size, most - one.runs)))
-                    told(f"{short(one.log_e_value, 3)} of {short(needed, 3)} nats against the law, {one.runs:,} runs")
+                    reached = short(one.log_e_value, 3)
+                    on_progress(f"{reached} of {short(needed, 3)} nats against the law, {one.runs:,} runs")
                     if one.log_e_value >= needed:
                         found = one
                         break
@@ -218,17 +219,17 @@ def _by_runs(
     could = any(one.runs and reachable(one, one.runs) >= needed for one in judged)
     verdict = Verdict.VIOLATED if found else Verdict.NOT_REFUTED if could else Verdict.UNDERPOWERED
     notes = [_too_few(judged, needed)] if verdict is Verdict.UNDERPOWERED else []
-    loudest = found or max(judged, key=lambda one: one.log_e_value, default=None)
-    if loudest is None or not loudest.runs:
+    strongest = found or max(judged, key=lambda one: one.log_e_value, default=None)
+    if strongest is None or not strongest.runs:
         return verdict, {}, notes
-    event = loudest.events[loudest.loudest]
+    event = strongest.events[strongest.strongest]
     count = sum(
         number
-        for key, number in loudest.seen.items()
-        if (key not in loudest.known if event.atoms is None else key in event.atoms)
+        for key, number in strongest.seen.items()
+        if (key not in strongest.known if event.atoms is None else key in event.atoms)
     )
-    wealth, said = loudest.log_e_value, (event.words, *event.chances, count)
-    law = LawEvidence(verdict, shown(loudest.data), loudest.runs, len(judged), alpha, wealth, *said)
+    wealth, said = strongest.log_e_value, (event.words, *event.chances, count)
+    law = LawEvidence(verdict, shown(strongest.data), strongest.runs, len(judged), alpha, wealth, *said)
     return verdict, {"law": law}, notes
 
 
@@ -277,7 +278,7 @@ def _look(function: Function, one: _Judged, runs: int) -> None:
         for event in one.events
     ]
     logs = log_e_values([event.chances for event in one.events], counts, one.runs)
-    one.log_e_value, one.loudest = log_mean(logs), int(np.argmax(logs))
+    one.log_e_value, one.strongest = log_mean(logs), int(np.argmax(logs))
 
 
 def _judged(data: Any, law: Laws) -> _Judged:

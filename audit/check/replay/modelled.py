@@ -112,7 +112,7 @@ def exceeded(releases: tuple[Release, ...], claim: AnyClaim, share: float = SHAR
 
 
 def off(release: Release, world: int, values: Floats) -> float:
-    """Return how far the distribution function of values lies from that of a release, at the most."""
+    """Return how far the distribution function of values lies from that of a release, at most."""
     x = (np.sort(values) - release.locations[world]) / release.scales[world]
     below, ranks = LAWS[release.call.primitive.kind].tail(-x), np.arange(len(values) + 1) / len(values)
     steepest = release.rounding / release.scales[world] / 2  # of the two laws that are known

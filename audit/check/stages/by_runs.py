@@ -25,11 +25,11 @@ def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: floa
     spent = check.alpha if alpha is None else alpha
     check.stage = "runs"
     try:
-        suspicion, training = check.runs.learned(pair, spent)
+        candidate, training = check.runs.learned(pair, spent)
     except OverTimeError:
         return check.too_slow(pair)
 
-    def told(log_wealth: float, runs: int) -> None:
+    def on_progress(log_wealth: float, runs: int) -> None:
         check.tell(lambda: f"runs: judging, {judging_words(log_wealth, runs, spent)}: {pair_words(pair)}")
 
     noted = 0 if check.runs.is_too_slow(2 * NOTED) else NOTED
@@ -39,7 +39,7 @@ def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: floa
         outcomes = [one for data in pair for one in check.function.outcomes(data, noted)]
     watch.before()
     check.notes += seed_notes(watch.unnamed)
-    evidence = check.judged(pair, suspicion, spent, training, told=told, share=share)
+    evidence = check.judged(pair, candidate, spent, training, on_progress=on_progress, share=share)
     if evidence.runs == 0:  # learning took all the time
         return check.too_slow(pair)
     differ = 0 < evidence.event_in + evidence.event_out < 2 * evidence.runs
@@ -48,7 +48,7 @@ def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: floa
     else:
         check.notes += outcome_notes(outcomes, others_differ=differ)
     return check.made(
-        "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=suspicion.point
+        "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=candidate.point
     )
 
 

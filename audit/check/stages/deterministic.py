@@ -52,11 +52,11 @@ def deterministic(check: Check, pair: Pair, first_calls_of: FirstCallsOf) -> Res
     first = first_calls_of(pair)
     if first is not None and _repeats(check, pair, first):
         return check.made("stability", error=f"{check.function.name} {REPEATS}")
-    suspicion = certain(check.claimed(*pair), check.function.outcome(pair[0]))
+    candidate = certain(check.claimed(*pair), check.function.outcome(pair[0]))
     alpha = check.share_of_alpha()
     runs = None
-    if not check.runs.is_too_slow(2 * math.ceil(min(1e12, runs_needed(suspicion.point, alpha)))):
-        runs = check.judged(pair, suspicion, alpha, 0, share=SHARE)
+    if not check.runs.is_too_slow(2 * math.ceil(min(1e12, runs_needed(candidate.point, alpha)))):
+        runs = check.judged(pair, candidate, alpha, 0, share=SHARE)
     if runs is None or runs.verdict is not Verdict.VIOLATED:
         check.notes.append(
             f"each of the inputs {pair_words(pair)} had an outcome of its own in all of {SAME} runs: if the "
@@ -70,7 +70,7 @@ def deterministic(check: Check, pair: Pair, first_calls_of: FirstCallsOf) -> Res
         )
     if check.function.seeds_generators(pair[0]):
         check.notes.append("the function seeds a global generator of random or numpy: noise from it is no secret")
-    return check.made("stability", pair, runs.event, {"sequential": runs}, verdict=runs.verdict, point=suspicion.point)
+    return check.made("stability", pair, runs.event, {"sequential": runs}, verdict=runs.verdict, point=candidate.point)
 
 
 def _repeats(check: Check, pair: Pair, first: FirstCalls) -> bool:

@@ -16,7 +16,7 @@ from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import CONFIRM, SCREEN, Suspicion
+from subnormal.audit.check.runs import CONFIRM, SCREEN, Candidate
 from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.stages.by_runs import by_runs
 from subnormal.audit.check.stages.first_call import FIRST_PAIRS
@@ -43,7 +43,7 @@ class Replaying:
         self._looks, self._proposals, self._is_doubtful = LOOKS, PROPOSALS, False
 
     def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
-        """Return what the replay shows, and the pairs that it finds suspicious."""
+        """Return what the replay shows, and the pairs that it finds candidates."""
         check, self._left = self._check, self._check.runs.left()
         recorder, located = Recorder(check.function), False
         convicted: dict[tuple[str, str], Callable[[], Result | None]] = {}
@@ -85,20 +85,20 @@ class Replaying:
                 return partial(self._proposed, pair, beyond)
         if self._looks > 0 and replayed.without_noise and not runs.is_too_slow(2 * (SCREEN[0] + CONFIRM)):
             self._looks -= 1
-            if runs.loudness(pair, readable=True) == math.inf:
+            if runs.screening_score(pair, readable=True) == math.inf:
                 return partial(self._by_runs, pair)
         return None
 
     def _by_runs(self, pair: Pair) -> Result | None:
         """Return that runs convict a pair, if they do so without the primitives being recorded."""
-        return by_runs(self._check, pair) if self._check.runs.loudness(pair) == math.inf else None
+        return by_runs(self._check, pair) if self._check.runs.screening_score(pair) == math.inf else None
 
     def _proposed(self, pair: Pair, beyond: Beyond) -> Result | None:
         """Return that runs convict a pair by the event of a release."""
         check = self._check
         self._proposals -= 1
-        suspicion = Suspicion(beyond.point, beyond.event(), beyond.growth())
-        evidence = check.judged(pair, suspicion, check.share_of_alpha(), 0, share=1.0)
+        candidate = Candidate(beyond.point, beyond.event(), beyond.growth())
+        evidence = check.judged(pair, candidate, check.share_of_alpha(), 0, share=1.0)
         if evidence.verdict is not Verdict.VIOLATED:
             return None
         shown: dict[str, CheckEvidence] = {"sequential": evidence}

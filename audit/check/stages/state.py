@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import LEARN, SCREEN, Runs, Suspicion
-from subnormal.audit.check.search import Found, Pair, search, written
+from subnormal.audit.check.runs import LEARN, SCREEN, Candidate, Runs
+from subnormal.audit.check.search import Pair, SearchResult, search, written
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import SequentialEvidence, Verdict
@@ -28,7 +28,7 @@ SHARE = 1 / 4  # of the time that is left, for a stage before the last
 NOTES = 4  # of replays, that are shown
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
-Told = Callable[[str], None]
+OnProgress = Callable[[str], None]
 
 
 class Check:
@@ -44,10 +44,10 @@ class Check:
         runs_max: int | None,
         alpha: float,
         seed: int,
-        told: Told,
+        on_progress: OnProgress,
     ) -> None:
         self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
-        self.strategy, self._claim, self._runs_max, self._told = strategy, claim, runs_max, told
+        self.strategy, self._claim, self._runs_max, self._on_progress = strategy, claim, runs_max, on_progress
         self._started = self._silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self._started + seconds)
         self._examples = self._searches = 0
@@ -57,10 +57,10 @@ class Check:
         # notes of replays, by kind and place and then by pair
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
-    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Found:
-        """Return the loudest pairs by a score. A pair for which there is no time says nothing."""
+    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> SearchResult:
+        """Return the pairs with the highest scores. A pair for which there is no time says nothing."""
 
-        def told(found: Found) -> None:
+        def on_progress(found: SearchResult) -> None:
             score, pair = found.ranked[0]
             pairs = f"{stage}: {counted(self._examples + found.examples, 'pair')}"
             self.tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
@@ -89,7 +89,7 @@ class Check:
             seed=self.seed + self._searches,
             seconds=seconds,
             shrinking=shrinking,
-            told=told,
+            on_progress=on_progress,
             **options,
         )
         self._examples += found.examples
@@ -101,18 +101,18 @@ class Check:
         return self.alpha
 
     def judged(
-        self, pair: Pair, suspicion: Suspicion, alpha: float, training: int, **options: Any
+        self, pair: Pair, candidate: Candidate, alpha: float, training: int, **options: Any
     ) -> SequentialEvidence:
         """Return what runs say that no search and no learning has seen.
 
         The global generators only go on between searches, and `search` seeds them for each pair and restores them.
         """
-        return self.runs.judge(pair, suspicion, alpha, training, most=self._runs_max, **options)
+        return self.runs.judge(pair, candidate, alpha, training, most=self._runs_max, **options)
 
     def tell(self, message: Callable[[], str]) -> None:
         """Report progress, not more often than a reader can follow: messages take time to write."""
         if time.monotonic() >= self._silent_until:
-            self._told(message())
+            self._on_progress(message())
             self._silent_until = time.monotonic() + TELL_INTERVAL
 
     def too_slow(self, pair: Pair) -> Result:
@@ -120,7 +120,7 @@ class Check:
         one = self.runs.seconds_a_run()
         more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
         if RUNS_LEAST * one > SHARE * self.seconds:
-            why = f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at the least"
+            why = f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at least"
         else:
             why = (
                 f"the time was over before any runs could judge a pair: {counted(self.function.runs, 'run')} took "

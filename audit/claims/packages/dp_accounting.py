@@ -13,7 +13,7 @@ from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from dp_accounting.rdp import rdp_privacy_accountant
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 
-POINTS = 10_000  # intervals of one step's losses, at the most: a few hundredths of a second
+POINTS = 10_000  # intervals of one step's losses, at most: a few hundredths of a second
 DENSE = 1_000  # intervals of one step, up to which the library computes intervals**steps, with all digits
 STEPS = 3_000_000  # of which that takes a second
 REACH = 10.0  # standard deviations of Gaussian noise that the library keeps
@@ -38,7 +38,7 @@ def sampled_laplace(scale, sampling):
 def interval(span, deviation, steps):
     """Return the interval for losses of one step: a thousandth of the deviation of all steps' losses.
 
-    span: of the losses, which fill POINTS intervals at the most. deviation: of the losses; the largest interval.
+    span: of the losses, which fill POINTS intervals at most. deviation: of the losses; the largest interval.
     Raises ValueError where there are too many steps for the library's composition.
     """
     width = max(span / POINTS, deviation * min(1.0, 1e-3 * math.sqrt(steps)))

@@ -93,7 +93,7 @@ def part_2(sensitivity_of_sum: Any, *, draw: Random) -> Marks:
                 f"sensitivity_of_sum{bounds} = {answer}: the largest loss is {found.epsilon:.3g}, and 1 is allowed."
             )
     if wasteful is not None:
-        hint = "It is private, with more noise than needed: how far does one patient move the sum at the most?"
+        hint = "It is private, with more noise than needed: how far does one patient move the sum at most?"
         return Marks(2, wasteful, hint)
     return Marks(
         4,

@@ -20,7 +20,7 @@
 #
 # **How it is graded.** Write your answer in place of `raise NotImplementedError()`. The cell below it shows your
 # points. It calls *your* function with every string of 56 random bits that it asks for, and compares the exact laws
-# of all neighbours. What takes more bits counts as undecided, and there may be 65,536 different strings at the most.
+# of all neighbours. What takes more bits counts as undecided, and there may be 65,536 different strings at most.
 # So take single coins, and stop soon.
 
 # %% [markdown]

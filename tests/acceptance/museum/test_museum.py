@@ -1,6 +1,6 @@
 """The museum: every exhibit has its form, the page says what was found, and the machinery finds it.
 
-Each check of a sound release accuses it with probability 1e-6 at the most.
+Each check of a sound release accuses it with probability 1e-6 at most.
 """
 
 import ast

@@ -16,7 +16,7 @@ from subnormal import Claim, Verdict, Zcdp, check
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.core.outcome_features import FEATURES
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.runs import READ, Runs, Suspicion, certain
+from subnormal.audit.check.runs import READ, Candidate, Runs, certain
 from subnormal.audit.evidence import event_search
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
@@ -83,19 +83,19 @@ def test_a_loss_below_the_claim_leads_the_search() -> None:
             1,
             time.monotonic() + 60,
         )
-        large, none = (runs.suspicion(pair, 1024, screening=True).promise for pair in ((2, 3), (0, 1)))
+        large, none = (runs.candidate(pair, 1024, screening=True).expected_log_wealth for pair in ((2, 3), (0, 1)))
     assert -3.0 <= none < -2.5 < large < 0
 
 
 def test_growth_that_chance_explains_promises_nothing() -> None:
     """Otherwise the search follows, and the race keeps, the pairs whose few rare outcomes fell well."""
-    assert Suspicion(Claim(1.0), OneOf((1,)), 0.02, -0.5).promise == -0.5
-    assert Suspicion(Claim(1.0), OneOf((1,)), 0.02, 0.5).promise == 20
+    assert Candidate(Claim(1.0), OneOf((1,)), 0.02, -0.5).expected_log_wealth == -0.5
+    assert Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5).expected_log_wealth == 20
 
 
 def test_a_pair_that_a_second_look_does_not_confirm_is_loud_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first look says 20 nats in 1,000 runs; the second one, on runs of its own, says that the loss is 0."""
-    monkeypatch.setattr(Runs, "suspicion", lambda *_, **__: Suspicion(Claim(1.0), OneOf((1,)), 0.02, 0.5))
+    monkeypatch.setattr(Runs, "candidate", lambda *_, **__: Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5))
     with isolated(1):
         runs = Runs(
             Function(lambda bit: randomized_response(bit, 0.0), "answers"),
@@ -103,17 +103,17 @@ def test_a_pair_that_a_second_look_does_not_confirm_is_loud_no_more(monkeypatch:
             1,
             time.monotonic() + 60,
         )
-        assert -1 <= runs.loudness((0, 1)) < -0.5
+        assert -1 <= runs.screening_score((0, 1)) < -0.5
 
 
 def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few runs cannot tell such pairs apart. A loss above the claim is before all others."""
     one, wide, near, loud = ([0] * 16, [0] * 15 + [1]), ([0] * 16, [1] * 16), ([1] * 16, [0] * 16), ([0], [1])
     promises = {str(one): -0.6, str(wide): -0.8, str(near): -0.01, str(loud): 0.001}
-    monkeypatch.setattr(Runs, "_promise", lambda self, pair, *_: promises[str(pair)])
+    monkeypatch.setattr(Runs, "_expected_log_wealth", lambda self, pair, *_: promises[str(pair)])
     runs = Runs(Function(len, "len", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
-    assert runs.race([one, wide]) == [wide]
-    assert runs.race([one, wide, near, loud]) == [loud]
+    assert runs.successive_halving([one, wide]) == [wide]
+    assert runs.successive_halving([one, wide, near, loud]) == [loud]
 
 
 @pytest.mark.parametrize(("best", "last"), [(1.0, 1 << 14), (-0.25, 1 << 16)])
@@ -122,13 +122,13 @@ def test_the_longest_round_is_for_pairs_of_which_none_is_seen_to_exceed_the_clai
 ) -> None:
     rounds: list[int] = []
 
-    def promise(self: Runs, pair: Any, runs: int, seconds: float) -> float:
+    def expected_log_wealth(self: Runs, pair: Any, runs: int, seconds: float) -> float:
         rounds.append(runs)
         return best if pair == (0, 1) else -0.5
 
-    monkeypatch.setattr(Runs, "_promise", promise)
+    monkeypatch.setattr(Runs, "_expected_log_wealth", expected_log_wealth)
     runs = Runs(Function(abs, "abs", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
-    assert runs.race([(one, one + 1) for one in range(65)])[0] == (0, 1)
+    assert runs.successive_halving([(one, one + 1) for one in range(65)])[0] == (0, 1)
     assert rounds[-1] == last
 
 
@@ -148,16 +148,16 @@ def test_events_are_learned_on_many_runs_by_the_features_that_a_reader_sees(monk
             1,
             time.monotonic() + 60,
         )
-        suspicion, training = runs.learned((0, 1), 1e-6)
+        candidate, training = runs.learned((0, 1), 1e-6)
     assert training == 1 << 16
     assert [features for size, features in learned if size == training] == [len(READ)]
-    assert suspicion.event == OneOf((1,))
+    assert candidate.event == OneOf((1,))
 
 
 def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs together keep α: each but the last spends half of what is left."""
-    monkeypatch.setattr(Runs, "loudness", lambda *_, **__: 0.0)  # so that the search convicts none
-    monkeypatch.setattr(Runs, "race", lambda self, pairs: [(0, 1), (2, 3)])
+    monkeypatch.setattr(Runs, "screening_score", lambda *_, **__: 0.0)  # so that the search convicts none
+    monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: [(0, 1), (2, 3)])
     result = check(
         lambda place: randomized_response(place == 3, 3.0 if place > 1 else 0.0),
         pairs=[(0, 1), (2, 3)],
@@ -176,7 +176,7 @@ def test_the_race_ends_with_the_pair_that_breaks_its_claim() -> None:
     one = Runs(function, lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 600)
     with isolated(1):
         function.outcomes(0, 64)  # so that it is known how long a run takes
-        ranked = one.race([*((0, 1) for _ in range(8)), (2, 3)])
+        ranked = one.successive_halving([*((0, 1) for _ in range(8)), (2, 3)])
     assert ranked[0] == (2, 3)
     assert len(ranked) < 9
 
@@ -261,8 +261,8 @@ def test_a_batch_that_raises_is_drawn_again_one_by_one_and_so_are_all_later_ones
         return [0] * runs
 
     runs = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
-    suspicion: Suspicion = certain(Claim(1.0), 0)
-    evidence = runs.judge((0, 1), suspicion, 1e-6, 0, most=200)
+    candidate: Candidate = certain(Claim(1.0), 0)
+    evidence = runs.judge((0, 1), candidate, 1e-6, 0, most=200)
     assert evidence.runs == 200
     assert sizes[:4] == [64] * 4
     assert set(sizes[4:]) == {1}
@@ -305,10 +305,10 @@ def test_a_batch_function_must_show_twice_the_wealth() -> None:
 
     single = Runs(Function(lambda bit: bit, "function"), lambda *pair: Claim(1.0), 1, math.inf)
     batch = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
-    suspicion = certain(Claim(1.0), 0)
-    wealth = single.judge((0, 1), suspicion, 1e-6, 0).log_e_value
+    candidate = certain(Claim(1.0), 0)
+    wealth = single.judge((0, 1), candidate, 1e-6, 0).log_e_value
     alpha = 1.5 * math.exp(-wealth)  # the first look suffices for one of them
-    looks = [len(one.judge((0, 1), suspicion, alpha, 0).looks) for one in (single, batch)]
+    looks = [len(one.judge((0, 1), candidate, alpha, 0).looks) for one in (single, batch)]
     assert looks[0] < looks[1]
 
 

@@ -133,7 +133,7 @@ def test_a_child_of_the_function_goes_no_further(function: Callable[..., Any], t
         with log.open("a") as stream:
             stream.write(f"{os.getpid()}\n")
 
-    result = found(function, told=told)
+    result = found(function, on_progress=told)
     with log.open("a") as stream:
         stream.write(f"{os.getpid()}\n")
     assert set(log.read_text().split()) == {str(os.getpid())}
@@ -287,7 +287,7 @@ def test_the_users_generators_are_as_before_whatever_happens(stage: str, error: 
 
     before, state, state_numpy = primitives(), random.getstate(), np.random.get_state(legacy=False)
     with pytest.raises(error):
-        check(noisy, st.integers(0, 9), within(1), Claim(3.0, 1e-3), seconds=30, told=told)
+        check(noisy, st.integers(0, 9), within(1), Claim(3.0, 1e-3), seconds=30, on_progress=told)
     after = primitives()
     assert {name for name in before if before[name] is not after[name]} == set()
     assert type(mine) is np.random.Generator
@@ -300,7 +300,7 @@ def test_an_error_of_a_callback_is_not_taken_for_a_violation() -> None:
         raise StopError
 
     with pytest.raises(StopError):
-        found(noisy_count, told=told)
+        found(noisy_count, on_progress=told)
 
 
 def test_what_a_function_imports_or_keeps_during_a_replay_is_not_left_patched(

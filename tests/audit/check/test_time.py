@@ -14,7 +14,8 @@ from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.function import function
 from subnormal.audit.check.page import to_html
-from subnormal.audit.check.runs import LEARN, Runs, Suspicion
+from subnormal.audit.check.runs import LEARN, Candidate, Runs
+from subnormal.audit.check.search import REPEATED, search
 from subnormal.audit.evidence import event_search
 from subnormal.audit.model import SequentialEvidence
 
@@ -68,6 +69,18 @@ def test_a_check_ends_with_the_run_in_which_its_time_is_over(clock: Clock, relea
     assert clock.now <= SECONDS + clock.longest
 
 
+def test_a_search_ends_where_the_domain_has_no_other_pair() -> None:
+    drawn: list[tuple[int, int]] = []
+
+    def pair(drawn_from: int) -> tuple[int, int]:  # many integers lead to each pair
+        drawn.append(((0, 1), (1, 0), (1, 2))[drawn_from % 3])
+        return drawn[-1]
+
+    found = search(st.integers().map(pair), lambda pair: 0.0, seed=1, seconds=60.0)
+    assert found.examples == 3
+    assert REPEATED <= len(drawn) < 2 * REPEATED
+
+
 def test_a_check_ends_with_the_learning_step_in_which_its_time_is_over(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,13 +107,13 @@ def test_learning_leaves_time_to_judge_where_its_first_regression_takes_long(
     last step learns from fewer features: it takes twice as long as the one before, not four times."""
     learning: list[int] = []
 
-    def suspicion(self: Runs, pair: Any, runs: int, **options: Any) -> Suspicion:
+    def candidate(self: Runs, pair: Any, runs: int, **options: Any) -> Candidate:
         self.draw(pair, 1)
         clock.spend(0.8 if runs >= 4_096 else 0.02)
         learning.append(runs)
-        return Suspicion(Claim(1.0), OneOf((0,)), 0.0)
+        return Candidate(Claim(1.0), OneOf((0,)), 0.0)
 
-    monkeypatch.setattr(Runs, "suspicion", suspicion)
+    monkeypatch.setattr(Runs, "candidate", candidate)
     for seconds, steps in ((0.5, [256, 1_024]), (2.0, [256, 1_024, 4_096]), (9.0, list(LEARN))):
         learning.clear()
         runs = Runs(function(len), lambda one, other: Claim(1.0), 1, clock.now + seconds)
@@ -125,11 +138,11 @@ def test_where_no_time_is_left_for_the_last_pair_the_one_before_is_the_verdict(
         return random.getrandbits(1)
 
     monkeypatch.setattr(Runs, "learned", slow)
-    monkeypatch.setattr(Runs, "race", lambda self, suspicious: pairs)
+    monkeypatch.setattr(Runs, "successive_halving", lambda self, candidates: pairs)
     result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
     assert (result.verdict, result.worlds) == (Verdict.NOT_REFUTED, pairs[1])
     assert result.seconds == pytest.approx(SECONDS)
-    monkeypatch.setattr(Runs, "race", lambda self, suspicious: pairs[-1:])
+    monkeypatch.setattr(Runs, "successive_halving", lambda self, candidates: pairs[-1:])
     result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
     assert (result.verdict, result.worlds) == (Verdict.UNDERPOWERED, pairs[-1])
     assert "before any runs could judge a pair" in result.notes[-1]

@@ -1,6 +1,6 @@
 """Counts of draws: of sound noise one answer in 10^10 says less than the bound; noise that is a little off is found.
 
-The test of sound noise fails by chance with a probability of 1e-8 at the most.
+The test of sound noise fails by chance with a probability of 1e-8 at most.
 """
 
 import math

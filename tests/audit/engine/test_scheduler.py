@@ -30,7 +30,7 @@ from subnormal.audit.engine.row_state import RowState
 from subnormal.audit.engine.scheduler import DEATHS_MAX, AuditProgress, CountStore, examine_all
 from subnormal.audit.evidence import batches
 from subnormal.audit.evidence.batches import BatchTotals
-from subnormal.audit.evidence.sequential import Looks
+from subnormal.audit.evidence.sequential import SequentialTest
 from subnormal.audit.model import Report, Verdict
 from subnormal.audit.report.to_json import to_json
 from subnormal.audit.statistics.e_process import PairCounts
@@ -177,7 +177,8 @@ def test_counts_of_another_row_are_refused() -> None:
     for other in (BatchTotals(1_000, 4), BatchTotals(300, 3)):
         with pytest.raises(ValueError, match=r"not of this row|broadcast"):
             other.restore(sums.to_json())
-    looks = Looks(member(NAMES[1]).claim(zero_rounding().parameters, None, None), zero_rounding(), 0.05, (500, 0, 200))
+    claim = member(NAMES[1]).claim(zero_rounding().parameters, None, None)
+    looks = SequentialTest(claim, zero_rounding(), 0.05, (500, 0, 200))
     with pytest.raises(ValueError, match="not of this row"):
         looks.restore({"pairs": [[1, 2, 3, 4]]})
 
@@ -256,7 +257,7 @@ def test_a_failure_behind_the_decision_is_none() -> None:
     crossing, plan = MET[0], Plan(3, 2_193, 0.05, True)
     one = RowState(crossing, plan, True)
     one.add_start(engine_row.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
-    assert isinstance(one.tally, Looks)
+    assert isinstance(one.tally, SequentialTest)
     (first, size), (second, _), (third, _) = list(one.tally.todo())[:3]
     one.add_counts(engine_row.SpanCounts([], None, 0.0, (third, "late")))
     one.add_counts(engine_row.SpanCounts([], None, 0.0, (second, "early")))
@@ -272,7 +273,7 @@ def test_a_decided_row_does_not_hear_of_failures() -> None:
     plan = Plan(3, 2_193, 0.05, True)
     one = RowState(MET[0], plan, True)
     begun = engine_row.begin(MET[0], plan)
-    assert isinstance(begun.tally, Looks)
+    assert isinstance(begun.tally, SequentialTest)
     assert begun.tally.complete
     one.add_start(dataclasses.replace(begun, row=None))
     one.add_counts(engine_row.SpanCounts([], None, 0.0, (len(begun.tally.pairs), "behind")))

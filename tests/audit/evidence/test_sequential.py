@@ -16,7 +16,7 @@ from scipy import stats
 
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.evidence import sequential
-from subnormal.audit.evidence.sequential import Looks
+from subnormal.audit.evidence.sequential import SequentialTest
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
@@ -201,7 +201,7 @@ def test_the_result_does_not_depend_on_who_counted_which_batch_first() -> None:
 def test_the_running_value_is_shown_after_every_batch() -> None:
     mechanism, attack = randomized_response("sound", 0.5, Claim(1.0)), attack_on_one_bit()
     evidence = run(mechanism, runs=1_000, batch=256)
-    shown, looks = [], Looks(Claim(1.0), attack, 0.05, (1_000, 0, 256))
+    shown, looks = [], SequentialTest(Claim(1.0), attack, 0.05, (1_000, 0, 256))
     for number, size in looks.todo():
         looks.add([(number, size)], [sequential.count_pairs(mechanism, attack, 1, number, size)])
         shown.append(looks.evidence)

@@ -35,7 +35,7 @@ def printed(report: Report) -> list[str]:
 
 
 def test_the_paper_s_attacks_break_base_e_and_not_base_2(report: Report) -> None:
-    """False alarm: an interval leaves out its advantage with the report's α at the most; the seed is fixed."""
+    """False alarm: an interval leaves out its advantage with the report's α at most; the seed is fixed."""
     pairs = {one.broken.attack: one for one in twins.compared(report.rows)}
     assert list(pairs) == list(EXPECTED)
     for name, (held, naive, exact) in EXPECTED.items():

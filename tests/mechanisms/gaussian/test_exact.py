@@ -31,7 +31,7 @@ def check_law(mechanism: AnyMechanism) -> None:
 
 
 def test_the_law_is_the_definition() -> None:
-    """σ = 2 on the integers: against a float sum, to its precision; enclosures are 2^−120 wide at the most."""
+    """σ = 2 on the integers: against a float sum, to its precision; enclosures are 2^−120 wide at most."""
     law = gaussian_exact.law(1, 2.0, lower=-5, upper=6)
     support = np.arange(-60, 61)
     weights = np.exp(-((support - 1.0) ** 2) / 8)

@@ -1,6 +1,6 @@
 """A sampler is held against the law that it declares.
 
-Each test of a sampler that follows its law accuses it with probability 1e-6 at the most.
+Each test of a sampler that follows its law accuses it with probability 1e-6 at most.
 """
 
 import itertools

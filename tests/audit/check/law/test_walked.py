@@ -1,6 +1,6 @@
 """A sampler that takes its bits as an argument is held against its law by all strings of bits, exactly.
 
-The one test of runs accuses a sound sampler with probability 1e-6 at the most.
+The one test of runs accuses a sound sampler with probability 1e-6 at most.
 """
 
 import itertools

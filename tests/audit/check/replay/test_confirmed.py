@@ -190,7 +190,7 @@ def test_structure_between_the_shifts_convicts_nobody(
 def test_a_window_of_the_release_that_shows_something_else_is_no_way_to_an_accusation(
     low: float, high: float, pair: tuple[float, float]
 ) -> None:
-    """Within the window the release is 0: with probability p of it in the one world and p e in the other, at the most.
+    """Within the window the release is 0: with probability p of it in the one world and p e in the other, at most.
 
     The loss of all other outcomes is 1, so that a claim of 1 is kept.
     """

@@ -100,8 +100,8 @@ def test_a_pair_that_convicts_before_the_last_one_decides(monkeypatch: pytest.Mo
         answer = int(place == 3)
         return answer if random.random() < 0.95 else 1 - answer
 
-    monkeypatch.setattr(Runs, "loudness", lambda *_, **__: 0.0)  # so that the search convicts none
-    monkeypatch.setattr(Runs, "race", lambda self, pairs: [(2, 3), (0, 1)])
+    monkeypatch.setattr(Runs, "screening_score", lambda *_, **__: 0.0)  # so that the search convicts none
+    monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: [(2, 3), (0, 1)])
     found = check(response, pairs=[(0, 1), (2, 3)], claim=CLAIM, seconds=10, runs=1 << 12)
     assert (found.verdict, found.worlds) == (Verdict.VIOLATED, (2, 3))
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
-JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at the most
+JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at most
 
 
-def result(check: Check, data: SearchStrategy[Any] | None, relation: Adjacency | None) -> Result:
+def run_stages(check: Check, data: SearchStrategy[Any] | None, relation: Adjacency | None) -> Result:
     """Return what the first stage that decides has found, or the last. A program's mistake is an error.
 
     data: the domain. relation: of neighbours in it; None where only pairs or a predicate are given.
@@ -51,10 +51,10 @@ def _decided(check: Check, data: SearchStrategy[Any] | None, relation: Adjacency
         return early
     try:
         with check.function.within(check.runs.left()):
-            crossing = None
+            two_kinds = None
             with suppress(OverTimeError):
-                crossing = None if data is None or relation is None else of_two_kinds(check, data, relation)
-            return _searched(check, pair, crossing)
+                two_kinds = None if data is None or relation is None else of_two_kinds(check, data, relation)
+            return _searched(check, pair, two_kinds)
     except OverTimeError:
         return check.too_slow(pair)
 
@@ -76,13 +76,13 @@ def _early(check: Check, pair: Pair, firsts: list[list[Any]], first_calls_of: Fi
     return None
 
 
-def _searched(check: Check, pair: Pair, crossing: Pair | None) -> Result:
-    """Return what searches by replay and by runs find. crossing: neighbours with outcomes of different kinds."""
-    suspicious = [pair]
-    if crossing is not None:
-        if check.runs.loudness(crossing) == math.inf:
-            return by_runs(check, crossing)
-        suspicious.append(crossing)
+def _searched(check: Check, pair: Pair, two_kinds: Pair | None) -> Result:
+    """Return what searches by replay and by runs find. two_kinds: neighbours with outcomes of different kinds."""
+    candidates = [pair]
+    if two_kinds is not None:
+        if check.runs.screening_score(two_kinds) == math.inf:
+            return by_runs(check, two_kinds)
+        candidates.append(two_kinds)
     replaying = Replaying(check)
     for share in ROUNDS:
         by_replay, hints = replaying.search(share * check.seconds / 2)
@@ -90,21 +90,21 @@ def _searched(check: Check, pair: Pair, crossing: Pair | None) -> Result:
             return by_replay
         if not check.function.batch and check.runs.left() < RUNS_LEAST * check.function.quickest:
             return check.too_slow(pair)
-        loudness = partial(check.runs.loudness, readable=share < ROUNDS[-1])  # bits of floats come last
-        found = check.search("runs", loudness, share * check.seconds / 2)
+        screening_score = partial(check.runs.screening_score, readable=share < ROUNDS[-1])  # bits of floats come last
+        found = check.search("runs", screening_score, share * check.seconds / 2)
         if found.convicting is not None:
             return by_runs(check, found.convicting)
         ranked = [one for score, one in found.ranked if score > -math.inf]
-        suspicious = [*ranked, *hints, *suspicious]  # the loudest first
-    return _judged(check, suspicious)
+        candidates = [*ranked, *hints, *candidates]  # the highest scores first
+    return _judged(check, candidates)
 
 
-def _judged(check: Check, suspicious: list[Pair]) -> Result:
+def _judged(check: Check, candidates: list[Pair]) -> Result:
     """Return what runs show of the most promising pairs, one after the other until one convicts.
 
     Where no time is left for the last of them, it is what they show of the one before.
     """
-    *others, last = check.runs.race(list({written(one): one for one in suspicious}.values()))[:JUDGED]
+    *others, last = check.runs.successive_halving(list({written(one): one for one in candidates}.values()))[:JUDGED]
     notes = check.notes[:]  # those of a pair that runs do not convict are not kept
     judged: list[Result] = []
     for other in others:
