@@ -47,6 +47,8 @@ def by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: floa
         check.notes += event_notes(evidence.event, outcomes)
     else:
         check.notes += outcome_notes(outcomes, others_differ=differ)
+    if evidence.verdict is Verdict.UNDERPOWERED and check.runs_max is None:
+        check.note_more_seconds(pair)
     return check.made(
         "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=candidate.point
     )

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import LEARN, SCREEN, Candidate, Runs
+from subnormal.audit.check.runs import LEARN, SCREEN, Candidate, Runs, runs_needed
 from subnormal.audit.check.search import Pair, SearchResult, search, written
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.text import counted, given, short
-from subnormal.mechanisms.curves import AnyClaim
+from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
+JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
@@ -47,7 +48,7 @@ class Check:
         on_progress: OnProgress,
     ) -> None:
         self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
-        self.strategy, self._claim, self._runs_max, self._on_progress = strategy, claim, runs_max, on_progress
+        self.strategy, self._claim, self.runs_max, self._on_progress = strategy, claim, runs_max, on_progress
         self._started = self._silent_until = time.monotonic()
         self.runs = Runs(function, claimed, seed, self._started + seconds)
         self._examples = self._searches = 0
@@ -107,7 +108,7 @@ class Check:
 
         The global generators only go on between searches, and `search` seeds them for each pair and restores them.
         """
-        return self.runs.judge(pair, candidate, alpha, training, most=self._runs_max, **options)
+        return self.runs.judge(pair, candidate, alpha, training, most=self.runs_max, **options)
 
     def tell(self, message: Callable[[], str]) -> None:
         """Report progress, not more often than a reader can follow: messages take time to write."""
@@ -117,20 +118,26 @@ class Check:
 
     def too_slow(self, pair: Pair) -> Result:
         """Return that there is no time for the runs of one pair, in the stage that is at work."""
-        one = self.runs.seconds_a_run()
-        more = max(10, math.ceil(1.5 * max(RUNS_LEAST * one, self.seconds)))
-        if RUNS_LEAST * one > SHARE * self.seconds:
-            why = f"one run takes {short(one, 2)} s, and the search by runs needs {RUNS_LEAST:,} of them at least"
+        self.note_more_seconds(pair)
+        return self.made(self.stage, pair, verdict=Verdict.UNDERPOWERED)
+
+    def note_more_seconds(self, pair: Pair) -> None:
+        """Add a note that runs could not have refuted the claim on a pair, and how many seconds they need."""
+        one, found = self.runs.seconds_a_run(), points(self.claimed(*pair))
+        needed = min(1e12, *(runs_needed(point, self.alpha) for point in found))
+        least = RUNS_LEAST + 2 * math.ceil(needed - FIRST)
+        more = max(10, math.ceil(max(least * one / JUDGING, 1.5 * self.seconds)))
+        if least * one > SHARE * self.seconds:
+            why = f"one run takes {short(one, 2)} s, and a verdict by runs needs {least:,} of them at least"
         else:
             why = (
-                f"the time was over before any runs could judge a pair: {counted(self.function.runs, 'run')} took "
+                f"the time was over before enough runs could judge a pair: {counted(self.function.runs, 'run')} took "
                 f"{short(self.function.seconds, 2)} s (one run takes {short(one, 2)} s); drawing inputs and learning "
                 "events took the rest"
             )
         self.notes.append(
             f"{why}: give it more than {given(self.seconds)} second{'' if self.seconds == 1 else 's'}, {more:,} or more"
         )
-        return self.made(self.stage, pair, verdict=Verdict.UNDERPOWERED)
 
     def _replay_notes(self, pair: Pair | None) -> list[str]:
         """Return one note for each kind and place: of this pair, or else of the first that has one."""

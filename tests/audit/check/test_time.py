@@ -1,6 +1,7 @@
 """A check keeps its seconds, by a clock that only runs and learning steps advance."""
 
 import random
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, assert_private, check, within
+from subnormal import Claim, Verdict, add_or_remove, assert_private, check, within
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.function import function
@@ -18,6 +19,7 @@ from subnormal.audit.check.runs import LEARN, Candidate, Runs
 from subnormal.audit.check.search import REPEATED, search
 from subnormal.audit.evidence import event_search
 from subnormal.audit.model import SequentialEvidence
+from tests.support import work_clock
 
 SECONDS = 10.0
 VALUES = st.integers(0, 9)
@@ -145,8 +147,31 @@ def test_where_no_time_is_left_for_the_last_pair_the_one_before_is_the_verdict(
     monkeypatch.setattr(Runs, "successive_halving", lambda self, candidates: pairs[-1:])
     result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
     assert (result.verdict, result.worlds) == (Verdict.UNDERPOWERED, pairs[-1])
-    assert "before any runs could judge a pair" in result.notes[-1]
-    assert "needs 768" not in result.notes[-1]
+    assert "before enough runs could judge a pair" in result.notes[-1]
+    assert "by runs needs" not in result.notes[-1]
+
+
+@pytest.mark.parametrize(("epsilon", "seconds"), [(1.0, 2.0), (5.0, 4.0), (5.0, 12.0)])
+def test_a_check_that_is_given_the_seconds_that_it_asks_for_has_a_verdict(
+    epsilon: float, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is over in a search, in learning, or while runs judge: a larger ε needs more of them."""
+    monkeypatch.setattr(work_clock, "RUN", 2e-3)
+    verdicts, draw = [], random.Random(1).gauss  # no known primitive
+    for _ in range(2):
+        with work_clock.work_counted():
+            result = check(
+                lambda records: sum(records) + draw(0.0, 100.0),
+                st.lists(VALUES, max_size=5),
+                add_or_remove(),
+                Claim(epsilon),
+                seconds=seconds,
+            )
+        verdicts.append(result.verdict)
+        if result.verdict is Verdict.UNDERPOWERED:
+            (asked,) = re.findall(r"([\d,]+) or more", result.notes[-1])
+            seconds = float(asked.replace(",", ""))
+    assert verdicts == [Verdict.UNDERPOWERED, Verdict.NOT_REFUTED]
 
 
 @pytest.mark.parametrize(("pace", "made"), [(0.9, "0 of"), (0.05, r"\d+ of"), (0.0009, r"[1-3],\d{3} of")])
