@@ -93,44 +93,33 @@ def source(release: str) -> Source:
     return one, interpreter(one, version, cache / "subnormal" / "environments")
 
 
-class Answering:
-    """A process that answers questions; it is started again after it failed."""
+@contextmanager
+def _answers(python: Path, path: str, *named: str) -> Iterator[Mapping[tuple[str, str], Answer]]:
+    """Yield the answers of a process, which is started again after it failed.
 
-    def __init__(self, python: Path, path: str, *named: str) -> None:
-        """path: where modules are looked for. named: what it answers for."""
-        threads = ("OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
-        served = (serve.__file__, str(FOLDER / "answering.py"), str(SECONDS), str(BYTES), *named)
-        self._command = shlex.join(["env", f"PYTHONPATH={path}", *threads, str(python), *served])
-        self._stack = ExitStack()
-        self._ask: Callable[[Any, int], list[Any]] | None = None
+    path: where modules are looked for. named: what it answers for.
+    """
+    threads = ("OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+    served = (serve.__file__, str(FOLDER / "answering.py"), str(SECONDS), str(BYTES), *named)
+    command = shlex.join(["env", f"PYTHONPATH={path}", *threads, str(python), *served])
+    function: Callable[[Any, int], list[Any]] | None = None
 
-    def ask(self, data: Any) -> Any:
-        """Return the outcome of one question. Raises TargetError where the process fails."""
-        if self._ask is None:
-            self._ask = self._stack.enter_context(program(self._command, {}, WALL_SECONDS))
+    def ask(data: Any) -> Any:
+        nonlocal function
         try:
-            (outcome,) = self._ask(data, 1)
+            function = function or process.enter_context(program(command, {}, WALL_SECONDS))
+            (outcome,) = function(data, 1)
         except TargetError:
-            self.close()
+            function = None
+            process.close()
             raise
         return outcome
 
-    def close(self) -> None:
-        """End the process."""
-        self._ask = None
-        self._stack.close()
-
-
-@contextmanager
-def _answers(python: Path, path: str, *named: str) -> Iterator[Mapping[tuple[str, str], Answer]]:
-    process = Answering(python, path, *named)
-    try:
-        names = process.ask(None)
+    with ExitStack() as process:
+        names = ask(None)
         if isinstance(names, Refused | str):
             raise TargetError(names.error if isinstance(names, Refused) else names)
-        yield {(who, kind): partial(_asked, process, who, kind) for who, kind in names}
-    finally:
-        process.close()
+        yield {(who, kind): partial(_asked, ask, who, kind) for who, kind in names}
 
 
 def of_package(one: Package, python: Path) -> AbstractContextManager[Mapping[tuple[str, str], Answer]]:
@@ -150,9 +139,9 @@ def of_function(name: str, kind: str) -> AbstractContextManager[Mapping[tuple[st
     return _answers(Path(sys.executable), os.pathsep.join(sys.path), name, kind)
 
 
-def _asked(process: Answering, accountant: str, kind: str, **parameters: Any) -> float:
+def _asked(ask: Callable[[Any], Any], accountant: str, kind: str, **parameters: Any) -> float:
     try:
-        outcome = process.ask([accountant, kind, parameters])
+        outcome = ask([accountant, kind, parameters])
     except TargetError as error:
         raise RefusedError(str(error)) from None
     if isinstance(outcome, Refused):

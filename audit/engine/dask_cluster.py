@@ -1,209 +1,224 @@
-"""Runs an audit's tasks on the workers of a Dask scheduler. Results are counts, never samples."""
+"""Runs an audit's tasks on the workers of a Dask scheduler. Results are counts, never samples.
+
+Only workers with the same fingerprint of the environment may take tasks. A worker is asked for it before its first
+task, and compares it again for every task, because another process may have taken its address in the meantime.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import logging
+import math
 import pickle
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Future
-from concurrent.futures import CancelledError as TaskCancelledError
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
-from subnormal.audit.engine.dask_workers import (
-    Call,
-    ClusterError,
-    WorkerPool,
-    WrongEnvironment,
-    call_in_environment,
-    one_line,
-)
-from subnormal.audit.engine.fingerprint import digest
+from subnormal.audit.engine.fingerprint import differing, digest, fingerprint
+from subnormal.audit.engine.process_pool import dumps
 from subnormal.audit.text import given
 
 ANSWER_TIMEOUT = 10.0  # seconds for a scheduler to answer, for its first workers to register, and for closing
+SCHEDULER_TIMEOUT = 30.0  # seconds without an answer after which the scheduler counts as gone
 WORKER_TIMEOUT = 30.0  # seconds to wait for a worker when none is left: a nanny restarts its workers in a few
 POLL_INTERVAL = 0.5  # seconds between two requests for the list of workers
-LOSSES_MAX = 4  # a task that has lost all its workers this many times is assumed to end them
-QUIET_LOGGERS = ("distributed", "tornado", "asyncio")
 
-__all__ = ["Cluster", "ClusterError", "cluster"]
+
+class ClusterError(Exception):
+    """The cluster cannot do tasks. The message is one line that names its address and the reason."""
+
+
+class WrongEnvironmentError(Exception):
+    """The environment of a worker is not the one that the task is meant for: its address, and its fingerprint."""
 
 
 @contextmanager
 def cluster(address: str, warn: Callable[[str], None]) -> Iterator[Cluster]:
     """Yield the workers of the Dask scheduler at an address, such as "tcp://127.0.0.1:8786".
 
-    warn(line) is called, from another thread, for every worker that is refused. At the end, and at an interrupt,
-    outstanding tasks are cancelled; the scheduler and its workers keep running. Raises ClusterError if no scheduler
-    answers at the address, if no worker has this environment, or if Dask is not installed.
+    warn(line) is called for every worker that is refused. At the end, and at an interrupt, outstanding tasks are
+    cancelled; the scheduler and its workers keep running. Raises ClusterError if no scheduler answers at the address,
+    if no worker has this environment, or if Dask is not installed.
     """
-    try:
-        import distributed
-    except ModuleNotFoundError as error:
-        raise ClusterError(f"{address}: no module {error.name!r}; in a checkout, pip install -e '.[cluster]'") from None
-    opened: Future[Cluster] = Future()
-    loop = asyncio.new_event_loop()
-    serving = loop.create_task(_serve(distributed, address, warn, opened))
-    thread = threading.Thread(target=_run, args=(loop, serving), name="cluster", daemon=True)
     with _quiet():
-        thread.start()
+        client, killed = _connected(address)
         try:
-            yield opened.result()
+            yield Cluster(client, address, warn, killed)
         finally:
-            loop.call_soon_threadsafe(serving.cancel)
-            thread.join()
-            loop.close()  # not in the thread, which may have ended before `cancel` is called
-
-
-def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
-    with suppress(asyncio.CancelledError):
-        loop.run_until_complete(serving)
+            with suppress(Exception):
+                client.close(timeout=ANSWER_TIMEOUT)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Silence the loggers and warnings of Dask: errors that matter are raised."""
-    names = {name for name in (*QUIET_LOGGERS, *logging.root.manager.loggerDict) if name.split(".")[0] in QUIET_LOGGERS}
-    levels = {name: logging.getLogger(name).level for name in names}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="distributed")  # about versions, which `fingerprint` compares
-        for name in levels:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-        try:
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="distributed")  # about versions, which `fingerprint` compares
             yield
-        finally:
-            for name, level in levels.items():
-                logging.getLogger(name).setLevel(level)
+    finally:
+        logging.disable(before)
 
 
-async def _serve(distributed: Any, address: str, warn: Callable[[str], None], opened: Future[Cluster]) -> None:
-    """Open the connection and keep it open until cancelled."""
-    client = distributed.Client(
-        address, asynchronous=True, set_as_default=False, timeout=ANSWER_TIMEOUT, name="subnormal"
-    )
+def _connected(address: str) -> tuple[Any, type[Exception]]:
+    """Return a client of the scheduler, and the error of a task whose workers died. Raises ClusterError."""
     try:
+        from distributed import Client, KilledWorker
+    except ModuleNotFoundError as error:
+        raise ClusterError(f"{address}: no module {error.name!r}; in a checkout, pip install -e '.[cluster]'") from None
+    opened: Future[Any] = Future()
+
+    def connect() -> None:
         try:
-            await _connected(client, address)
-            pool = WorkerPool(client, address, warn)
-            await pool.wait_for_workers(ANSWER_TIMEOUT)
-            workers = Cluster(client, pool, distributed.KilledWorker)
-            opened.set_result(workers)
-            await workers.poll()
-        finally:
-            await _closed(client)
-    except Exception as error:
-        opened.set_exception(error)  # last, because the caller then cancels this task
+            client = Client(address, set_as_default=False, timeout=ANSWER_TIMEOUT, name="subnormal")  # type: ignore[no-untyped-call]
+            opened.set_result(client)
+        except Exception as error:
+            opened.set_exception(error)
 
-
-async def _connected(client: Any, address: str) -> None:
+    threading.Thread(target=connect, daemon=True).start()  # it has no end where a port accepts and never answers
     try:
-        async with asyncio.timeout(ANSWER_TIMEOUT):  # Dask's own ends once a port accepts, though it may never answer
-            await client
+        return opened.result(ANSWER_TIMEOUT + 1), KilledWorker
     except Exception as error:
-        why = f"no answer in {given(ANSWER_TIMEOUT)} s" if isinstance(error, TimeoutError) else one_line(error)
+        why = f"no answer in {given(ANSWER_TIMEOUT)} s" if not opened.done() else _one_line(error)
         raise ClusterError(f"no Dask scheduler at {address!r}: {why}") from None
 
 
-async def _closed(client: Any) -> None:
-    with suppress(Exception):
-        await client.close(timeout=ANSWER_TIMEOUT)
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-
-
 class Cluster:
-    """An executor on Dask workers. Everything except `submit` and `slots` runs on an event loop in its own thread."""
+    """An executor on the workers that have this environment, of which it keeps a list. Not thread-safe."""
 
-    def __init__(self, client: Any, pool: WorkerPool, killed: type[Exception]) -> None:
-        self._client, self._pool, self._killed = client, pool, killed
-        self._loop = asyncio.get_running_loop()
-        self._lost: ClusterError | None = None  # why no task can be done any more
-        self._waiting: dict[asyncio.Future[None], frozenset[str]] = {}  # set when all of these workers have gone
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Return the future of a call on some worker: a function of a module, and arguments that can be pickled.
-
-        A task whose worker dies is run again on another one. The future raises BrokenExecutor if every worker that took
-        the task died, and ClusterError if the scheduler is gone or no allowed worker was there for `WORKER_TIMEOUT` s.
-        """
-        return asyncio.run_coroutine_threadsafe(self._result(function, arguments), self._loop)
+    def __init__(self, client: Any, address: str, warn: Callable[[str], None], killed: type[Exception]) -> None:
+        """Wait for the first workers. Raises ClusterError if none of them may take tasks."""
+        self.worker_errors = (killed, WrongEnvironmentError)
+        self._client, self._address, self._warn, self._executor = client, address, warn, client.get_executor(pure=False)
+        self._asked_at = -math.inf
+        self._present: dict[str, tuple[str, int]] = {}  # name and threads of each worker, by its address
+        self._allowed: frozenset[str] = frozenset()
+        self._refused: frozenset[str] = frozenset()
+        self._checks: dict[str, Future[Any]] = {}  # the first task of each worker that is neither
+        self._running: dict[Future[Any], frozenset[str]] = {}  # the workers that may take a task
+        self._wait_for_worker(ANSWER_TIMEOUT, first=True)
 
     @property
     def window(self) -> int:
-        """The number of futures worth having at a time: for each thread a running task and a waiting one."""
-        return 2 * self.slots
+        """The number of futures worth having at a time: for each thread a running task and a waiting one.
 
-    @property
-    def slots(self) -> int:
-        """The threads of the allowed workers; 1 if there are none, so that a submitted task raises the reason."""
-        return max(1, self._pool.threads)
+        To be asked between submissions. Waits `WORKER_TIMEOUT` seconds for a worker where none is left. Raises
+        ClusterError if there is none then, or if the scheduler is gone.
+        """
+        self._refresh()
+        self._wait_for_worker(WORKER_TIMEOUT)
+        return 2 * sum(self._present[address][1] for address in self._allowed)
 
-    async def poll(self) -> None:
-        """Refresh the list of workers until cancelled, and end the waiting of tasks whose workers have all gone."""
-        while self._lost is None:
-            await asyncio.sleep(POLL_INTERVAL)
-            try:
-                await self._pool.refresh()
-            except Exception as error:
-                self._lost = ClusterError(str(error) or one_line(error))
-            for over, workers in self._waiting.items():
-                if not over.done() and (self._lost is not None or workers.isdisjoint(self._pool.present)):
-                    over.set_result(None)
-        await asyncio.Event().wait()  # every later task raises the error
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        """Return the future of a call on some worker: a function of a module, and arguments that can be pickled.
 
-    async def _result(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        call = pickle.dumps(Call(call_in_environment, (digest(), function, arguments)))
-        losses = 0
-        while losses < LOSSES_MAX:
-            workers = await self._workers()
-            try:
-                answer = await self._answer(call, workers)
-            except TaskCancelledError:
-                losses += 1
-                continue
-            except self._killed:
-                break
-            if not isinstance(answer, WrongEnvironment):
-                return answer
-            self._pool.refuse(answer)
-        raise BrokenExecutor("every worker that took the task died")
+        Dask runs a task again whose worker dies. The future raises one of `worker_errors` if several did, or if another
+        process was at the address of its worker. It is cancelled if all workers that were allowed have gone.
+        """
+        future = self._send(self._allowed, function, *arguments)
+        self._running[future] = self._allowed
+        return future
 
-    async def _workers(self) -> frozenset[str]:
-        """Return the addresses of the allowed workers, as soon as there is one."""
-        deadline = self._loop.time() + WORKER_TIMEOUT
-        while True:
-            if self._lost is not None:
-                raise ClusterError(str(self._lost))
-            self._pool.require_scheduler()
-            if self._pool.allowed:
-                return self._pool.allowed
-            if self._loop.time() > deadline:
-                raise self._pool.no_worker_error()
-            await asyncio.sleep(POLL_INTERVAL)
+    def _send(self, workers: frozenset[str], function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        call, key = dumps(_call_in_environment, digest(), function, arguments), f"subnormal-{uuid4()}"
+        future: Future[Any] = self._executor.submit(pickle.loads, call, key=key, workers=sorted(workers))
+        return future
 
-    async def _answer(self, call: bytes, workers: frozenset[str]) -> Any:
-        """Return a worker's answer. Raises CancelledError, of concurrent.futures, when all its workers have gone."""
-        over = self._loop.create_future()
-        self._waiting[over] = workers
-        task = self._client.submit(pickle.loads, call, key=f"subnormal-{uuid4()}", workers=sorted(workers), pure=False)
-        answer = self._loop.create_task(_awaited(task))
+    def _wait_for_worker(self, seconds: float, *, first: bool = False) -> None:
+        ends = time.monotonic() + seconds
+        while not self._allowed:
+            all_refused = first and bool(self._present) and self._refused == self._present.keys()
+            if all_refused or time.monotonic() > ends:
+                raise self._no_worker_error()
+            time.sleep(0.05)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        """Update the list of workers and check the new ones. Raises ClusterError when the scheduler is gone."""
+        if self._client.status != "running":
+            raise ClusterError(f"{self._address}: the scheduler is gone")
+        if time.monotonic() - self._asked_at >= POLL_INTERVAL:
+            self._ask_scheduler()
+        for address, check in list(self._checks.items()):
+            if check.done():
+                del self._checks[address]
+                self._add_check(address, check)
+        for future, workers in list(self._running.items()):
+            if future.done():
+                del self._running[future]
+                self._refuse_if_wrong(future)
+            elif workers.isdisjoint(self._present):
+                future.cancel()
+
+    def _ask_scheduler(self) -> None:
         try:
-            await asyncio.wait({answer, over}, return_when=asyncio.FIRST_COMPLETED)
-            if not answer.done():
-                raise TaskCancelledError
-            return answer.result()
-        finally:
-            del self._waiting[over]
-            answer.cancel()
-            task.release()
+            identity = self._client.sync(self._client.scheduler.identity, callback_timeout=SCHEDULER_TIMEOUT)
+        except OSError:  # it ended meanwhile or does not answer; the client may not have noticed
+            raise ClusterError(f"{self._address}: the scheduler is gone") from None
+        self._asked_at = time.monotonic()
+        workers = identity["workers"].items()
+        self._present = {address: (str(worker["name"]), int(worker["nthreads"])) for address, worker in workers}
+        self._allowed &= self._present.keys()
+        self._refused &= self._present.keys()
+        for address in self._checks.keys() - self._present.keys():
+            self._checks.pop(address).cancel()
+        for address in self._present.keys() - self._allowed - self._refused - self._checks.keys():
+            self._checks[address] = self._send(frozenset({address}), bool)
+
+    def _add_check(self, address: str, check: Future[Any]) -> None:
+        """Allow or refuse a worker. One whose check was cancelled is checked again."""
+        if check.cancelled() or self._refuse_if_wrong(check):
+            return
+        if (error := check.exception()) is None:
+            self._allowed |= {address}
+        else:
+            self._refuse(address, f"it cannot run subnormal: {_one_line(error)}")
+
+    def _refuse_if_wrong(self, future: Future[Any]) -> bool:
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, WrongEnvironmentError):
+            address, theirs = error.args
+            self._refuse(address, "; ".join(differing(fingerprint(), theirs)))
+        return isinstance(error, WrongEnvironmentError)
+
+    def _refuse(self, address: str, why: str) -> None:
+        """Exclude a worker from tasks, and warn what differs."""
+        if address in self._refused:  # several of its tasks may report it
+            return
+        self._allowed, self._refused = self._allowed - {address}, self._refused | {address}
+        name, _ = self._present.get(address, (address, 0))
+        named = "" if name == address else f" ({name})"
+        self._warn(f"worker {address}{named} is refused: {why}")
+
+    def _no_worker_error(self) -> ClusterError:
+        """Return the error that says why no worker may take a task."""
+        if not self._present:
+            return ClusterError(f"{self._address}: the scheduler has no workers")
+        if self._refused == self._present.keys():
+            return ClusterError(f"{self._address}: all its workers are refused")
+        return ClusterError(f"{self._address}: none of its workers answers")
 
 
-async def _awaited(task: Any) -> Any:
-    return await task
+def _call_in_environment(required: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """On a worker: return the function's result. Raises WrongEnvironmentError if the environment has another digest."""
+    if digest() != required:
+        from distributed import get_worker
+
+        raise WrongEnvironmentError(get_worker().address, fingerprint())
+    return function(*arguments)
+
+
+def _one_line(error: BaseException) -> str:
+    """Return the type of an error, and the first line of its message.
+
+    >>> _one_line(ValueError("no\\nsuch luck")), _one_line(TimeoutError())
+    ('ValueError: no', 'TimeoutError')
+    """
+    first = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -1,7 +1,7 @@
 """Executors: this process, or worker processes, which may die and never outlive the audit.
 
-An executor has submit(function, *arguments) -> Future, like those of concurrent.futures, and a window, the number of
-futures worth having at a time. `subnormal.audit.engine.dask_cluster` has another executor.
+An executor has submit(function, *arguments) -> Future, like those of concurrent.futures.
+`subnormal.audit.engine.dask_cluster` has another executor.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import active_children, get_context, parent_process, resource_tracker
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -39,6 +40,10 @@ class Executor(Protocol):
     def window(self) -> int:
         """The number of futures worth having at a time."""
 
+    @property
+    def worker_errors(self) -> tuple[type[Exception], ...]:
+        """What a future raises whose worker died, perhaps of another task."""
+
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Return the future of a task."""
 
@@ -47,6 +52,7 @@ class Here:
     """Runs each task in this process, during `submit`."""
 
     window = 1
+    worker_errors = ()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Return the finished future of a task."""
@@ -59,42 +65,44 @@ class Here:
 
 
 class Processes:
-    """Runs tasks in processes, one task at a time in each, so that a process that dies ends only one task."""
+    """Runs tasks in processes. One that dies ends all tasks of that time: later ones have new processes."""
+
+    worker_errors = (BrokenProcessPool,)
 
     def __init__(self, count: int) -> None:
         self.window = count
-        self._pools = [_pool() for _ in range(count)]
-        self._last: list[Future[Any] | None] = [None] * count
+        self.pool = self._new()
+
+    def _new(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self.window, get_context("spawn"), _prepare)
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
-        """Return the future of a task, in an idle process if there is one.
+        """Return the future of a task. An error in pickling or unpickling it ends no worker."""
+        call = Here().submit(dumps, function, *arguments)
+        if call.exception() is not None:  # pickling may raise anything
+            return call
+        with _interrupts_deferred(), _main_hidden():
+            try:
+                return self.pool.submit(pickle.loads, call.result())
+            except BrokenProcessPool:  # by an earlier task
+                self.pool = self._new()
+                return self.pool.submit(pickle.loads, call.result())
 
-        The call is pickled here and unpickled within the task, so that an error in either ends no worker.
-        """
-        try:
-            call = pickle.dumps((function, arguments))
-        except Exception as error:  # pickling may raise anything
-            unsent: Future[Any] = Future()
-            unsent.set_exception(error)
-            return unsent
-        with _interrupts_deferred(), main_hidden():
-            return self._submitted(call)
 
-    def _submitted(self, call: bytes) -> Future[Any]:
-        free = (place for place, future in enumerate(self._last) if future is None or future.done())
-        place = next(free, 0)
-        try:
-            future = self._pools[place].submit(_call, call)
-        except BrokenProcessPool:  # by its last task
-            self._pools[place] = _pool()
-            future = self._pools[place].submit(_call, call)
-        self._last[place] = future
-        return future
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that is made when it is unpickled, so that nobody imports its function before."""
 
-    def shutdown(self, *, cancel: bool = False) -> None:
-        """End the processes of this executor."""
-        for pool in self._pools:
-            pool.shutdown(wait=not cancel, cancel_futures=cancel)
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self.function, self.arguments
+
+
+def dumps(function: Callable[..., Any], /, *arguments: Any) -> bytes:
+    """Return a call for another process, which makes it by `pickle.loads`."""
+    return pickle.dumps(Call(function, arguments))
 
 
 @contextmanager
@@ -114,9 +122,9 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
             worker.terminate()
         for worker in workers:  # shutdown writes to live workers, and prints an error if they end meanwhile
             worker.join(GRACE)
-        processes.shutdown(cancel=True)
         raise
-    processes.shutdown()
+    finally:
+        processes.pool.shutdown(cancel_futures=True)
 
 
 def each_of(executor: Executor, function: Callable[[S, T], R], subject: S, tasks: Iterable[T]) -> Iterator[R]:
@@ -124,12 +132,9 @@ def each_of(executor: Executor, function: Callable[[S, T], R], subject: S, tasks
     left, running = deque(tasks), deque[Future[R]]()
     while left or running:
         check()
-        while left and len(running) < 4 * executor.window and sum(not one.done() for one in running) < executor.window:
+        while left and len(running) < 4 * executor.window and not (running and running[0].done()):
             running.append(executor.submit(function, subject, left.popleft()))
-        if running[0].done():
-            yield running.popleft().result()
-        else:
-            wait([one for one in running if not one.done()], return_when=FIRST_COMPLETED)
+        yield running.popleft().result()
 
 
 @contextmanager
@@ -152,7 +157,7 @@ def _interrupts_deferred() -> Iterator[None]:
 
 
 @contextmanager
-def main_hidden() -> Iterator[None]:
+def _main_hidden() -> Iterator[None]:
     """Hide the main module while a worker may be starting, because the worker would import it and run a script again.
 
     No task needs it. A worker cannot unpickle objects of the main module, so tasks with them run in this process.
@@ -169,15 +174,6 @@ def main_hidden() -> Iterator[None]:
 def cores() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _call(pickled: bytes) -> Any:
-    function, arguments = pickle.loads(pickled)
-    return function(*arguments)
-
-
-def _pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, get_context("spawn"), _prepare)
 
 
 def _prepare() -> None:

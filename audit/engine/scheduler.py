@@ -11,17 +11,16 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from subnormal.attacks import catalogue
 from subnormal.audit import interrupts
 from subnormal.audit.engine import process_pool, provenance
-from subnormal.audit.engine.dask_workers import ClusterError
 from subnormal.audit.engine.fingerprint import environment
 from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.engine.process_pool import Executor, Here
@@ -34,7 +33,9 @@ from subnormal.mechanisms.families import is_member
 
 REPORT_INTERVAL = 0.1  # seconds between two reports of progress
 SAVE_INTERVAL = 1.0  # seconds between two checkpoints
-DEATHS_MAX = 3  # a task that has ended this many workers is an error of its row
+DEATHS_MAX = 3  # a task is an error of its row if its worker died this many times; all but the first time it was alone
+
+Given: TypeAlias = tuple[RowState, Task, int]  # a task of a row, and how often its worker died
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +154,16 @@ def _count_all(
     report_progress: Callable[[AuditProgress], None],
 ) -> None:
     """Finish the rows, with their tasks on the executor."""
-    here, outstanding = Here(), dict[Future[Any], tuple[RowState, Task, int]]()
-    again: list[tuple[RowState, Task, int]] = []  # tasks whose workers died
+    here, outstanding = Here(), dict[Future[Any], Given]()
+    again: list[Given] = []  # tasks whose workers died or left
     begun = spoke = saved = time.monotonic()
     at = None
     try:
         while any(one.row is None for one in counted_rows):
             interrupts.check()
-            while len(outstanding) < executor.window:
-                given = again.pop() if again else _next_task(counted_rows, 2 * executor.window)
+            window = executor.window
+            while len(outstanding) < (1 if any(deaths for *_, deaths in (*again, *outstanding.values())) else window):
+                given = again.pop() if again else _next_task(counted_rows, 2 * window)
                 if given is None:
                     break
                 one, (function, arguments), _ = given
@@ -169,8 +171,7 @@ def _count_all(
                 outstanding[where.submit(function, *arguments)] = given
             for future in wait(outstanding, REPORT_INTERVAL, FIRST_COMPLETED).done:
                 given = outstanding.pop(future)
-                if _add_result(given[0], given[2], future):
-                    again.append((*given[:2], given[2] + 1))
+                again += _add_result(*given, future, executor.worker_errors)
                 at = given[0]
             now = time.monotonic()
             if now - spoke >= REPORT_INTERVAL:
@@ -188,7 +189,7 @@ def _count_all(
         raise
 
 
-def _next_task(counted_rows: Sequence[RowState], parts: int) -> tuple[RowState, Task, int] | None:
+def _next_task(counted_rows: Sequence[RowState], parts: int) -> Given | None:
     """Return the next task: finish a row, begin one, or count batches of the first row that has some left."""
     for kind in KINDS:
         for one in counted_rows:
@@ -197,28 +198,25 @@ def _next_task(counted_rows: Sequence[RowState], parts: int) -> tuple[RowState, 
     return None
 
 
-def _add_result(one: RowState, deaths: int, future: Future[Any]) -> bool:
-    """Add the result of a task to its row. Return whether the task must be repeated, because its worker died."""
-    error = future.exception()
-    if isinstance(error, ClusterError):  # no task can be done
-        raise error
-    if isinstance(error, BrokenExecutor):
-        if deaths + 1 < DEATHS_MAX:
-            return True
-        error = RuntimeError(f"{DEATHS_MAX} worker processes died of this row, one after the other")
-        if one.row is None:
-            one.fail(error)
-        return False
+def _add_result(
+    one: RowState, task: Task, deaths: int, future: Future[Any], worker_errors: tuple[type[Exception], ...]
+) -> list[Given]:
+    """Add the result of a task to its row. Return the task if it must be repeated."""
     if one.row is not None:
-        return False
-    if error is not None and one.portable:
+        return []
+    error = None if future.cancelled() else future.exception()
+    if future.cancelled() or isinstance(error, worker_errors):  # its workers left, or died
+        if deaths + 1 < DEATHS_MAX:
+            return [(one, task, deaths + 1)]
+        one.fail(RuntimeError(f"{DEATHS_MAX} worker processes died of this row, one after the other"))
+    elif error is not None and one.portable:
         one.portable = False  # tasks do not raise: the task or its result could not be sent
-        return True
-    if error is not None:
+        return [(one, task, deaths)]
+    elif error is not None:
         one.fail(error)
     else:
         one.add_result(future.result())
-    return False
+    return []
 
 
 def _stored_counts(states: Sequence[RowState]) -> dict[int, Any]:

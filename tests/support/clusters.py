@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from subnormal.attacks import catalogue
+from subnormal.audit.engine.process_pool import Executor
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 from tests.support.paths import ROOT
@@ -77,6 +80,31 @@ def wait_until(so: Callable[[], bool], what: str, process: Process | None = None
         if ended or time.monotonic() > deadline:
             raise AssertionError(f"{what}: {'it has ended' if ended else f'nothing for {PATIENCE:g} s'}")
         time.sleep(0.02)
+
+
+def results(
+    executor: Executor,
+    function: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    each: Callable[[Any], None] = lambda result: None,
+) -> list[Any]:
+    """Give the results of calls, submitted as by an audit, again where workers died. each: called with each result."""
+    left, running, found = list(enumerate(calls)), dict[Future[Any], tuple[int, Any]](), dict[int, Any]()
+    deadline = time.monotonic() + PATIENCE
+    while len(found) < len(calls):
+        assert time.monotonic() < deadline, f"{len(found)} of {len(calls)} results"
+        window = executor.window
+        while left and len(running) < window:
+            place, arguments = left.pop(0)
+            running[executor.submit(function, *arguments)] = place, arguments
+        for future in wait(running, 0.1, FIRST_COMPLETED).done:
+            place, arguments = running.pop(future)
+            if future.cancelled() or isinstance(future.exception(), executor.worker_errors):
+                left.append((place, arguments))
+            else:
+                found[place] = future.result()
+                each(found[place])
+    return [found[place] for place in range(len(calls))]
 
 
 def counts(attack: str, mechanism: str, batch: int, runs: int) -> tuple[tuple[int, str], ...]:

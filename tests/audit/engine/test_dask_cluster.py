@@ -1,6 +1,5 @@
 """Tasks on real Dask processes: the same to the byte, whoever dies, and whoever comes with other versions."""
 
-import asyncio
 import logging
 import os
 import signal
@@ -8,21 +7,21 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Future, as_completed
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
 import pytest
 
 from subnormal.audit.engine import dask_cluster, fingerprint
-from subnormal.audit.engine.dask_cluster import ClusterError, cluster
-from subnormal.audit.engine.dask_workers import WorkerPool
+from subnormal.audit.engine.dask_cluster import Cluster, ClusterError, cluster
 from tests.support.clusters import (
     PATIENCE,
     counts,
     kill,
+    results,
     slow_counts,
     started_scheduler,
     started_worker,
@@ -78,9 +77,8 @@ def other_python(folder: Path, code: str) -> str:
 
 def test_counts_are_those_of_this_process_to_the_byte(address: str) -> None:
     with cluster(address, nobody_is_refused) as workers:
-        assert workers.slots == 2
-        futures = [workers.submit(counts, *batch) for batch in BATCHES]
-        assert [future.result(PATIENCE) for future in futures] == [counts(*batch) for batch in BATCHES]
+        wait_until(lambda: workers.window == 4, "both workers")
+        assert results(workers, counts, BATCHES) == [counts(*batch) for batch in BATCHES]
 
 
 def test_an_error_of_a_task_is_its_own(address: str) -> None:
@@ -91,16 +89,16 @@ def test_an_error_of_a_task_is_its_own(address: str) -> None:
 
 def test_a_worker_that_is_killed_half_way_changes_nothing(address: str, tmp_path: Path) -> None:
     with started_worker(address, "doomed", tmp_path) as doomed, cluster(address, nobody_is_refused) as workers:
-        assert workers.slots == 3
-        futures = [workers.submit(slow_counts, batch, 0.1) for batch in range(30)]
-        for future in as_completed(futures, PATIENCE):
-            if future.result(PATIENCE)[0] == doomed.pid:
+        wait_until(lambda: workers.window == 6, "all workers")
+
+        def kill_after_its_first_task(result: Any) -> None:
+            if result[0] == doomed.pid:
                 kill(doomed)  # with another of them at work, and more in its queue
-                break
-        found = [future.result(PATIENCE) for future in futures]
+
+        found = results(workers, slow_counts, [(batch, 0.1) for batch in range(30)], kill_after_its_first_task)
         assert [one for _, one in found] == [slow_counts(batch, 0)[1] for batch in range(30)]
         assert len({process for process, _ in found}) == 3
-        wait_until(lambda: workers.slots == 2, "the loss of a worker")
+        wait_until(lambda: workers.window == 4, "the loss of a worker")
 
 
 def test_who_joins_in_another_environment_is_refused_by_name(address: str, tmp_path: Path) -> None:
@@ -111,10 +109,10 @@ def test_who_joins_in_another_environment_is_refused_by_name(address: str, tmp_p
         without = other_python(tmp_path / "without", WITHOUT)
         stranger = held.enter_context(started_worker(address, "stranger", tmp_path, PYTHONPATH=older))
         held.enter_context(started_worker(address, "empty", tmp_path, PYTHONPATH=without))
-        wait_until(lambda: len(told) == 2, "two refusals")
-        found = [workers.submit(slow_counts, batch, 0.01) for batch in range(20)]
-        assert stranger.pid not in {future.result(PATIENCE)[0] for future in found}
-        assert workers.slots == 2
+        wait_until(lambda: bool(workers.window) and len(told) == 2, "two refusals")
+        found = results(workers, slow_counts, [(batch, 0.01) for batch in range(20)])
+        assert stranger.pid not in {process for process, _ in found}
+        assert workers.window == 4
     by_name = {line.partition("(")[2].partition(")")[0]: line for line in told}
     numpy = fingerprint.fingerprint()["numpy"]
     assert by_name["stranger"].endswith(f"(stranger) is refused: numpy {numpy} here, 2.3.1 there")
@@ -130,13 +128,12 @@ def test_who_takes_the_address_of_another_is_asked_again(
     with ExitStack() as held:
         sound = held.enter_context(started_worker(address, "sound", tmp_path))
         workers = held.enter_context(cluster(address, told.append))
-        assert workers.slots == 3
+        wait_until(lambda: workers.window == 6, "all workers")
         kill(sound)
         listening = ("--worker-port", address_of(tmp_path / "sound").rpartition(":")[2])
         older = other_python(tmp_path / "older", OLDER)
         stranger = held.enter_context(started_worker(address, "heir", tmp_path, *listening, PYTHONPATH=older))
-        found = [workers.submit(slow_counts, batch, 0.05) for batch in range(20)]
-        processes = {future.result(PATIENCE)[0] for future in found}
+        processes = {process for process, _ in results(workers, slow_counts, [(batch, 0.05) for batch in range(20)])}
         assert stranger.pid not in processes
         assert len(processes) == 2
     assert len(told) == 1
@@ -213,18 +210,17 @@ class Ending:
     """A client whose scheduler ends while it is asked, before the client notices."""
 
     status = "running"
+    scheduler = SimpleNamespace(identity=None)
 
-    @property
-    def scheduler(self) -> "Ending":
-        return self
+    def get_executor(self, **options: Any) -> None: ...
 
-    async def identity(self) -> None:
+    def sync(self, *given: Any, **options: Any) -> None:
         raise ConnectionResetError(104, "Connection reset by peer")
 
 
 def test_a_scheduler_that_ends_while_it_is_asked_is_gone() -> None:
     with pytest.raises(ClusterError, match=r"^tcp://127\.0\.0\.1:1: the scheduler is gone$"):
-        asyncio.run(WorkerPool(Ending(), "tcp://127.0.0.1:1", nobody_is_refused).refresh())
+        Cluster(Ending(), "tcp://127.0.0.1:1", nobody_is_refused, distributed.KilledWorker)
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,11 +230,9 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
-    futures: list[Future[Any]] = []
-
     def interrupted() -> None:
         with cluster(address, nobody_is_refused) as workers:
-            futures.extend(workers.submit(slow_counts, batch, 2.0) for batch in range(40))
+            futures = [workers.submit(slow_counts, batch, 2.0) for batch in range(40)]
             futures[0].result(PATIENCE)
             try:
                 signal.raise_signal(signal.SIGINT)
@@ -254,7 +248,6 @@ def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert time.monotonic() - begun[0] < ENDS
-    assert sum(future.cancelled() for future in futures) > 30
     with distributed.Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         wait_until(lambda: not client.run_on_scheduler(tasks_left), "a scheduler without tasks")
     with cluster(address, nobody_is_refused) as workers:
@@ -268,7 +261,7 @@ def tasks_left(dask_scheduler: Any) -> int:
 def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_scheduler(
     tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dask_cluster, "LOSSES_MAX", 2)
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
     levels = {
         name: logging.getLogger(name).level for name in ("distributed", "distributed.client", "tornado", "asyncio")
     }
@@ -285,14 +278,13 @@ def test_a_task_that_ends_its_workers_ends_and_so_does_an_audit_without_its_sche
             cluster(address, nobody_is_refused) as workers,
         ):
             fatal = workers.submit(os._exit, 1)
-            assert isinstance(fatal.exception(PATIENCE), BrokenExecutor)
-            assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])
-            waiting = workers.submit(time.sleep, 60)
+            wait_until(lambda: bool(workers.window) and fatal.done(), "the end of a task")
+            assert fatal.cancelled() or isinstance(fatal.exception(), workers.worker_errors)
+            assert results(workers, counts, BATCHES[:1]) == [counts(*BATCHES[0])]
+            workers.submit(time.sleep, 60)
             kill(scheduler)
-            for future in (waiting, workers.submit(time.sleep, 60)):
-                error = future.exception(ENDS)
-                assert isinstance(error, ClusterError)
-                assert str(error) == f"{address}: the scheduler is gone"
+            with pytest.raises(ClusterError, match=rf"^{address}: the scheduler is gone$"):
+                wait_until(lambda: not workers.window, "nothing")
     assert said == []
     assert capfd.readouterr() == ("", "")
     assert levels == {name: logging.getLogger(name).level for name in levels}

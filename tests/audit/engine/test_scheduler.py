@@ -63,6 +63,8 @@ def report(executor: process_pool.Executor, *, until_decided: bool = False, **op
 class Disorder:
     """Does tasks one after the other, but whichever comes to mind first; `failures` of them die before they begin."""
 
+    worker_errors = (BrokenProcessPool,)
+
     def __init__(self, window: int, failures: int = 0) -> None:
         self.window = window
         self._random, self._failures = random.Random(window), failures
@@ -86,7 +88,11 @@ class Disorder:
                 future, function, arguments = self._waiting.pop(self._random.randrange(len(self._waiting)))
             if self._failures and self._random.random() < 0.3:
                 self._failures -= 1
-                future.set_exception(BrokenProcessPool("died"))
+                if self._failures % 2:
+                    future.set_exception(BrokenProcessPool("died"))
+                else:  # as where the last worker of a cluster has left
+                    future.cancel()
+                    future.set_running_or_notify_cancel()
             else:
                 try:
                     future.set_result(function(*arguments))
@@ -319,6 +325,39 @@ def test_a_row_that_kills_its_workers_is_an_error_and_no_other_row_notices(
     made = examine_all(crossings, seed=1, runs=500, alpha=0.05, executor=two_processes).rows
     assert made[0].error == f"RuntimeError: {DEATHS_MAX} worker processes died of this row, one after the other"
     assert [row.error for row in made[1:]] == [None, None]
+
+
+class Together:
+    """Does the tasks of a moment at once: of a deadly one all of them die."""
+
+    window, worker_errors = 3, (BrokenProcessPool,)
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
+        self._timer = threading.Timer(0, print)
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
+        self._timer.cancel()
+        self._waiting.append((Future(), function, arguments))
+        self._timer = threading.Timer(0.05, self._work)
+        self._timer.start()
+        return self._waiting[-1][0]
+
+    def _work(self) -> None:
+        tasks, self._waiting = self._waiting, []
+        deadly = any(arguments[0].mechanism.name == "deadly" for _, _, arguments in tasks)
+        for future, function, arguments in tasks:
+            if deadly:
+                future.set_exception(BrokenProcessPool("died"))
+            else:
+                future.set_result(function(*arguments))
+
+
+def test_rows_that_die_with_another_one_are_tried_alone() -> None:
+    deadly: Mechanism[Any, Any, Any] = Mechanism("deadly", "exponential", lethal, promise)
+    crossings = [MET[0], Crossing(zero_rounding(), deadly), *MET[1:]]
+    made = examine_all(crossings, seed=1, runs=500, alpha=0.05, executor=Together()).rows
+    assert [row.error is None for row in made] == [True, False, True, True]
 
 
 def test_processes_make_the_same_report_as_this_one(
