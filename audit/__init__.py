@@ -1,1 +1,17 @@
-"""What may be concluded: attacks crossed with mechanisms, and the evidence for each verdict."""
+"""What may be concluded: attacks crossed with mechanisms, and the evidence for each verdict.
+
+Where to look first:
+
+- *A verdict* from two laws: `evidence/exact.py`. From a fixed number of runs: `evidence/sampled.py`. From runs until it
+  is decided: `evidence/sequential.py`; the proof is in `statistics/e_process.py`. From all pairs of a domain:
+  `evidence/every_pair.py`.
+- *A row* of a report, one attack on one mechanism: `engine/row.py`. Which attack meets which mechanism:
+  `engine/pairs.py`.
+- *A check* of any function: `check/stages/pipeline.py` has its stages in their order, `check/search.py` the search for
+  a pair of inputs, `check/runs.py` the score of a pair, the event that is learned on it, and the runs that judge.
+- *Neighbouring inputs*: `neighbours/relations.py`.
+- *A page*: `report/page.py` of a report, `check/page.py` of a check. A terminal: `report/terminal.py`,
+  `check/words.py`.
+- *A claim* about a library's number: `claims/holding.py`.
+- *A command*: `commands/`, a file each.
+"""
