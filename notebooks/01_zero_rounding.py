@@ -40,7 +40,6 @@ SEED = 1
 from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, picture, side_by_side, ticks
 from subnormal.attacks.exponential.float_boundaries import last_positive
 from subnormal.attacks.exponential.zero_rounding import zero_rounding, zero_rounding_refusal, zero_rounding_two_outcomes
 from subnormal.audit.engine.pairs import Crossing
@@ -48,6 +47,7 @@ from subnormal.audit.engine.row import examine
 from subnormal.audit.report.table import to_markdown
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.families import member
+from subnormal.plots import Panel, picture, side_by_side, ticks
 
 TITLES = ["mechanism", "claimed ε", "loss ε", "advantage", "allowed", "sampled advantage", "exact", "sampled"]
 

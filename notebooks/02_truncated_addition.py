@@ -43,7 +43,6 @@ SEED = 1
 from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, picture, side_by_side, ticks
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
@@ -56,6 +55,7 @@ from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim
 from subnormal.mechanisms.samplers import float_uniforms
+from subnormal.plots import Panel, picture, side_by_side, ticks
 
 TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "ε ≥", "exact", "sampled"]
 

@@ -44,7 +44,6 @@ from fractions import Fraction
 from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, cells, picture, side_by_side
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
@@ -59,6 +58,7 @@ from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import InexactError, ceiling_log2, cumulative, exact, fraction
 from subnormal.mechanisms.privacy import selection_claim
 from subnormal.mechanisms.samplers import normalized
+from subnormal.plots import Panel, cells, picture, side_by_side
 
 TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowed", "exact"]
 

@@ -42,12 +42,12 @@ import numpy as np
 from IPython.display import Image, Markdown
 
 from explore import explore
-from pictures import cells
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.samplers import float_weights
+from subnormal.plots import cells
 
 sys.path.insert(0, "..")  # the benchmarks are in the folder above
 from benchmarks.figures import curves, figures

@@ -40,7 +40,6 @@ import numpy as np
 from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, picture, ticks
 from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.additive.least_significant_bits import Reachable, guesses_in, least_significant_bits
 from subnormal.audit.evidence import exact
@@ -50,6 +49,7 @@ from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.privacy import Claim
+from subnormal.plots import Panel, picture, ticks
 
 BITS = 24  # of a uniform in float32, beside the sign
 EPSILONS = (EPSILON, SMALL_EPSILON)

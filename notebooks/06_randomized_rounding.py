@@ -46,12 +46,12 @@ from IPython.display import display
 from scipy.stats import ks_2samp, laplace
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal.audit.statistics.binomial import ks_distance
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.laplace import naive as laplace_naive
+from subnormal.plots import Panel, picture
 
 SCALE = 1 / (ETA.bits * np.log(2))
 PUBLIC = {"grid": GRID, "lower": -LIMIT, "upper": LIMIT}

@@ -39,12 +39,12 @@ from IPython.display import display
 from statsmodels.datasets import heart
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, score_functions
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
+from subnormal.plots import Panel, picture
 
 # %% [markdown]
 # **Two scores**, from a course on data privacy (Boston University, CS 558, 2012): the distance from a count, which

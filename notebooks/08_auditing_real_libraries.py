@@ -48,7 +48,6 @@ from IPython.display import Markdown, display
 
 import subnormal
 from explore import explore
-from pictures import Panel, picture
 from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
 from subnormal.audit import vectors
@@ -59,6 +58,7 @@ from subnormal.audit.report import table
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.audit.targets.program import program
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
+from subnormal.plots import Panel, picture
 
 # %% [markdown]
 # **What is needed.** Whatever gives outcomes when asked: a library installed here, a Python function, a program in

@@ -41,7 +41,6 @@ import numpy as np
 from IPython.display import Image, Markdown, display
 
 from explore import explore
-from pictures import Panel, picture, side_by_side
 from subnormal.attacks.side_channels.geometric_trials import geometric_trials
 from subnormal.attacks.side_channels.rejection_time import rejection_time
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
@@ -56,6 +55,7 @@ from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Eta
+from subnormal.plots import Panel, picture, side_by_side
 
 sys.path.insert(0, "..")  # the benchmarks are in the folder above
 from benchmarks.figures import curves, figures

@@ -41,7 +41,6 @@ import numpy as np
 from IPython.display import Markdown, display
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal.attacks.exponential.gumbel_ties import gumbel_ties
 from subnormal.attacks.sparse_vector.absorbed_threshold import absorbed_threshold
 from subnormal.attacks.sparse_vector.clamped_noise import clamped_noise, finite_threshold
@@ -55,6 +54,7 @@ from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.sparse_vector import exact as sparse_vector_exact
 from subnormal.mechanisms.sparse_vector.exact import Setting
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
+from subnormal.plots import Panel, picture
 
 
 def told(outcome):

@@ -50,7 +50,6 @@ import scipy
 from IPython.display import display
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal.attacks.partitions.negligible_region import negligible_region
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import seeded_bits
@@ -67,6 +66,7 @@ from subnormal.mechanisms.partitions.bounds import (
     within_distance,
 )
 from subnormal.mechanisms.privacy import Eta, compose, noise_claim, noise_eta, selection_claim, selection_eta
+from subnormal.plots import Panel, picture
 
 # %% [markdown]
 # *How many people chose the most popular password, the second, the third, …? In 2016 Yahoo released such a list of 70

@@ -43,7 +43,6 @@ from IPython.display import display
 from statsmodels.datasets import fair
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import seeded_bits
@@ -55,6 +54,7 @@ from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold import naive as threshold_naive
 from subnormal.mechanisms.threshold.family import privacy
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
+from subnormal.plots import Panel, picture
 
 # %% [markdown]
 # `SELECT key, COUNT(*) … GROUP BY key` with noise on every count is not private: the **keys** are data. If one person

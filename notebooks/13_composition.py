@@ -43,12 +43,12 @@ from IPython.display import display
 from scipy.stats import norm
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.composition import leak_growth, other_accountants
 from subnormal.audit.composition.buckets import buckets
 from subnormal.mechanisms.composition.closed_forms import gaussian, randomized_response
 from subnormal.mechanisms.privacy import Zcdp
+from subnormal.plots import Panel, picture
 
 # %% [markdown]
 # **The formula.** All that matters of a mechanism is how its loss is distributed, and of $r$ runs, the $r$-fold

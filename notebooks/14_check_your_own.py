@@ -48,10 +48,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from explore import explore
-from pictures import Panel, picture
 from subnormal import Claim, Verdict, Zcdp, add_or_remove, change_one, check, system_bits, within
 from subnormal.audit.check.regression import as_test
 from subnormal.mechanisms.laplace import exact
+from subnormal.plots import Panel, picture
 
 rng = np.random.default_rng(1)
 ages = st.lists(st.floats(0, LARGEST), min_size=1, max_size=20)

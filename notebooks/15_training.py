@@ -40,7 +40,6 @@ import numpy as np
 import statsmodels.api as sm
 
 from explore import explore
-from pictures import Panel, picture, ticks
 from subnormal import Claim, attack, run
 from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.leak_growth import both_directions
@@ -50,6 +49,7 @@ from subnormal.mechanisms.curves import Gdp
 from subnormal.mechanisms.dp_sgd.accounting import accountant_claim, sound_claim
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.families import member
+from subnormal.plots import Panel, picture, ticks
 
 TYPES = ("bfloat16", "float16", "float32")
 

@@ -10,6 +10,7 @@ from typing import Any, assert_type
 import pytest
 
 import subnormal
+from subnormal import plots
 from subnormal.attacks.core.attack import Attack
 from subnormal.audit.api import Report
 from subnormal.mechanisms.bits import BitSource
@@ -20,6 +21,7 @@ from tests.support.processes import run
 HEAVY = ("numpy", "scipy", "gmpy2", "matplotlib", "click", "rich", "jinja2", "cryptography", "pandas", "hypothesis")
 FUNCTIONS = [name for name in subnormal.__all__ if inspect.isfunction(getattr(subnormal, name))]
 CLAIMS = [subnormal.Claim, subnormal.Eta, subnormal.Zcdp, subnormal.Gdp, subnormal.Renyi, subnormal.Profile]
+PICTURES = [function for name in plots.__all__ if inspect.isfunction(function := getattr(plots, name))]
 METHODS = [subnormal.Report.to_frame, subnormal.Report.to_latex, subnormal.Report.save]
 
 EXAMPLES = """
@@ -81,7 +83,7 @@ def test_every_name_has_a_docstring(name: str) -> None:
     assert len((getattr(subnormal, name).__doc__ or "").strip()) > 20
 
 
-@pytest.mark.parametrize("function", [*(getattr(subnormal, name) for name in FUNCTIONS), *METHODS, *CLAIMS])
+@pytest.mark.parametrize("function", [*(getattr(subnormal, name) for name in FUNCTIONS), *METHODS, *CLAIMS, *PICTURES])
 def test_functions_and_claims_document_arguments_results_and_errors(function: Callable[..., Any]) -> None:
     told = inspect.getdoc(function) or ""
     signature = inspect.signature(function)

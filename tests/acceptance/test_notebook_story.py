@@ -11,7 +11,7 @@ import pytest
 from tests.support.paths import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
-PICTURES = {"picture", "cells", "ticks", "side_by_side"}  # of notebooks/pictures.py
+PICTURES = {"picture", "cells", "ticks", "side_by_side"}  # of subnormal.plots
 VISIBLE_LINES = 15  # of a cell
 BEFORE_THE_FIRST_PICTURE = 30  # visible lines of code, in all
 HEAD_WORDS = 130

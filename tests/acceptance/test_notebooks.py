@@ -7,13 +7,15 @@ from typing import Any
 
 import jupytext
 import pytest
+from matplotlib.figure import Figure
 from nbclient import NotebookClient
 from nbclient.util import run_sync
 
+from notebooks import explore
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # pictures.py and explore.py are imported by them
+NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # explore.py is imported by them
 
 FORGET = "%reset -f"  # whatever the notebooks before have named
 CLOCK = """\
@@ -103,6 +105,23 @@ def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
+
+
+def test_a_slider_redraws_with_its_value_and_the_others_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[float, str]] = []
+    monkeypatch.setattr(explore, "display", lambda figure: None)
+
+    def draw(epsilon: float, kind: str) -> Figure:
+        drawn.append((epsilon, kind))
+        return Figure()
+
+    controls = explore.explore(draw, epsilon=(0.3, [0.1, 0.5]), kind=("float64", ["float16", "float64"]))
+    first, second, _ = controls.children
+    assert [value for _, value in first.options] == [0.1, 0.3, 0.5]  # the cell to change may have any value
+    second.value = "float16"
+    first.value = 0.5
+    assert drawn == [(0.3, "float64"), (0.3, "float16"), (0.5, "float16")]
+    assert "Sliders" in repr(controls)  # what a page without widgets shows
 
 
 FAILING = """\

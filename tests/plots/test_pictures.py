@@ -1,13 +1,13 @@
-"""Pictures for notebooks say what is on their axes, and never call refused what is only not there."""
+"""Pictures say what is on their axes, and never call refused what is only not there."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from notebooks import explore, pictures
+from subnormal import plots
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
@@ -39,24 +39,20 @@ def test_a_key_that_is_not_released_is_no_refusal(mechanism: str) -> None:
 def test_next_to_all_of_the_mass_on_one_value_keeps_its_name() -> None:
     edges = np.array([5.0, *range(7, 16)])
     masses = np.array([0.99991, *[0.00001] * 9])
-    panel = _panel()
-    pictures.draw_worlds(panel, Sketch(edges, None, (masses, masses), None))
+    row = replace(_row("singleton-key", "threshold-exact"), sketch=Sketch(edges, None, (masses, masses), None))
+    panel: Any = plots.side_by_side([row]).axes[0]
     assert [label.get_text() for label in panel.get_xticklabels()] == ["5 or less", "more"]
 
 
 def _drawn(name: str, mechanism: str) -> Any:
-    return pictures.side_by_side([_row(name, mechanism)]).axes[0]
+    return plots.side_by_side([_row(name, mechanism)]).axes[0]
 
 
 def _row(name: str, mechanism: str) -> Row:
     return examine(Crossing(attack(name), member(mechanism)), seed=1, runs=200, alpha=0.05)
 
 
-def _panel() -> Any:
-    return Figure().subplots()
-
-
-FLAT = pictures.Panel(
+FLAT = plots.Panel(
     curves={"a": ([1, 2], [3, 4], "in joined"), "b": ([1, 2], [1, 2], "out bars")}, x="x", numbers="{:g}"
 )
 
@@ -64,13 +60,13 @@ FLAT = pictures.Panel(
 @pytest.mark.parametrize(
     "figure",
     [
-        pictures.picture(FLAT, FLAT, size=(8, 3)),
-        pictures.cells({"row": [(0, 1, "cell", "in"), (1, 2, "rest", "")]}, "x", (6, 2)),
-        pictures.ticks({"title": {"row": ([1, 2], "in"), "other": ([2, 3], "out")}}, "x", (6, 2)),
+        plots.picture(FLAT, FLAT, size=(8, 3)),
+        plots.cells({"row": [(0, 1, "cell", "in"), (1, 2, "rest", "")]}, "x", (6, 2)),
+        plots.ticks({"title": {"row": ([1, 2], "in"), "other": ([2, 3], "out")}}, "x", (6, 2)),
     ],
     ids=["picture", "cells", "ticks"],
 )
-def test_every_letter_can_be_read_from_the_last_row(figure: pictures.Picture) -> None:
+def test_every_letter_can_be_read_from_the_last_row(figure: plots.Figure) -> None:
     shown: list[Any] = [text for text in figure.findobj(Text) if text.get_text()]
     assert shown
     assert {text.get_text(): text.get_fontsize() for text in shown if text.get_fontsize() < 12} == {}
@@ -78,42 +74,25 @@ def test_every_letter_can_be_read_from_the_last_row(figure: pictures.Picture) ->
 
 
 def test_every_letter_of_a_row_can_be_read_from_the_last_row() -> None:
-    figure = pictures.side_by_side([_row("zero-rounding-two-outcomes", "exponential-exact")], title="a title")
+    figure = plots.side_by_side([_row("zero-rounding-two-outcomes", "exponential-exact")], title="a title")
     shown: list[Any] = [text for text in figure.findobj(Text) if text.get_text()]
     assert shown
     assert all(text.get_fontsize() >= 12 for text in shown)
 
 
 def test_a_tick_that_two_rows_share_is_black() -> None:
-    figure = pictures.ticks({"": {"one": ([1, 2], "in"), "two": ([2, 3], "out"), "all": ([1, 2, 3], "pale")}})
+    figure = plots.ticks({"": {"one": ([1, 2], "in"), "two": ([2, 3], "out"), "all": ([1, 2, 3], "pale")}})
     collections: Any = figure.axes[0].collections
     black = [lines for lines in collections if np.array_equal(lines.get_colors()[:1], [[0, 0, 0, 1]])]
     assert [[path.vertices[0, 0] for path in lines.get_paths()] for lines in black if lines.get_paths()] == [[2], [2]]
 
 
 def test_bars_of_one_place_stand_side_by_side() -> None:
-    both = pictures.Panel(curves={"a": ([1, 2], [3, 4], "in bars"), "b": ([1, 2], [1, 2], "out bars")}, x="")
+    both = plots.Panel(curves={"a": ([1, 2], [3, 4], "in bars"), "b": ([1, 2], [1, 2], "out bars")}, x="")
     assert _middles(FLAT) == pytest.approx([1, 2])
     assert _middles(both) == pytest.approx([0.8, 1.8, 1.2, 2.2])
 
 
-def test_a_slider_redraws_with_its_value_and_the_others_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[tuple[float, str]] = []
-    monkeypatch.setattr(explore, "display", lambda figure: None)
-
-    def draw(epsilon: float, kind: str) -> Figure:
-        drawn.append((epsilon, kind))
-        return Figure()
-
-    controls = explore.explore(draw, epsilon=(0.3, [0.1, 0.5]), kind=("float64", ["float16", "float64"]))
-    first, second, _ = controls.children
-    assert [value for _, value in first.options] == [0.1, 0.3, 0.5]  # the cell to change may have any value
-    second.value = "float16"
-    first.value = 0.5
-    assert drawn == [(0.3, "float64"), (0.3, "float16"), (0.5, "float16")]
-    assert "Sliders" in repr(controls)  # what a page without widgets shows
-
-
-def _middles(panel: pictures.Panel) -> list[float]:
-    bars: Any = pictures.picture(panel).axes[0].patches
+def _middles(panel: plots.Panel) -> list[float]:
+    bars: Any = plots.picture(panel).axes[0].patches
     return [bar.get_x() + bar.get_width() / 2 for bar in bars]

@@ -1,50 +1,26 @@
-"""Pictures of results by matplotlib, the extra `plots`. Each function returns a figure, which a notebook shows.
-
-`sweep` draws a study, `twin_bars` the event's probabilities on both twins, and `loss_profile` the δ that a pair of
-worlds needs at each ε.
-
->>> from subnormal import plots, run
->>> report = run(["zero-rounding"], ["exponential-naive-float64", "exponential-base2"], runs=0, jobs=1)
->>> figure = plots.twin_bars(report)  # figure.savefig("twins.svg")
-"""
+"""Results drawn: a study, the twins of a report, and the curves δ(ε) of its rows."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-try:
-    from matplotlib import colormaps, figure, rc_context
-except ModuleNotFoundError as error:
-    if error.name != "matplotlib":
-        raise
-    raise ModuleNotFoundError("subnormal.plots needs matplotlib: pip install matplotlib", name="matplotlib") from None
+from matplotlib import colormaps, rc_context
 
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences, twins
 from subnormal.audit.sweeps import COLUMNS
+from subnormal.plots.figure import COLOURS, SPINES, Figure
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-FORMATS = ("png", "svg", "pdf")  # of files
-STYLE: Any = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 11, "svg.hashsalt": "subnormal"}
-
-NAIVE, EXACT, ALLOWED = "#d95f02", "#1b7837", "#8b0a50"  # told apart by colour-blind readers too
+STYLE: Any = {**SPINES, "font.size": 11, "svg.hashsalt": "subnormal"}
+NAIVE, EXACT, ALLOWED = COLOURS["out"], COLOURS["exact"], COLOURS["claim"]
 
 Record = Mapping[str, Any]
-
-
-class Figure(figure.Figure):
-    """A figure that a notebook shows."""
-
-    def _repr_png_(self) -> bytes:
-        stream = io.BytesIO()
-        self.savefig(stream, format="png")
-        return stream.getvalue()
 
 
 def sweep(study: pandas.DataFrame | Sequence[Record], y: str = "advantage") -> Figure:
