@@ -104,7 +104,7 @@ limits: $(VENV)/.installed-test
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks --ignore benchmarks/calibration -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
 
-# The time of one draw, as Figures 4 to 7 and 9 of Ilvento 2020; writes reports/figure-*.png. With options: python -m benchmarks.figures --help
+# Figures 4 to 11 of Ilvento 2020, most of them the time of one draw; writes reports/figure-*.png. With options: python -m benchmarks.figures --help
 figures: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.figures
 

@@ -33,7 +33,6 @@
 from subnormal.mechanisms.privacy import Eta
 
 ETA = Eta(1, 1, 1)  # x, y, z: one bit a unit (B a power of two; any other takes milliseconds a draw: then repeat less)
-PAPER_ETA = Eta(1, 2, 1)  # two bits a unit: of the plots of Figures 10 and 11 in the paper
 GRID = -4  # the granularity γ = 2^GRID
 LIMIT = 10  # outcomes lie in [−LIMIT, LIMIT]
 VALUE = 0.0  # the true value f
@@ -41,6 +40,9 @@ REPEATS = {1_000: 200, 100_000: 12}  # how often two samples of each size are co
 SEED = 1
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
+import sys
+from dataclasses import replace
+
 import numpy as np
 from IPython.display import display
 from scipy.stats import ks_2samp, laplace
@@ -50,17 +52,20 @@ from subnormal.audit.statistics.binomial import ks_distance
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, randomized_rounding
 from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
-from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.plots import Panel, picture
 
-SCALE = 1 / (ETA.bits * np.log(2))
-PUBLIC = {"grid": GRID, "lower": -LIMIT, "upper": LIMIT}
-OUTCOMES = laplace_as_selection.outcomes(**PUBLIC)
+sys.path.insert(0, "..")  # the benchmarks are in the folder above
+from benchmarks.figures import rounding
+from benchmarks.figures.rounding import GRIDS, PAPER_ETA, Noise
 
 
-def utilities(grid=GRID):
-    """|f − o| for every outcome o."""
-    return laplace_as_selection.steps(VALUE, grid=grid, lower=-LIMIT, upper=LIMIT) * 2.0**grid
+def noise(rate=ETA, grid=GRID):
+    """Noise on the value, at any rate and granularity."""
+    return Noise(rate, grid, LIMIT, VALUE)
+
+
+NOISE = noise()
+OUTCOMES = NOISE.outcomes
 
 
 # %% [markdown]
@@ -79,7 +84,7 @@ def utilities(grid=GRID):
 # above in between.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-u, base = utilities(), float(ETA.base)
+u, base = NOISE.utilities, float(ETA.base)
 once = randomized_rounding.randomized(u, seeded_bits(SEED))
 up = u - np.floor(u)
 chord = (1 - up) * base ** np.floor(u) + up * base ** np.ceil(u)
@@ -129,25 +134,15 @@ for index, utility in enumerate(small):
 # left, those of the rate above on the right.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-GRIDS = range(-2, -7, -1)
 RATES = PAPER_ETA, ETA
-BOUNDS = {(rate, grid): randomized_rounding.bounds(utilities(grid), rate) for rate in RATES for grid in GRIDS}
-LOWER = np.array(BOUNDS[ETA, GRID].lower, dtype=float)
-UNROUNDED = np.array([low for low, _ in BOUNDS[ETA, GRID].unrounded], dtype=float)
-
-
-def titled(rate):
-    return f"η = {rate.bits:g}, ε = {2 * rate.nats:.3f}"
+BOUNDS = rounding.bounds(NOISE)
+LOWER = np.array(BOUNDS.lower, dtype=float)
+UNROUNDED = np.array([low for low, _ in BOUNDS.unrounded], dtype=float)
 
 
 def errors_of(rate):
-    """The largest error that is possible for each outcome, a curve for each granularity."""
-    curves = {}
-    for grid, look in zip(GRIDS, ("black line", "in line", "out line", "claim line", "exact line"), strict=True):
-        at = laplace_as_selection.outcomes(grid=grid, lower=-LIMIT, upper=LIMIT)
-        curves[f"γ = $2^{{{grid}}}$"] = at, np.array(BOUNDS[rate, grid].error, dtype=float), look
-    legend = "upper right" if rate is PAPER_ETA else None
-    return Panel(curves=curves, title=titled(rate), ylim=(0, None), x="outcome", y="error ≤", legend=legend)
+    """The largest error that is possible for each outcome, a curve for each granularity; one legend for both rates."""
+    return replace(rounding.errors(rate, LIMIT, VALUE), legend="upper right" if rate is PAPER_ETA else None)
 
 
 # %%
@@ -161,33 +156,21 @@ picture(*map(errors_of, RATES), size=(13, 4.4))
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-def band(rate, grid, bounds, unit=1.0):
-    """The proved bounds of every rounded probability, and the unrounded ones, divided by a unit."""
-    at = laplace_as_selection.outcomes(grid=grid, lower=-LIMIT, upper=LIMIT)
-    lower, width = np.array(bounds.lower, dtype=float) / unit, float(bounds.gap) / unit
-    unrounded = np.array([low for low, _ in bounds.unrounded], dtype=float) / unit
-    curves = {"$L_i$ to $L_i + A$": (at, (lower, lower + width), "in band"), "unrounded": (at, unrounded, "black line")}
-    title = f"γ = $2^{{{grid}}}$, {len(at):,} outcomes, {titled(rate)}"
-    limits = {"xlim": (VALUE - 3, VALUE + 3), "ylim": (0, None)}
-    return Panel(curves=curves, title=title, x="outcome", y="probability" if unit == 1 else "probability / γ", **limits)
-
-
 def law_between(eta, grid):
     """The exact rounded law lies in the band. η is in bits."""
     rate = ETA if eta == ETA.bits else Eta.from_epsilon(eta * np.log(2), 16)
-    known = BOUNDS.get((rate, grid)) or randomized_rounding.bounds(utilities(grid), rate)
-    return picture(band(rate, grid, known, 2.0**grid))
+    return picture(rounding.band(noise(rate, grid), 2.0**grid))
 
 
 # %%
-picture(*(band(rate, -2, BOUNDS[rate, -2]) for rate in RATES), size=(13, 4.4))
+picture(*(rounding.band(noise(rate, -2)) for rate in RATES), size=(13, 4.4))
 
 # %% [markdown]
 # Divided by $\gamma$, panels of different granularity can be compared, as densities. The band does not become
 # narrower:
 
 # %%
-picture(*(band(ETA, grid, BOUNDS[ETA, grid], 2.0**grid) for grid in (-2, -6)), size=(13, 4.4), share=True)
+picture(*(rounding.band(noise(grid=grid), 2.0**grid) for grid in (-2, -6)), size=(13, 4.4), share=True)
 
 # %% [markdown]
 # Another rate, another grid: a smaller $\eta$ is a smaller budget, and its chords lie nearer to the curve.
@@ -208,7 +191,7 @@ explore(law_between, eta=(ETA.bits, [0.25, 0.5, 1, 2]), grid=(GRID, [-1, -2, -3,
 gammas = 2.0 ** np.array(GRIDS)
 plain, shares = {}, {}
 for rate, form in zip(RATES, ("joined squares", "joined"), strict=True):
-    proved = [BOUNDS[rate, grid] for grid in GRIDS]
+    proved = [rounding.bounds(noise(rate, grid)) for grid in GRIDS]
     width, error = np.array([[float(each.gap), float(max(each.error))] for each in proved]).T
     peak = np.array([float(max(low for low, _ in each.unrounded)) for each in proved])
     drawn = (("largest error ≤", error, "claim"), ("width A", width, "in"), ("largest probability", peak, "grey"))
@@ -216,7 +199,7 @@ for rate, form in zip(RATES, ("joined squares", "joined"), strict=True):
         plain[f"{label}, η = {rate.bits:g}"] = gammas, values, f"{colour} {form}"
     for label, values, colour in drawn[:2]:
         shares[f"_{label}, {rate}"] = gammas, 100 * values / peak, f"{colour} {form}"
-    print(titled(rate))
+    print(rounding.titled(rate))
     for gamma, *row in zip(gammas, width, error, peak, width / peak, error / peak, strict=True):
         told = "   γ = 1/{:<4.0f} width {:.2e}   error ≤ {:.2e}   largest probability {:.4f}: of it {:.1%} and {:.1%}"
         print(told.format(1 / gamma, *row))
@@ -232,7 +215,7 @@ picture(left, Panel(curves=shares, **axes), size=(13, 5))
 # stays within $2^{\pm 2\eta}$ of the unrounded one. The lemma's bounds show how much room the proposition leaves:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-ratio_low, ratio_high = LOWER / UNROUNDED, (LOWER + float(BOUNDS[ETA, GRID].gap)) / UNROUNDED
+ratio_low, ratio_high = LOWER / UNROUNDED, (LOWER + float(BOUNDS.gap)) / UNROUNDED
 within = np.abs(OUTCOMES - VALUE) <= 4
 chords = chord / chord.sum() / UNROUNDED
 curves = {
@@ -260,31 +243,10 @@ print(all(square * most <= p <= least / square for p, (least, most) in zip(exact
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-def base2_draws(n, seed):
-    return laplace_as_selection.sample_rounded(VALUE, ETA, seeded_bits(seed, "figure 8", "base 2"), n, **PUBLIC)
-
-
-def naive_draws(n, seed):
-    noisy = laplace_naive.sample(VALUE, SCALE, seeded_bits(seed, "figure 8", "naive"), n)
-    return np.clip(noisy, -LIMIT, LIMIT)
-
-
-def on_the_grid(values):
-    return np.ldexp(np.floor(np.ldexp(values, -GRID) + 0.5), GRID)
-
-
 n = max(REPEATS)
-samples = base2_draws(n, SEED), on_the_grid(naive_draws(n, SEED))
-COUNTS = [np.histogram(sample, np.append(OUTCOMES, np.inf))[0] for sample in samples]
-
-frequency, cumulated = {}, {}
-names = ("base 2, rounded at random", "naive, clamped, on the grid")
-for counts, colour, form, label in zip(COUNTS, ("in", "out"), ("stairs", "dashed stairs"), names, strict=True):
-    frequency[f"_{label}"] = OUTCOMES, counts / n, f"{colour} points"
-    cumulated[label] = OUTCOMES, np.cumsum(counts) / n, f"{colour} {form}"
-left = Panel(curves=frequency, log="y", x="outcome", y="frequency")
-limits = {"xlim": (VALUE - 3, VALUE + 3), "legend": "upper left"}
-display(picture(left, Panel(curves=cumulated, x="outcome", y="cumulative frequency", **limits), size=(13, 4.4)))
+samples = rounding.base2_draws(NOISE, n, SEED), rounding.on_the_grid(NOISE, rounding.naive_draws(NOISE, n, SEED))
+COUNTS = [rounding.counts(NOISE, sample) for sample in samples]
+display(picture(*rounding.distributions(NOISE, COUNTS), size=(13, 4.4)))
 distance = ks_distance(*(counts / n for counts in COUNTS))
 print(f"{n:,} draws each: largest distance of the two curves (Kolmogorov-Smirnov) {distance:.4f}")
 
@@ -298,17 +260,17 @@ print(f"{n:,} draws each: largest distance of the two curves (Kolmogorov-Smirnov
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 def naive_law():
     edges = np.concatenate([[-np.inf], (OUTCOMES[:-1] + OUTCOMES[1:]) / 2, [np.inf]])
-    return np.diff(laplace(VALUE, SCALE).cdf(edges))
+    return np.diff(laplace(VALUE, NOISE.scale).cdf(edges))
 
 
-NAIVE, GAP = naive_law(), float(BOUNDS[ETA, GRID].gap)
+NAIVE, GAP = naive_law(), float(BOUNDS.gap)
 from_below, off = np.cumsum(LOWER), np.cumsum(NAIVE)  # the other law's lies between from_below and that plus A
 nearest = np.maximum(np.maximum(from_below - off, off - from_below - GAP), 0).max()
 farthest = np.maximum(np.abs(from_below - off), np.abs(from_below + GAP - off)).max()
 print(f"on the grid: between {nearest:.4f} and {farthest:.4f}")
 print(f"  of this, from the ends: clamping puts {NAIVE[0]:.5f} on each bound, a selection has {LOWER[0]:.5f} there:")
 print(f"  unrounded selection against naive on the grid: {ks_distance(UNROUNDED, NAIVE):.5f}")
-cdf = laplace(VALUE, SCALE).cdf(OUTCOMES)
+cdf = laplace(VALUE, NOISE.scale).cdf(OUTCOMES)
 before, after = np.abs(from_below - LOWER - cdf), np.abs(from_below - cdf)
 print(f"naive off the grid: {max(before.max(), after.max()):.3f}, half of the probability of the middle outcome")
 
@@ -338,9 +300,10 @@ RESULTS = {}
 for n, repeats in REPEATS.items():
     rng, rows = np.random.default_rng(SEED), []
     for seed in range(SEED, SEED + repeats):
-        rounded, off_grid = base2_draws(n, seed), naive_draws(n, seed)
-        counts = [np.histogram(values, np.append(OUTCOMES, np.inf))[0] for values in (rounded, on_the_grid(off_grid))]
-        same_grid = ks_2samp(rounded, on_the_grid(off_grid), method="asymp")
+        rounded, off_grid = rounding.base2_draws(NOISE, n, seed), rounding.naive_draws(NOISE, n, seed)
+        on_grid = rounding.on_the_grid(NOISE, off_grid)
+        counts = [rounding.counts(NOISE, values) for values in (rounded, on_grid)]
+        same_grid = ks_2samp(rounded, on_grid, method="asymp")
         p_off_grid = ks_2samp(rounded, off_grid, method="asymp").pvalue
         rows.append((same_grid.statistic, permutation_p(counts, rng), same_grid.pvalue, p_off_grid))
     RESULTS[n] = np.array(rows)
@@ -438,7 +401,7 @@ for n in (1_000, 100_000, 1_000_000):
 #
 # ```python
 # for nats in (np.log(2), 0.5, 0.28, 0.25, 0.1):
-#     bounds = randomized_rounding.bounds(utilities(), Eta.from_epsilon(nats))
+#     bounds = randomized_rounding.bounds(u, Eta.from_epsilon(nats))
 #     share = float(bounds.gap / max(bounds.lower))
 #     print(f"η ln 2 = {nats:.3f}   chord / curve ≤ {np.cosh(nats / 2):.4f}   width: {share:.2%} of the largest")
 # ```

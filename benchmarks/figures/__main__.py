@@ -1,4 +1,4 @@
-"""Measure the processor time of a draw, and draw it: `make figures`, or python -m benchmarks.figures."""
+"""Draw the figures of Ilvento 2020: `make figures`, or python -m benchmarks.figures."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from matplotlib.ticker import EngFormatter
 from rich import box
 from rich.table import Table
 
+from benchmarks.figures import rounding
 from benchmarks.figures.curves import PLANS
 from benchmarks.figures.figures import QUICK_ROUNDS, Timings, measure, to_json, to_png
 from subnormal.audit.commands.common import file_mistakes, out_option, print_table, progress
 from subnormal.audit.report import atomic_write
 from subnormal.mechanisms.core.options import unknown
 
-NAMES = [plan.name for plan in PLANS]
+NAMES = [*(plan.name for plan in PLANS), *rounding.FIGURES]
 
 
 @click.command()
-@out_option("Folder for the pictures and figures.json, their numbers; an earlier run's are replaced.")
+@out_option("Folder for the pictures and figures.json, the times; an earlier run's are replaced.")
 @click.option("--figure", "names", multiple=True, metavar="NAME", help="Only this figure; may be repeated.")
 @click.option(
     "--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Times that everything is measured."
@@ -34,7 +35,7 @@ NAMES = [plan.name for plan in PLANS]
     help="Order of the measurements. Times differ all the same: draws take cryptographic bits.",
 )
 def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -> None:
-    """Measure the processor time of one draw, and draw it as Figures 4 to 7 and 9 of Ilvento 2020.
+    """Draw Figures 4 to 11 of Ilvento 2020: the time of one draw, measured, and what randomized rounding costs.
 
     \b
     figure-4-outcomes     against the size of the outcome space
@@ -44,8 +45,14 @@ def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -
     figure-4-75000        Figure 4 up to the 75,000 outcomes of the paper, in 2.4 GB
     figure-9-tries        base 2 with a minimum of tries, and what the number of random bits tells
 
-    All members are timed in one run, in turn, in an order shuffled for every round; a first draw is discarded. A draw
-    begins with the data: weights are part of it, the working precision is not (it is public, and cached).
+    \b
+    figure-8-distributions  samples of the rounded and of the naive mechanism, at η = 1 and γ = 1/16
+    figure-10-error         the largest error of a rounded probability, by granularity, at the paper's η = 2
+    figure-11-bounds        bounds on the rounded probabilities, at the paper's η = 2 and γ = 1/4
+
+    Figures 8, 10 and 11 have no times. In each of the others all members are timed in one run, in turn, in an order
+    shuffled for every round; a first draw is discarded. A draw begins with the data: weights are part of it, the
+    working precision is not (it is public, and cached).
     With 15 rounds figure-4-75000 takes about a minute of processor time, each of the others about 15 seconds.
     Prints the exponent a of each curve, time ~ n^a over the larger sizes, and how the times compare at the largest
     size that all curves of a figure share. A picture has medians, with a band from quartile to quartile.
@@ -60,6 +67,9 @@ def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -
     with progress("measuring", len(plans) * rounds) as done:
         measured = [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
     pictures = {f"{timings.name}.png": to_png(timings) for timings in measured}
+    pictures |= {
+        f"{name}.png": draw()._repr_png_() for name, draw in rounding.FIGURES.items() if not names or name in names
+    }
     with file_mistakes():
         stale = [f"{name}.png" for name in NAMES]  # of an earlier run in the same folder
         atomic_write.write(out, pictures | {"figures.json": to_json(measured, seed).encode()}, stale)
