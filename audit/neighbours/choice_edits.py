@@ -28,10 +28,10 @@ from subnormal.audit.neighbours.rows import Rows, resized, rows_of, sized_rows
 
 
 def from_the_end(source: Source, size: int) -> int:
-    """Return a place: the last one half of the time. Counted from the end, it stays when others before it are
-    dropped.
+    """Return a place: the last one half of the time, the first a quarter. Counted from the end, it stays when others
+    before it are dropped. The first decides in functions that number what they meet.
     """
-    return size - 1 - (source.integer(0, size - 1) if source.chance(1 / 2) else 0)
+    return max(0, size - 1 - (source.integer(0, 2 * (size - 1)) if source.chance(1 / 2) else 0))
 
 
 def one_more_or_less(source: Source, tree: Tree, by: int = 0, least: bool = False) -> Tree | None:
