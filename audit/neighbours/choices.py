@@ -70,7 +70,7 @@ class Input:
 
 
 class Source:
-    """What Hypothesis draws in the example that it is at: the choices that it varies, steers and shrinks."""
+    """What Hypothesis draws in the example that it is at: the choices that it varies and shrinks."""
 
     def __init__(self) -> None:
         self.data = current_build_context().data
