@@ -28,7 +28,7 @@ EXAMPLES = """
 >>> import subnormal
 >>> from subnormal import Claim, Eta, NotPrivateError, Report, Verdict, Zcdp
 >>> from subnormal import assert_private, attack, load, member, run, system_bits
->>> from subnormal import Gdp, Profile, Renyi, add_or_remove, change_one, check, stability, sweep, within
+>>> from subnormal import Gdp, Profile, Renyi, add_or_remove, change_one, check, conforms, stability, sweep, within
 >>> Claim(epsilon=1.0, delta=1e-9).epsilon, Zcdp(0.5).rho, Eta(1, 1, 1).bits
 (1.0, 0.5, 1.0)
 >>> naive, zero = member("exponential-naive-float64"), attack("zero-rounding")
@@ -52,6 +52,8 @@ True
 >>> found = check(sum, lists(floats(0, 1), min_size=1), change_one(), Claim(1.0))
 >>> str(found.verdict), found.stage, sorted(found.worlds)
 ('VIOLATED', 'stability', [[0.0], [1.0]])
+>>> str(conforms(lambda data, bits: bits.take(1), lists(floats(0, 1)), lambda data: {0: 0.5, 1: 0.5}).verdict)
+'NOT REFUTED'
 >>> apart = stability(len, lists(floats(0, 1)), add_or_remove(), "l1", bound=0.5)
 >>> str(apart.verdict), sorted(apart.worlds), sorted(apart.evidence["exact"].outputs)
 ('VIOLATED', [[], [0.0]], [0, 1])
@@ -65,7 +67,7 @@ True
 
 
 def test_each_name_is_there_once_and_no_others_are() -> None:
-    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 21
+    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 22
     assert set(subnormal.__all__) <= set(dir(subnormal))
     with pytest.raises(AttributeError, match="'nothing'"):
         subnormal.nothing  # type: ignore[attr-defined]  # noqa: B018

@@ -79,9 +79,7 @@ def main(seeds: int, seconds: float, *names: str) -> None:
             with patch.object(time, "monotonic", processor_clock(time.monotonic)):
                 asked = case.function, case.data, case.adjacent, case.claim
                 result = check(*asked, seconds=seconds, alpha=ALPHA, seed=seed)
-            if result.error is not None:
-                raise RuntimeError(f"{name}: {result.error}")
-            stages[f"{result.stage}, {result.verdict}"] += 1
+            stages[f"{result.stage}, {result.verdict or 'an error'}"] += 1
             if result.verdict is Verdict.VIOLATED:
                 wrong += 1
                 print(result, flush=True)

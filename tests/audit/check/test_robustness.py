@@ -187,7 +187,7 @@ def test_a_function_with_time_for_a_few_runs_is_not_run_for_an_hour() -> None:
     result = found(slow, seconds=1.0)
     assert result.verdict is Verdict.UNDERPOWERED
     assert result.runs < 200
-    assert "the search by runs needs" in result.notes[-1]
+    assert "a verdict by runs needs" in result.notes[-1]
 
 
 def test_a_function_with_no_time_left_to_judge_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
