@@ -157,7 +157,8 @@ def test_noise_has_the_scale_that_the_parameters_ask_for(
 ) -> None:
     noise = sample(name, 7, parameters) - 7
     assert stats.kstest(noise, ideal).pvalue > ALPHA
-    assert stats.kstest(noise * 1.25, ideal).pvalue < ALPHA  # it would be seen
+    # A scale half as large again would be seen: the distance is 0.074 or more, and 0.038 is enough for ALPHA.
+    assert stats.kstest(noise * 1.5, ideal).pvalue < ALPHA
 
 
 @pytest.mark.parametrize("name", ["opendp-geometric", "diffprivlib-geometric"])
