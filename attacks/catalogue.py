@@ -1,60 +1,38 @@
-"""Every attack of the project, by name. To add one: a file that describes it, and a line here.
+"""Every attack of the project, by name. To add one: a file that describes it, and its name in FILES of its folder.
 
 Importing this module imports no attack and builds none: both happen when an attack is asked for.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from types import MappingProxyType
 
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.constructor import Constructor
 from subnormal.mechanisms.core.options import split, unknown
+from subnormal.mechanisms.families import FAMILIES
 
-FILES = (  # in the order of reports; CONSTRUCTORS in each of them holds its attacks
-    "exponential.zero_rounding",
-    "exponential.truncated_addition",
-    "exponential.rounded_addition",
-    "exponential.auction",
-    "exponential.gumbel_ties",
-    "additive.least_significant_bits",
-    "additive.grid_precision",
-    "additive.sensitivity_underestimation",
-    "additive.absorption",
-    "private_selection.absorbed_scores",
-    "additive.box_muller_inversion",
-    "additive.coarse_noise",
-    "sparse_vector.absorbed_threshold",
-    "sparse_vector.clamped_noise",
-    "sparse_vector.published_variants",
-    "partitions.negligible_region",
-    "threshold.singleton_key",
-    "threshold.uniform_floor",
-    "threshold.rounding_before_threshold",
-    "threshold.boundary",
-    "randomized_response.certain_response",
-    "randomized_response.uneven_choice",
-    "dp_sgd.float_noise",
-    "dp_sgd.batch_size",
-    "dp_sgd.no_number",
-    "dp_sgd.scaled_noise",
-    "dp_sgd.shuffling",
-    "side_channels.rejection_tries",
-    "side_channels.weight_concentration",
-    "side_channels.precision_retry",
-    "side_channels.geometric_trials",
-    "side_channels.subnormal_time",
-    "side_channels.rejection_time",
-)
+
+@cache
+def files() -> tuple[str, ...]:
+    """Return the modules that hold attacks, in the order of reports: by family; those of no single family come last."""
+    ranks = {one.parameters.__module__.split(".")[2]: one.order for one in reversed(FAMILIES)}  # of the family's folder
+    found = [one.name for one in iter_modules([str(Path(__file__).parent)]) if one.ispkg]
+    folders = sorted(found, key=lambda name: ranks.get(name, math.inf))
+    packages = [import_module(f"{__package__}.{folder}") for folder in folders]
+    return tuple(f"{one.__name__}.{file}" for one in packages for file in getattr(one, "FILES", ()))
 
 
 @cache
 def constructors() -> Mapping[str, Constructor]:
     """Return the constructors by the name of their attacks, in the order of reports."""
-    modules = (import_module(f"{__package__}.{file}") for file in FILES)
+    modules = map(import_module, files())
     return MappingProxyType({one.name: one for module in modules for one in module.CONSTRUCTORS})
 
 

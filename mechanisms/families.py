@@ -6,30 +6,24 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-from subnormal.mechanisms.additive import family as additive_family
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
 from subnormal.mechanisms.core.options import built, split, unknown
-from subnormal.mechanisms.dp_sgd import family as dp_sgd_family
-from subnormal.mechanisms.exponential import family as exponential_family
-from subnormal.mechanisms.partitions import family as partitions_family
-from subnormal.mechanisms.private_selection import family as private_selection_family
-from subnormal.mechanisms.randomized_response import family as randomized_response_family
-from subnormal.mechanisms.sparse_vector import family as sparse_vector_family
-from subnormal.mechanisms.threshold import family as threshold_family
 
-FAMILIES: tuple[Family[Any, Any], ...] = (
-    exponential_family.FAMILY,
-    additive_family.LAPLACE,
-    additive_family.GAUSSIAN,
-    sparse_vector_family.FAMILY,
-    private_selection_family.FAMILY,
-    partitions_family.FAMILY,
-    threshold_family.FAMILY,
-    randomized_response_family.FAMILY,
-    dp_sgd_family.FAMILY,
-)
+
+def _families() -> tuple[Family[Any, Any], ...]:
+    """Return the families of this package, from family.py of each folder that has one, in the order of reports."""
+    folders = [f"{__package__}.{one.name}.family" for one in iter_modules([str(Path(__file__).parent)]) if one.ispkg]
+    modules = [import_module(name) for name in folders if find_spec(name)]
+    found = {value for module in modules for value in vars(module).values() if isinstance(value, Family)}
+    return tuple(sorted(found, key=lambda one: (one.order, one.name)))
+
+
+FAMILIES = _families()
 
 HOW_TO_INSTALL = (
     "in a checkout, pip install -e '.[libraries]' installs other people's libraries, "

@@ -1,1 +1,3 @@
 """Attacks on private selection."""
+
+FILES = ("absorbed_scores",)  # with attacks, in the order of reports

@@ -1,1 +1,3 @@
 """Attacks on randomized response."""
+
+FILES = ("certain_response", "uneven_choice")  # with attacks, in the order of reports

@@ -259,6 +259,7 @@ LAPLACE: Family[Data, LaplaceParameters] = Family(
         "subnormal.mechanisms.libraries.pydp:LAPLACE",
     ),
     domain=laplace_numbers,
+    order=2,
 )
 
 GAUSSIAN: Family[Data, GaussianParameters] = Family(
@@ -289,4 +290,5 @@ GAUSSIAN: Family[Data, GaussianParameters] = Family(
         "subnormal.mechanisms.libraries.torch:FLOAT16",
     ),
     domain=gaussian_numbers,
+    order=3,
 )

@@ -126,6 +126,7 @@ class Family(Generic[D, P]):
     claim(parameters, data_in, data_out): what a sound mechanism with these parameters promises.
     domain(options by name): a finite domain over which claims are decided, a `Cube` where its data are too many to
     list; every option has a default. None: none.
+    order: of families in reports and lists, the least first; those of the same order by their names.
     """
 
     name: str
@@ -134,3 +135,4 @@ class Family(Generic[D, P]):
     claim: Callable[[P, D, D], Claim]
     members: tuple[str, ...]
     domain: Callable[..., Domain[D, P] | Cube[P]] | None = None
+    order: int = 100

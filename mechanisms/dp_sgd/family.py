@@ -128,4 +128,5 @@ FAMILY: Family[Gradients, DpSgdParameters] = Family(
         "subnormal.mechanisms.dp_sgd.flawed_steps:NORM_FLOAT16",
         "subnormal.mechanisms.dp_sgd.exact:EXACT",
     ),
+    order=9,
 )

@@ -110,4 +110,5 @@ FAMILY: Family[Utilities, ExponentialParameters] = Family(
         "subnormal.mechanisms.libraries.diffprivlib:EXPONENTIAL",
     ),
     domain=utilities,
+    order=1,
 )

@@ -158,4 +158,5 @@ FAMILY: Family[Frequencies, PartitionParameters] = Family(
         "subnormal.mechanisms.partitions.exact:EXACT",
     ),
     domain=frequency_lists,
+    order=6,
 )

@@ -202,4 +202,5 @@ FAMILY: Family[Scores, PrivateSelectionParameters] = Family(
         "subnormal.mechanisms.private_selection.exact:BASE2",
     ),
     domain=score_lists,
+    order=5,
 )

@@ -91,4 +91,5 @@ FAMILY: Family[int, RandomizedResponseParameters] = Family(
         "subnormal.mechanisms.randomized_response.exact:BASE_E",
     ),
     domain=all_categories,
+    order=8,
 )

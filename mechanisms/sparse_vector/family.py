@@ -191,4 +191,5 @@ FAMILY: Family[Queries, SparseVectorParameters] = Family(
         "subnormal.mechanisms.sparse_vector.exact:WITH_GAP",
     ),
     domain=streams,
+    order=4,
 )

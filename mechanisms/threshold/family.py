@@ -177,4 +177,5 @@ FAMILY: Family[Data, ThresholdParameters] = Family(
         "subnormal.mechanisms.libraries.opendp:THRESHOLD",
     ),
     domain=mappings,
+    order=7,
 )

@@ -87,7 +87,7 @@ def test_members_are_in_the_folders_that_their_family_may_name() -> None:
 
 
 def test_audit_names_no_family() -> None:
-    """What differs from family to family is a field of `Family`, so that a new one is one folder and one line.
+    """What differs from family to family is a field of `Family`, so that a new one is one folder.
 
     Kinds of claims are formulas with the field's names, and no families of ours.
     """

@@ -16,80 +16,22 @@ from subnormal.attacks.exponential.rounded_addition import rounded_addition
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
-from subnormal.mechanisms.additive.family import exact_values, of_coordinates
+from subnormal.mechanisms.additive.family import of_coordinates
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import absent, family, members
 from subnormal.mechanisms.samplers import float_uniforms
 from tests.support.attack_files import file_of
-
-GRID_POINTS = 1024  # an exact law has as many atoms
-
-
-def selection_bounds(parameters: Any, data: Any) -> dict[str, bool]:
-    limits = parameters.limits
-    return {
-        "utilities are int64": data.dtype == np.int64,
-        "at most max_outcomes utilities": len(data) <= limits.max_outcomes,
-        "utility_min ≤ utilities ≤ utility_max": limits.utility_min <= data.min() <= data.max() <= limits.utility_max,
-    }
-
-
-def stream_bounds(parameters: Any, data: Any) -> dict[str, bool]:
-    kept = all(parameters.lower <= query - parameters.threshold <= parameters.upper for query in data.tolist())
-    return {"lower ≤ query − threshold ≤ upper": kept}
-
-
-def score_bounds(parameters: Any, data: Any) -> dict[str, bool]:
-    kept = parameters.lower <= data.min() <= data.max() <= parameters.upper
-    return {"scores are int64": data.dtype == np.int64, "lower ≤ scores ≤ upper": kept}
-
-
-def partition_bounds(parameters: Any, data: Any) -> dict[str, bool]:
-    return {"lower ≤ counts ≤ upper": (parameters.lower <= data).all() and (data <= parameters.upper).all()}
-
-
-def threshold_bounds(parameters: Any, data: Any) -> dict[str, bool]:
-    steps = (parameters.limit - parameters.threshold) * 2.0**-parameters.step
-    return {
-        "no value above the sensitivity of a key": all(
-            abs(value) <= parameters.sensitivities[2] for value in data.values()
-        ),
-        f"at most {GRID_POINTS} steps from the threshold to the limit": steps <= GRID_POINTS,
-    }
-
-
-def additive_bounds(parameters: Any, data: Any) -> dict[str, bool]:
-    values = exact_values(data, parameters.query)
-    points = (parameters.upper - parameters.lower) * 2.0**-parameters.grid
-    return {
-        "lower ≤ value of the query ≤ upper": all(parameters.lower <= value <= parameters.upper for value in values),
-        f"at most {GRID_POINTS} steps of the grid from lower to upper": points <= GRID_POINTS or len(values) > 1,
-    }
-
-
-BOUNDS: dict[str, Callable[[Any, Any], dict[str, bool]]] = {  # by family: what its data keep, and whether they do
-    "exponential": selection_bounds,
-    "laplace": additive_bounds,
-    "gaussian": additive_bounds,
-    "sparse-vector": stream_bounds,
-    "private-selection": score_bounds,
-    "partitions": partition_bounds,
-    "threshold": threshold_bounds,
-    "randomized-response": lambda parameters, data: {"the category is an int": type(data) is int},
-    "dp-sgd": lambda parameters, data: {"few gradients": data.size <= 256, "all finite": bool(np.isfinite(data).all())},
-}
+from tests.support.family_cases import family_cases
 
 
 def broken_rules(attack: Attack[Any, Any, Any]) -> list[str]:
     """Return what the worlds of an attack do not keep to, one line for each rule, with the file to edit."""
-    if attack.family not in BOUNDS:
-        return [f"tests/attacks/test_attacks.py: BOUNDS has no line for the family {attack.family!r}"]
     data_in, data_out = attack.worlds()
     rules = {"the worlds are adjacent": family(attack.family).adjacent(attack.parameters, data_in, data_out)}
     for world, data in (("in", data_in), ("out", data_out)):
-        kept = BOUNDS[attack.family](attack.parameters, data)
+        kept = family_cases()[attack.family].bounds(attack.parameters, data)
         rules |= {f"world {world}: {rule}": holds for rule, holds in kept.items()}
     where = f"{file_of(attack)}: {attack.name}"
     return [f"{where}: broken rule: {rule}" for rule, holds in rules.items() if not holds]
@@ -106,9 +48,6 @@ def test_a_broken_rule_is_told_with_the_file_to_edit() -> None:
         "attacks/exponential/zero_rounding.py: zero-rounding: broken rule: the worlds are adjacent",
         "attacks/exponential/zero_rounding.py: zero-rounding: broken rule: "
         "world out: utility_min ≤ utilities ≤ utility_max",
-    ]
-    assert broken_rules(replace(zero_rounding(), family="new")) == [
-        "tests/attacks/test_attacks.py: BOUNDS has no line for the family 'new'"
     ]
 
 
@@ -147,7 +86,7 @@ ON_ONE_NUMBER = [
     attack
     for attack in attacks()
     if attack.channel is None
-    and BOUNDS[attack.family] is additive_bounds
+    and attack.family in ("laplace", "gaussian")
     and not of_coordinates(attack.worlds()[0], attack.parameters.query)
 ]
 

@@ -22,18 +22,10 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.families import FAMILIES, family, member, members
 from subnormal.mechanisms.privacy import Claim, Eta
+from tests.support.family_cases import family_cases
 
 DOMAINS = int(os.environ.get("SUBNORMAL_DOMAINS", "300"))  # random ones; `make prove` takes ten thousand
-SMALL = {
-    "exponential": "utilities@most=2,outcomes=3",
-    "laplace": "numbers@most=1,grid=-1,resolution=-2",
-    "gaussian": "numbers@most=1,grid=-1,resolution=-2",
-    "sparse-vector": "streams@most=1,queries=3,positives=2,width=2",
-    "private-selection": "scores@most=2,candidates=3",
-    "partitions": "frequencies@most=4,rows=3,sensitivity=2",
-    "threshold": "mappings@most=4,keys=2,threshold=3,limit=5,apart=2",
-    "randomized-response": "categories@categories=5",
-}
+SMALL = {name: cases.domain for name, cases in family_cases().items() if cases.domain is not None}
 WITH_DOMAIN = [of for of in FAMILIES if of.domain is not None]
 EXACT = [
     one.name for of in WITH_DOMAIN for one in members(of) if one.exact and one.law is not None and not one.variant_of

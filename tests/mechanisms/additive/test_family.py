@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
+from subnormal.audit.neighbours.relations import within
 from subnormal.mechanisms.additive.family import (
     GAUSSIAN,
     LAPLACE,
@@ -18,6 +20,15 @@ from subnormal.mechanisms.additive.family import (
     laplace_claim,
 )
 from subnormal.mechanisms.privacy import Claim, Zcdp
+from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_bernoulli_trials
+from tests.mechanisms.gaussian import test_exact as test_gaussian_exact
+from tests.mechanisms.gaussian import test_low_precision, test_ziggurat
+from tests.mechanisms.laplace import test_as_selection, test_correctly_rounded, test_fixed_work, test_snapping
+from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_bernoulli_trials
+from tests.mechanisms.laplace import test_exact as test_laplace_exact
+from tests.mechanisms.laplace import test_naive as test_laplace_naive
+from tests.mechanisms.libraries import test_jax, test_ml_dtypes, test_torch
+from tests.support.family_cases import EPSILON, GRID_POINTS, FamilyCases, decades
 
 
 def laplace(**given: Any) -> LaplaceParameters:
@@ -112,3 +123,71 @@ def test_bad_parameters(given: dict[str, Any], message: str) -> None:
 def test_a_gaussian_claim_needs_a_delta(delta: float) -> None:
     with pytest.raises(ValueError, match="delta must"):
         gaussian(delta=delta)
+
+
+def bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    values = exact_values(data, parameters.query)
+    points = (parameters.upper - parameters.lower) * 2.0**-parameters.grid
+    return {
+        "lower ≤ value of the query ≤ upper": all(parameters.lower <= value <= parameters.upper for value in values),
+        f"at most {GRID_POINTS} steps of the grid from lower to upper": points <= GRID_POINTS or len(values) > 1,
+    }
+
+
+DYADIC = st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.0])
+CASES = {
+    "laplace": FamilyCases(
+        laws={
+            **dict.fromkeys(test_ml_dtypes.LAPLACE_NAMES, test_ml_dtypes.check_laplace_law),
+            "laplace-naive-float64": test_laplace_naive.check_law,
+            "laplace-naive-float32": test_laplace_naive.check_law,
+            "laplace-rounded-float16": test_correctly_rounded.check_law,
+            "laplace-snapping": test_snapping.law_by_bisection_of_member,
+            "laplace-snapping-16-bit": test_snapping.law_by_bisection_of_member,
+            "laplace-base2": test_as_selection.check_law,
+            "laplace-exact": test_laplace_exact.check_law,
+            "laplace-exact-base-e": test_laplace_exact.check_law,
+            "laplace-textbook": test_laplace_bernoulli_trials.check_law,
+            "laplace-fixed-work": test_fixed_work.check_law,
+        },
+        bounds=bounds,
+        parameters=laplace(),
+        data=st.integers(-9, 9),
+        noiseless=lambda data: data,
+        relation=within(1),
+        domain="numbers@most=1,grid=-1,resolution=-2",
+        options={
+            "most": st.integers(1, 3),
+            "epsilon": EPSILON,
+            "sensitivity": DYADIC,
+            "grid": st.integers(-4, 0),
+            "resolution": st.integers(-2, 0),
+        },
+        tight={"most": 1, "grid": 0, "resolution": -1},
+    ),
+    "gaussian": FamilyCases(
+        laws={
+            "gaussian-exact": test_gaussian_exact.check_law,
+            "gaussian-textbook": test_gaussian_bernoulli_trials.check_law,
+            **dict.fromkeys(test_low_precision.NAMES, test_low_precision.check_law),
+            "gaussian-ziggurat-float32": test_ziggurat.check_law,
+            **dict.fromkeys(test_jax.NAMES, test_jax.check_law),
+            **dict.fromkeys(test_torch.NAMES, test_torch.check_law),
+        },
+        bounds=bounds,
+        parameters=gaussian(delta=1e-3),
+        data=st.integers(-9, 9),
+        noiseless=lambda data: data,
+        relation=within(1),
+        domain="numbers@most=1,grid=-1,resolution=-2",
+        options={
+            "most": st.integers(1, 3),
+            "sigma": decades(-0.5, 1, 1.0),
+            "delta": decades(-9, -1, 1e-6),
+            "sensitivity": DYADIC,
+            "grid": st.integers(-2, 0),
+            "resolution": st.integers(-2, 0),
+        },
+        tight={"most": 4, "grid": 0, "resolution": 0},
+    ),
+}

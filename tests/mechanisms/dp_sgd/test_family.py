@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.dp_sgd.exact import EXACT
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, adjacent
 from subnormal.mechanisms.privacy import Zcdp
+from tests.mechanisms.dp_sgd import test_naive, test_steps
+from tests.support.family_cases import FamilyCases
 
 EMPTY = np.zeros((0, 1)), np.zeros((0, 1))
 PARAMETERS = DpSgdParameters(multiplier=1.0)
@@ -93,3 +96,24 @@ def test_gradients_of_another_length_are_not_adjacent() -> None:
 def test_bad_parameters_are_named_with_their_value(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         DpSgdParameters(**({"multiplier": 1.0} | options))
+
+
+ROWS = st.lists(st.lists(st.integers(-1, 1), min_size=2, max_size=2), min_size=1, max_size=3)
+CASES = {
+    "dp-sgd": FamilyCases(
+        laws={
+            **dict.fromkeys(test_steps.NAMES, test_steps.check_law),
+            **dict.fromkeys(test_naive.NAMES, test_naive.check_law),
+        },
+        bounds=lambda parameters, data: {
+            "few gradients": data.size <= 256,
+            "all finite": bool(np.isfinite(data).all()),
+        },
+        parameters=PARAMETERS,
+        data=None,
+        noiseless=lambda data: tuple(data.sum(axis=0)),
+        relation=ROWS.map(
+            lambda rows: tuple(np.array(some, dtype=np.float64).reshape(-1, 2) for some in (rows, rows[1:]))
+        ),  # a record less
+    )
+}

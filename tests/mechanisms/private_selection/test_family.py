@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from subnormal.attacks.private_selection.absorbed_scores import selection_absorption
 from subnormal.audit.evidence import exact, exhaustive
@@ -23,6 +24,7 @@ from subnormal.mechanisms.private_selection import exact as private_selection_ex
 from subnormal.mechanisms.private_selection import family as private_selection_family
 from subnormal.mechanisms.private_selection import naive as private_selection_naive
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters, least_steps
+from tests.support.family_cases import EPSILON, VECTORS, FamilyCases
 
 ETA = Eta(1, 1, 1)
 
@@ -213,3 +215,28 @@ def test_of_equal_scores_the_first_candidates_is_kept() -> None:
 def test_the_least_steps_are_the_larger_of_both_terms() -> None:
     """1 + 1/(eγ) is the larger one where ln(2/ε₀) < γ + 1/e."""
     assert [least_steps(stop, Fraction(19, 10)) for stop in (Fraction(1, 2), Fraction(1, 8))] == [2, 4]
+
+
+def bounds(parameters: Any, data: Any) -> dict[str, bool]:
+    kept = parameters.lower <= data.min() <= data.max() <= parameters.upper
+    return {"scores are int64": data.dtype == np.int64, "lower ≤ scores ≤ upper": kept}
+
+
+CASES = {
+    "private-selection": FamilyCases(
+        laws={"private-selection-naive": check_naive, "private-selection-exact": check_exact},
+        bounds=bounds,
+        parameters=PrivateSelectionParameters(1.0, -64, 64, 1, reserve=1 / 16),
+        data=VECTORS,
+        noiseless=lambda data: int(data.argmin()),
+        domain="scores@most=2,candidates=3",
+        options={
+            "most": st.integers(1, 3),
+            "candidates": st.integers(1, 3),
+            "epsilon": EPSILON,
+            "sensitivity": st.integers(1, 2),
+            "stop": st.sampled_from([0.125, 0.5, 0.75]),
+        },
+        tight={"most": 2, "candidates": 2},
+    )
+}

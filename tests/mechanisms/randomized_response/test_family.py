@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from subnormal.attacks.randomized_response.certain_response import absorbing_epsilon, certain_response
 from subnormal.attacks.randomized_response.uneven_choice import uneven_choice, unreported_category
@@ -25,6 +26,7 @@ from subnormal.mechanisms.randomized_response import naive as randomized_respons
 from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
 from subnormal.mechanisms.randomized_response.naive import others, true_words, words_of_others
 from subnormal.mechanisms.samplers.float_uniforms import uniform_bits
+from tests.support.family_cases import EPSILON, FamilyCases
 from tests.support.walks import assert_within_the_law, evidence, one_draw
 
 FLOATS = [np.float16, np.float32, np.float64]
@@ -234,3 +236,23 @@ def test_any_two_categories_are_adjacent_and_nothing_else(data_in: Any, data_out
 def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+CASES = {
+    "randomized-response": FamilyCases(
+        laws={
+            "randomized-response-naive-float64": naive_by_every_boundary(np.float64),
+            "randomized-response-naive-float32": naive_by_every_boundary(np.float32),
+            "randomized-response-naive-float16": naive_by_every_string,
+            "randomized-response-exact": check_exact,
+            "randomized-response-exact-base-e": check_exact,
+        },
+        bounds=lambda parameters, data: {"the category is an int": type(data) is int},
+        parameters=RandomizedResponseParameters(1.0, 4),
+        data=st.integers(0, 3),
+        noiseless=lambda data: data,
+        domain="categories@categories=5",
+        options={"categories": st.integers(2, 9), "epsilon": EPSILON},
+        tight={"categories": 3},
+    )
+}

@@ -8,6 +8,7 @@ from math import exp
 from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 
 from subnormal.mechanisms.numerics.mpfr import exp_bounds, float_up
 from subnormal.mechanisms.privacy import ApproximateZcdp, Claim, Eta, Zcdp
@@ -17,6 +18,8 @@ from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold import naive as threshold_naive
 from subnormal.mechanisms.threshold.family import adjacent, privacy
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters, checked
+from tests.mechanisms.threshold import test_exact, test_naive
+from tests.support.family_cases import GRID_POINTS, FamilyCases, decades
 from tests.support.region_sums import get_sum
 
 FLOOR = 2.0**-53  # of OpenDP's arithmetic: 1 − δ is a float below 1
@@ -260,3 +263,42 @@ def test_adjacent_mappings() -> None:
     normal = parameters("gaussian", threshold=10, values="int64", sensitivities=(2, 1.5, 1))
     assert adjacent(normal, {"a": 1, "b": 1}, {})  # √2
     assert checked((1, 0.5, 0.25)) == (1, Fraction(1, 2), Fraction(1, 4))
+
+
+def bounds(given: Any, data: Any) -> dict[str, bool]:
+    steps = (given.limit - given.threshold) * 2.0**-given.step
+    return {
+        "no value above the sensitivity of a key": all(abs(value) <= given.sensitivities[2] for value in data.values()),
+        f"at most {GRID_POINTS} steps from the threshold to the limit": steps <= GRID_POINTS,
+    }
+
+
+COUNTS = st.dictionaries(st.sampled_from("abc"), st.integers(1, 9), max_size=2)
+CASES = {
+    "threshold": FamilyCases(
+        laws={
+            "threshold-naive-float32": test_naive.check_law,
+            "threshold-naive-rounded-first": test_naive.check_law,
+            "threshold-naive-open-tail": test_exact.check_law,
+            "threshold-exact": test_exact.check_law,
+        },
+        bounds=bounds,
+        parameters=ThresholdParameters("laplace", 1.0, 6, "int64"),
+        data=None,
+        noiseless=lambda data: {key: count for key, count in data.items() if count >= 6},
+        relation=st.builds(
+            lambda data, key: (data | {key: data.get(key, 0) + 1}, data), COUNTS, st.sampled_from("abc")
+        ),  # in one key, by 1
+        domain="mappings@most=4,keys=2,threshold=3,limit=5,apart=2",
+        options={
+            "most": st.integers(2, 4),
+            "keys": st.integers(1, 2),
+            "scale": decades(-1, 2, 1.0),
+            "threshold": st.integers(1, 8),
+            "limit": st.integers(2, 12),
+            "changed": st.integers(1, 2),
+            "apart": st.integers(1, 3),
+        },
+        tight={"most": 3, "keys": 1, "changed": 1, "apart": 1},
+    )
+}
