@@ -10,6 +10,8 @@ Where to look first:
 - *A check* of any function: `check/stages/pipeline.py` has its stages in their order, `check/search.py` the search for
   a pair of inputs, `check/runs.py` the score of a pair, the event that is learned on it, and the runs that judge.
 - *Neighbouring inputs*: `neighbours/relations.py`.
+- *An outcome* of any type, as tuples of plain values: `values/outcomes.py`. Two are equal by
+  `mechanisms/core/outcome_identity.py`; their parts have the features of `attacks/core/outcome_features.py`.
 - *A page*: `report/page.py` of a report, `check/page.py` of a check. A terminal: `report/terminal.py`,
   `check/words.py`.
 - *A claim* about a library's number: `claims/holding.py`.

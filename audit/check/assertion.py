@@ -112,7 +112,7 @@ def assert_private(
         release: a function of the data that returns one outcome, with fresh randomness at each call. Calls must be
             independent: no budget, cache or counter may carry over from one call to the next, see `fresh`. An outcome
             is a number, a string, None, a date, or a tuple, list, set, array, tensor, series, frame, mapping or
-            dataclass of such (`targets.outcomes`). An exception is an outcome too, because it may leak. The global
+            dataclass of such (`values.outcomes`). An exception is an outcome too, because it may leak. The global
             generators of `random` and numpy have a fixed seed meanwhile.
         data_in: one input.
         data_out: a neighbouring input: it differs by no more than the claim protects, as one record.

@@ -13,8 +13,8 @@ from subnormal.audit.check.evidence import LawEvidence, ModelledEvidence, Stabil
 from subnormal.audit.check.result import Result
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
-from subnormal.audit.neighbours.distance import rounded
 from subnormal.audit.report.form import plain
+from subnormal.audit.values.distance import rounded
 from subnormal.mechanisms.privacy import Claim, Range
 
 SCHEMA = "subnormal/check/1"

@@ -23,10 +23,10 @@ import numpy as np
 
 from subnormal.audit import interrupts
 from subnormal.audit.check.words import shown
-from subnormal.audit.literal.reference import imported_as
 from subnormal.audit.targets.json_lines import TargetError
-from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.text import counted, error_text, quoted
+from subnormal.audit.values.outcomes import as_outcome, refused
+from subnormal.audit.values.reference import imported_as
 from subnormal.mechanisms.core.mechanism import Refused
 
 _SCALARS = frozenset((int, float, str, bytes, bool, type(None), np.float64))  # a type derived from these may hold more

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from subnormal.audit.check.evidence import StabilityEvidence
-from subnormal.audit.literal.expression import Imports, expression, written
-from subnormal.audit.literal.reference import imported
 from subnormal.audit.model import SequentialEvidence
-from subnormal.audit.neighbours.distance import Norm
+from subnormal.audit.values.distance import Norm
+from subnormal.audit.values.literal import Imports, expression, written
+from subnormal.audit.values.reference import imported
 from subnormal.mechanisms.curves import AnyClaim, Profile
 
 if TYPE_CHECKING:

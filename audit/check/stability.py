@@ -17,9 +17,9 @@ from subnormal.audit.check.search import Pair, search
 from subnormal.audit.check.words import stated_words
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours import relations
-from subnormal.audit.neighbours.distance import Norm, apart, exact, root
-from subnormal.audit.targets.outcomes import as_outcome
 from subnormal.audit.text import quoted
+from subnormal.audit.values.distance import Norm, apart, exact, root
+from subnormal.audit.values.outcomes import as_outcome
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive

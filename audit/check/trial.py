@@ -21,10 +21,10 @@ from subnormal.audit.check.function import Function, OverTimeError, are_early, s
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.runs import Candidate, Runs
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.outcome_details import is_detail
 from subnormal.audit.targets.outcome_notes import event_notes
-from subnormal.audit.targets.outcomes import as_outcome, refused
 from subnormal.audit.text import short
+from subnormal.audit.values.outcome_details import is_detail
+from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.numerics.mpfr import float_up
 from subnormal.mechanisms.privacy import Claim

@@ -19,10 +19,10 @@ from subnormal.audit.check.evidence import (
     Stage,
     WalkEvidence,
 )
-from subnormal.audit.literal.expression import literal
 from subnormal.audit.model import SequentialEvidence, Verdict
-from subnormal.audit.neighbours.distance import rounded
 from subnormal.audit.text import DIGITS_MAX, counted, given, quoted, short, short_apart
+from subnormal.audit.values.distance import rounded
+from subnormal.audit.values.literal import literal
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim, Gdp, Profile, Renyi
 from subnormal.mechanisms.privacy import Claim, Zcdp

@@ -11,7 +11,7 @@ from subnormal.attacks import catalogue
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.audit.evidence import side_channels
-from subnormal.audit.literal.reference import constant
+from subnormal.audit.values.reference import constant
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.core.options import split, unknown
 from subnormal.mechanisms.families import absent, exact_members, family, is_member, member, members

@@ -25,9 +25,9 @@ from subnormal.audit.engine.pairs import Crossing, planned_runs
 from subnormal.audit.evidence import batches, event_search, exact, exhaustive, sampled, sequential, timing
 from subnormal.audit.evidence.batches import Batch, BatchTotals
 from subnormal.audit.evidence.sequential import SequentialTest
-from subnormal.audit.literal.expression import literals
 from subnormal.audit.model import ExactEvidence, Row, Sketch, Worlds
 from subnormal.audit.text import error_text
+from subnormal.audit.values.literal import literals
 from subnormal.mechanisms.families import package
 from subnormal.mechanisms.privacy import Claim
 

@@ -27,8 +27,8 @@ from subnormal.audit.engine.process_pool import Executor, Here
 from subnormal.audit.engine.row import Plan
 from subnormal.audit.engine.row_state import KINDS, RowState, Task
 from subnormal.audit.evidence import timing
-from subnormal.audit.literal.reference import constant
 from subnormal.audit.model import Report
+from subnormal.audit.values.reference import constant
 from subnormal.mechanisms.families import is_member
 
 REPORT_INTERVAL = 0.1  # seconds between two reports of progress

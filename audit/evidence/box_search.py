@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.evidence import exact
-from subnormal.audit.literal.expression import literals
 from subnormal.audit.model import BoxEvidence, DomainEvidence, DomainVerdict, ExactEvidence, Verdict, Worlds
+from subnormal.audit.values.literal import literals
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
 from subnormal.mechanisms.core.pair_boxes import Ceiling, Cube, PairBox, single

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from subnormal.audit.evidence.exact import multiply_out
-from subnormal.audit.literal.expression import literal
+from subnormal.audit.values.literal import literal
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
 from subnormal.mechanisms.numerics.mpfr import exp_bounds

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from subnormal.audit.evidence import box_search, exact
 from subnormal.audit.evidence.float_screen import LawFloats, Screen, floats_of
-from subnormal.audit.literal.expression import literals
 from subnormal.audit.model import DomainEvidence, DomainVerdict, ExactEvidence, Verdict, Worlds
+from subnormal.audit.values.literal import literals
 from subnormal.mechanisms.core.domain import Domain, Points
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError

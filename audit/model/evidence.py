@@ -243,7 +243,7 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """The data of both worlds as Python expressions, see `subnormal.audit.literal`.
+    """The data of both worlds as Python expressions, see `subnormal.audit.values.literal`.
 
     in: with Alice.
     out: without her.

@@ -23,8 +23,8 @@ from subnormal.audit.neighbours.choices import (
     with_choices,
     with_part,
 )
-from subnormal.audit.neighbours.distance import Norm
 from subnormal.audit.neighbours.rows import Rows, resized, rows_of, sized_rows
+from subnormal.audit.values.distance import Norm
 
 
 def from_the_end(source: Source, size: int) -> int:

@@ -10,17 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.audit.literal.elements import of_each
-from subnormal.audit.literal.expression import literal
 from subnormal.audit.text import counted, quoted
-
-ATOMS = (int, float, str, bytes, bool, type(None))
+from subnormal.audit.values.elements import of_each
+from subnormal.audit.values.literal import LONGEST, written
 
 
 def unshared(data: Any) -> Any:
     """Return data that share nothing that can be changed with any other; themselves where they cannot be copied."""
-    if type(data) in ATOMS or (type(data) in (list, tuple) and set(ATOMS).issuperset(map(type, data))):
-        return data
     try:
         return copy.deepcopy(data)
     except Exception:  # of the data's own methods; whoever calls a function on them refuses them by name
@@ -28,11 +24,12 @@ def unshared(data: Any) -> Any:
 
 
 def text_of(data: Any) -> str:
-    """Return a text by which data are told apart.
-
-    Those with no short expression are known by all that they hold: the repr of a long array or frame leaves parts out.
-    """
-    return literal(data) or _digest(data)
+    """Return a text by which data are told apart: an expression for them, or a digest of all that they hold."""
+    try:
+        text = written(data, {})
+        return text if len(text) <= LONGEST else _digest(text)
+    except (TypeError, ValueError, RecursionError):  # there is no expression
+        return _digest(data)
 
 
 def is_one_input(pair: tuple[Any, Any]) -> bool:
@@ -79,7 +76,7 @@ def parts_apart(one: Any, other: Any) -> int:
         return abs(len(one) - len(other))
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return int(np.count_nonzero(one != other))
-    return sum(text_of_record(first) != text_of_record(second) for first, second in zip(one, other, strict=True))
+    return sum(text_of(first) != text_of(second) for first, second in zip(one, other, strict=True))
 
 
 def _texts_of_both(one: Any, other: Any) -> list[list[str]]:
@@ -96,8 +93,8 @@ def _texts(dataset: Any, labelled: bool) -> list[str]:
     if is_frame(dataset):
         labels = dataset.index.tolist() if labelled else [None] * len(dataset)
         columns = [dataset.iloc[:, place].tolist() for place in range(dataset.shape[1])]
-        return list(map(text_of_record, zip(labels, *columns, strict=True)))
-    return of_each(text_of_record, dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)
+        return list(map(text_of, zip(labels, *columns, strict=True)))
+    return of_each(text_of, dataset.tolist() if isinstance(dataset, np.ndarray) else dataset)
 
 
 def is_frame(dataset: Any) -> bool:
@@ -112,15 +109,6 @@ def is_numbered(frame: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and (index.start, index.step, index.name) == (0, 1, None)
 
 
-def text_of_record(record: Any) -> str:
-    """Return a text of all that a record holds: the repr of an array leaves parts of it out."""
-    if isinstance(record, (*ATOMS, np.generic)):
-        return repr(record)
-    if type(record) in (list, tuple):
-        return f"{type(record).__name__}({', '.join(map(text_of_record, record))})"
-    return text_of(record)
-
-
 def _have_one_form(one: Any, other: Any) -> bool:
     """Return whether the columns of two frames and the names of their indices, and the shapes of the rows of two
     arrays, are the same. A frame of no records may have no columns."""
@@ -133,22 +121,14 @@ def _have_one_form(one: Any, other: Any) -> bool:
 
 def records_of(dataset: Any) -> int:
     """Return the number of records. Raises TypeError where the input is no dataset of records."""
-    size = size_of(dataset)
-    if size is None:
+    if not (isinstance(dataset, list | tuple | np.ndarray) or is_frame(dataset)):
         is_set = isinstance(dataset, set | frozenset)
         instead = "a predicate, such as lambda x, y: len(x ^ y) == 1" if is_set else "within(...) or a predicate"
         raise TypeError(
             f"change_one and add_or_remove need lists, tuples, arrays or frames: for {type(dataset).__name__} use "
             f"{instead}, got {quoted(repr(dataset))}"
         )
-    return int(size)
-
-
-def size_of(dataset: Any) -> Any:
-    """Return the number of records; None where the input has none."""
-    if isinstance(dataset, list | tuple | np.ndarray) or is_frame(dataset):
-        return len(dataset)
-    return None
+    return len(dataset)
 
 
 def spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
@@ -169,11 +149,6 @@ def spliced(dataset: Any, start: int, stop: int, records: list[Any]) -> Any:
     return rebuilt(dataset, [*dataset[:start], *records, *dataset[stop:]])
 
 
-def has_fields(dataset: Any) -> bool:
-    """Return whether a dataset is a named tuple: the number of its parts never changes."""
-    return isinstance(dataset, tuple) and hasattr(dataset, "_fields")
-
-
 def rebuilt(dataset: Any, parts: Iterable[Any]) -> Any:
     """Return a list or tuple of the same type, with other parts and whatever else the dataset holds.
 
@@ -186,7 +161,7 @@ def rebuilt(dataset: Any, parts: Iterable[Any]) -> Any:
         made = copy.copy(dataset)
         made[:] = parts
         return made
-    if has_fields(dataset) and len(parts) != len(dataset):
+    if hasattr(kind, "_fields") and len(parts) != len(dataset):
         raise TypeError(f"{kind.__qualname__} has {counted(len(dataset), 'field')}: none can be added or removed")
     made = tuple.__new__(kind, parts)
     if hasattr(dataset, "__dict__"):

@@ -1,1 +1,1 @@
-"""Code outside this project: named functions, programs that answer through a protocol, and what both release."""
+"""Code outside this project: named functions, and programs that answer through a protocol."""

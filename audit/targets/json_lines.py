@@ -49,10 +49,12 @@ def _written(value: object) -> str:
 
 
 def _exact(value: Any) -> Any:
-    """Return the value with integers beyond 2^53 as strings.
+    """Return the value with arrays as lists, and integers beyond 2^53 as strings.
 
     Floats stay JSON numbers, their shortest decimals of at most 17 digits: a correct parser reads the float back.
     """
+    if isinstance(value, np.ndarray | np.generic):
+        return _exact(value.tolist())
     if isinstance(value, Mapping):
         return {name: _exact(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from subnormal.attacks.core.outcome_paths import leaves
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
@@ -30,7 +31,7 @@ def outcome_notes(outcomes: Sequence[Any], *, others_differ: bool = False) -> li
     uniform. Integers and dyadics of few bits are decimals of few digits exactly (0.375); they say nothing. Nor do
     floats that a user may have rounded on purpose, see `_are_printed`.
     """
-    found, floats = [], {one for one in _leaves(outcomes) if isinstance(one, float) and one - one == 0}
+    found, floats = [], {one for one in leaves(tuple(outcomes)).values() if isinstance(one, float) and one - one == 0}
     rounded = {one for one in floats if Decimal(f"{one:.{DIGITS}g}") != Decimal(one)}
     fit = all(float(f"{one:.{DIGITS}g}") == one for one in floats)
     if len(rounded) >= ENOUGH and fit and _are_printed(rounded):
@@ -68,15 +69,6 @@ def _looked_at(outcomes: Sequence[Any], what: str) -> str:
     return f"all {len(outcomes):,} {what} that were looked at"
 
 
-def _leaves(outcomes: Iterable[Any]) -> Iterator[Any]:
-    """Yield what outcomes are made of, that inside tuples too."""
-    for outcome in outcomes:
-        if isinstance(outcome, tuple):
-            yield from _leaves(outcome)
-        else:
-            yield outcome
-
-
 def event_notes(event: Mapping[str, Any], outcomes: Sequence[Any]) -> list[str]:
     """Return what a reader of VIOLATED has to know of the event, as JSON. outcomes: some of the same inputs.
 
@@ -89,7 +81,7 @@ def event_notes(event: Mapping[str, Any], outcomes: Sequence[Any]) -> list[str]:
     if event["kind"] == "refuses":
         return [f"the error is {raised}"] if raised else []
     of_numbers = event["kind"] == "between" or "terms" in event or "both" in event
-    of_truths = of_numbers and any(isinstance(one, bool) for one in _leaves(outcomes))
+    of_truths = of_numbers and any(isinstance(one, bool) for one in leaves(tuple(outcomes)).values())
     found = [*([LAST_BITS] if _reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
     return [*found, *([f"some of the runs raise {raised}"] if raised else [])]
 

@@ -10,8 +10,6 @@ from functools import partial
 from math import isfinite
 from typing import Any, TypeVar
 
-import numpy as np
-
 from subnormal.audit.targets import json_lines
 from subnormal.audit.targets.child_process import ChildProcess
 from subnormal.audit.targets.json_lines import TargetError
@@ -51,7 +49,7 @@ def program(command: str, parameters: Mapping[str, Any], timeout: float) -> Iter
 
     def function(data: Any, runs: int) -> list[Any]:
         try:
-            question = json_lines.question(_plain(data), parameters)
+            question = json_lines.question(data, parameters)
         except (TypeError, ValueError, OverflowError) as error:
             shown = quoted(repr(data))
             raise TargetError(f"the input {shown} cannot be sent: {error}; --data must draw JSON values") from None
@@ -110,11 +108,3 @@ def decoded(value: object) -> Any:
     if isinstance(value, float) and not isfinite(value):  # 1e999
         raise TargetError("answered with an outcome that is not finite: it is larger than every float")
     return value
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, np.ndarray | np.generic):
-        return data.tolist()
-    if isinstance(data, list | tuple):
-        return [_plain(part) for part in data]
-    return {key: _plain(part) for key, part in data.items()} if isinstance(data, dict) else data

@@ -154,12 +154,6 @@ def test_a_frame_has_a_line_for_each_row(report: Report) -> None:
         np.testing.assert_array_equal(frame[f"{kind}.{name}"].to_numpy(dtype=float), expected)
 
 
-def test_without_pandas_the_message_says_what_to_install(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install pandas"):
-        report.to_frame()
-
-
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [

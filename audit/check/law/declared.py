@@ -25,11 +25,11 @@ from subnormal.audit.check.search import search
 from subnormal.audit.check.words import shown, stated_words
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict
-from subnormal.audit.neighbours.distance import exact
 from subnormal.audit.neighbours.relations import require_strategy
 from subnormal.audit.statistics.conformance import Chances, log_e_values, log_mean
-from subnormal.audit.targets.outcomes import atoms_as_outcomes
 from subnormal.audit.text import short
+from subnormal.audit.values.distance import exact
+from subnormal.audit.values.outcomes import atoms_as_outcomes
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.outcome_identity import identity

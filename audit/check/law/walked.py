@@ -20,7 +20,7 @@ from subnormal.audit.check.words import shown
 from subnormal.audit.evidence import exhaustive
 from subnormal.audit.evidence.exact import WITHIN
 from subnormal.audit.model import Verdict
-from subnormal.audit.targets.outcomes import as_outcome, refused
+from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError
 from subnormal.mechanisms.core.law import Law, integers
 from subnormal.mechanisms.core.outcome_identity import identity

@@ -26,7 +26,7 @@ from subnormal.audit.evidence import sequential
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
-from subnormal.audit.targets.outcomes import as_outcome
+from subnormal.audit.values.outcomes import as_outcome
 from tests.support.processes import run
 
 ALPHA = 1e-6

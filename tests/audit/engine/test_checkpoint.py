@@ -115,22 +115,11 @@ def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--runs", "200000000", "--seed", "2"), "seed 1 there, 2 here"),
-        (("--runs", "1000"), "runs 200000000 there, 1000 here"),
-        (
-            ("--runs", "200000000", "--mechanism", "exponential-naive-float64"),
-            "row 1 mechanism exponential-exact there, exponential-naive-float64 here",
-        ),
-        (("--runs", "200000000", "--until-decided"), "until_decided False there, True here"),
-    ],
-)
-def test_a_checkpoint_of_another_audit_is_one_line(options: tuple[str, ...], message: str, left_behind: Path) -> None:
+def test_a_checkpoint_of_another_audit_is_one_line(left_behind: Path) -> None:
     before = (left_behind / NAME).read_bytes()
-    result = call(*FAST[:5], *options, "--jobs", "1", "--resume", "--out", str(left_behind))
+    result = call(*FAST[:5], "--runs", "1000", "--jobs", "1", "--resume", "--out", str(left_behind))
     assert result.exit_code == 2
+    message = "runs 200000000 there, 1000 here"
     assert result.stderr == f"Error: {left_behind / NAME} is of another audit: {message}\n"
     assert result.stdout == ""
     assert (left_behind / NAME).read_bytes() == before

@@ -9,14 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import distributed
 import pytest
 
 from subnormal.audit.engine import dask_cluster, fingerprint
-from subnormal.audit.engine.dask_cluster import Cluster, ClusterError, cluster
+from subnormal.audit.engine.dask_cluster import ClusterError, cluster
 from tests.support.clusters import (
     PATIENCE,
     counts,
@@ -75,30 +74,10 @@ def other_python(folder: Path, code: str) -> str:
     return f"{folder}{os.pathsep}{ROOT}"
 
 
-def test_counts_are_those_of_this_process_to_the_byte(address: str) -> None:
-    with cluster(address, nobody_is_refused) as workers:
-        wait_until(lambda: workers.window == 4, "both workers")
-        assert results(workers, counts, BATCHES) == [counts(*batch) for batch in BATCHES]
-
-
 def test_an_error_of_a_task_is_its_own(address: str) -> None:
     with cluster(address, nobody_is_refused) as workers:
         assert isinstance(workers.submit(counts, "zero-roundin", "", 0, 1).exception(PATIENCE), LookupError)
         assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])
-
-
-def test_a_worker_that_is_killed_half_way_changes_nothing(address: str, tmp_path: Path) -> None:
-    with started_worker(address, "doomed", tmp_path) as doomed, cluster(address, nobody_is_refused) as workers:
-        wait_until(lambda: workers.window == 6, "all workers")
-
-        def kill_after_its_first_task(result: Any) -> None:
-            if result[0] == doomed.pid:
-                kill(doomed)  # with another of them at work, and more in its queue
-
-        found = results(workers, slow_counts, [(batch, 0.1) for batch in range(30)], kill_after_its_first_task)
-        assert [one for _, one in found] == [slow_counts(batch, 0)[1] for batch in range(30)]
-        assert len({process for process, _ in found}) == 3
-        wait_until(lambda: workers.window == 4, "the loss of a worker")
 
 
 def test_who_joins_in_another_environment_is_refused_by_name(address: str, tmp_path: Path) -> None:
@@ -180,7 +159,7 @@ def said() -> Iterator[list[str]]:
         logger.removeHandler(handler)
 
 
-@pytest.mark.parametrize("absent", ["tcp://127.0.0.1:1", "127.0.0.1:1", "nonsense://127.0.0.1", "127.0.0.1:port", ""])
+@pytest.mark.parametrize("absent", ["tcp://127.0.0.1:1", "nonsense://127.0.0.1", "127.0.0.1:port", ""])
 def test_a_scheduler_that_is_not_there_is_one_line(
     absent: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,23 +183,6 @@ def test_who_opens_and_says_nothing_is_no_scheduler(monkeypatch: pytest.MonkeyPa
             cluster(silent_address, print),
         ):
             pass
-
-
-class Ending:
-    """A client whose scheduler ends while it is asked, before the client notices."""
-
-    status = "running"
-    scheduler = SimpleNamespace(identity=None)
-
-    def get_executor(self, **options: Any) -> None: ...
-
-    def sync(self, *given: Any, **options: Any) -> None:
-        raise ConnectionResetError(104, "Connection reset by peer")
-
-
-def test_a_scheduler_that_ends_while_it_is_asked_is_gone() -> None:
-    with pytest.raises(ClusterError, match=r"^tcp://127\.0\.0\.1:1: the scheduler is gone$"):
-        Cluster(Ending(), "tcp://127.0.0.1:1", nobody_is_refused, distributed.KilledWorker)
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,8 +41,13 @@ def last_bit(function: Callable[[Any], Any], kind: type[np.floating[Any]], spoil
     return spoilt
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
-@pytest.mark.parametrize("name", ["exp", "log", "log1p", "sin", "cos", "sqrt"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, np.float64) for name in ("exp", "log", "log1p", "sin", "cos", "sqrt")),
+        *(("exp", kind) for kind in (np.float32, np.float16)),
+    ],
+)
 def test_one_last_bit_anywhere_changes_the_table(
     name: str, kind: type[np.floating[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

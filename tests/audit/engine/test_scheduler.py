@@ -100,10 +100,17 @@ class Disorder:
                     future.set_exception(error)
 
 
-@pytest.mark.parametrize("until_decided", [False, True])
+@pytest.fixture(scope="module", params=[False, True], ids=["fixed", "until decided"])
+def in_turn(request: pytest.FixtureRequest) -> tuple[bool, Report]:
+    """Whether rows run until they are decided, and the report of tasks that are done in turn."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(batches, "BATCH", 200)
+        return request.param, report(Here(), until_decided=request.param)
+
+
 @pytest.mark.parametrize(("window", "failures"), [(2, 0), (9, 0), (4, 2)])
-def test_the_order_of_tasks_does_not_matter(window: int, failures: int, until_decided: bool) -> None:
-    expected = report(Here(), until_decided=until_decided)
+def test_the_order_of_tasks_does_not_matter(window: int, failures: int, in_turn: tuple[bool, Report]) -> None:
+    until_decided, expected = in_turn
     assert [row.error for row in expected.rows] == [None] * 4
     assert to_json(report(Disorder(window, failures), until_decided=until_decided)) == to_json(expected)
     kinds = [(row.sampled is None, row.sequential is None) for row in expected.rows]
@@ -133,10 +140,9 @@ class Stopping(Here):
         return super().submit(function, *arguments)
 
 
-@pytest.mark.parametrize("until_decided", [False, True])
 @pytest.mark.parametrize("tasks", [0, 1, 3, 7, 11])
-def test_an_interrupted_audit_goes_on_from_what_was_kept(tasks: int, until_decided: bool) -> None:
-    expected = report(Here(), until_decided=until_decided)
+def test_an_interrupted_audit_goes_on_from_what_was_kept(tasks: int, in_turn: tuple[bool, Report]) -> None:
+    until_decided, expected = in_turn
     kept: list[Any] = [{}]
     with pytest.raises(KeyboardInterrupt):
         report(Stopping(tasks), until_decided=until_decided, store=CountStore({}, kept.append))
@@ -275,23 +281,6 @@ def test_a_failure_behind_the_decision_is_none() -> None:
     assert one.row.error == "early"
 
 
-def test_a_decided_row_does_not_hear_of_failures() -> None:
-    plan = Plan(3, 2_193, 0.05, True)
-    one = RowState(MET[0], plan, True)
-    begun = engine_row.begin(MET[0], plan)
-    assert isinstance(begun.tally, SequentialTest)
-    assert begun.tally.complete
-    one.add_start(dataclasses.replace(begun, row=None))
-    one.add_counts(engine_row.SpanCounts([], None, 0.0, (len(begun.tally.pairs), "behind")))
-    assert one.row is None
-
-
-def test_a_batch_is_reached_when_all_before_it_are_counted() -> None:
-    sums, none = BatchTotals(1_000, 1), (batches.Counts(0, np.array([200])), batches.Counts(0, np.array([200])))
-    sums.add([(0, 200), (2, 200)], none)
-    assert [sums.reached(number) for number in range(4)] == [True, True, False, False]
-
-
 def test_what_a_process_cannot_import_is_done_here(two_processes: process_pool.Executor) -> None:
     """A class of a notebook can be pickled, and is found nowhere else."""
     there = types.ModuleType("nowhere_else")
@@ -364,7 +353,7 @@ def test_processes_make_the_same_report_as_this_one(
     two_processes: process_pool.Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()  # the processes have batches of the usual size
-    options: dict[str, Any] = {"seed": 2, "runs": 700_000, "alpha": 0.05}
+    options: dict[str, Any] = {"seed": 2, "runs": 270_000, "alpha": 0.05}
     made = [examine_all(MET, **options, executor=executor) for executor in (Here(), two_processes)]
     assert to_json(made[0]) == to_json(made[1])
     assert made[0].rows[1].sampled is not None

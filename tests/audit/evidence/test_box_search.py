@@ -155,10 +155,8 @@ def test_an_exact_member_keeps_its_claim_over_a_thousand_outcomes_and_a_million_
     assert sorted(set(found.pair[0].tolist())) == [1, 10**6 - 1]
 
 
-@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_the_worst_pair_of_a_naive_member_is_at_least_as_bad_as_zero_rounding(kind: str) -> None:
-    tried = attack("zero-rounding", epsilon=1.0, outcomes=1000, float_type=kind)
-    mechanism = member(f"exponential-naive-{kind}")
+def test_the_worst_pair_of_a_naive_member_is_at_least_as_bad_as_zero_rounding() -> None:
+    tried, mechanism = attack("zero-rounding", epsilon=1.0, outcomes=1000), member("exponential-naive-float64")
     worlds = tried.worlds()
     laws = exact.both_laws(mechanism, tried, worlds)
     assert laws is not None

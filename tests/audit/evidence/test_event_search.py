@@ -1,7 +1,11 @@
 """Events learned from outcomes of every kind, judged on fresh runs only."""
 
 import dataclasses
+import json
 import math
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -9,18 +13,17 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.events import Both, Event, Learned, OneOf, Term
+from subnormal.attacks.core.event_words import in_words
+from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import BEYOND, Kind, columns_of
 from subnormal.attacks.core.outcome_paths import paths
 from subnormal.audit.evidence import batches, event_search, sampled
 from subnormal.audit.model import Verdict
-from subnormal.audit.statistics import binomial, logistic_regression
+from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
-from tests.support.textbook import IGNORING, noise
 
 pytestmark = pytest.mark.usefixtures("families_of_tests")
 
@@ -111,6 +114,39 @@ CASES: dict[str, Any] = {
     "two coordinates": lambda rng, n, value: np.round(
         np.multiply(rng.normal(size=(n, 1)), [1, -2]) + 0.1 * rng.normal(size=(n, 2)) + 0.2 * value, 3
     ),
+}
+
+TOLD: dict[str, Callable[[float], Any]] = {  # a number, in an outcome that hardly occurs twice
+    "text": lambda x: f"{x:.6f}",
+    "json": lambda x: json.dumps({"noise": -abs(x) % 1, "count": x}),
+    "ascii bytes": lambda x: f"{x:.6f}".encode(),
+    "bytes": lambda x: struct.pack(">d", x),
+    "complex": lambda x: complex(x, 0.0),
+    "date": lambda x: date(2020, 1, 1) + timedelta(days=round(1_000 * x)),
+    "datetime": lambda x: datetime(2020, 1, 1) + timedelta(days=x),
+    "time": lambda x: (datetime(2020, 1, 1, 12) + timedelta(minutes=x)).time(),
+    "timedelta": lambda x: timedelta(days=x),
+    "value of a new key": lambda x: ((f"user {x.hex()}", x),),
+    "key": lambda x: ((f"user {x}", 1),),
+    "first of two equal keys": lambda x: (("user", x), ("user", x % 1)),
+}
+SIDES: dict[str, Callable[[bool, float, float], Any]] = {  # a bit, beside two numbers that are noise
+    "word and noise in a text": lambda bit, x, y: f"{'yes' if bit else 'no!'} {x}",
+    "word and noise": lambda bit, x, y: (x, "yes" if bit else "no!"),
+    "equal parts": lambda bit, x, y: (x, x if bit else -x),
+    "order of items": lambda bit, x, y: (("a", x), ("b", y))[:: 1 if bit else -1],
+    "order of nested items": lambda bit, x, y: (("all", (("a", (1, x)), ("b", (1, y)))[:: 1 if bit else -1]),),
+    "order of items with texts": lambda bit, x, y: (("a", f"{x:.3f}"), ("b", f"{y:.3f}"))[:: 1 if bit else -1],
+}
+CASES |= {
+    name: lambda rng, n, value, told=told: [told(x) for x in (10.0 * value + laplace(rng, n, 1.0)).tolist()]
+    for name, told in TOLD.items()
+}
+CASES |= {
+    name: lambda rng, n, value, told=told: [
+        told(bool(share < 0.95) == bool(value), x, y) for share, x, y in rng.random((n, 3)).tolist()
+    ]
+    for name, told in SIDES.items()
 }
 
 
@@ -213,13 +249,6 @@ def test_training_and_judging_never_share_their_bits() -> None:
     assert len(set(drawn)) == len(drawn)
 
 
-def test_the_same_seed_learns_the_same_event() -> None:
-    one_bit: Attack[Any, None, Any] = attack_on_one_bit()
-    attack = dataclasses.replace(one_bit, event=None, worlds=lambda: (np.array([1]), np.array([0])))
-    events = {repr(event_search.with_event(IGNORING, attack, seed=seed, runs=3_000).event) for seed in (4, 4)}
-    assert len(events) == 1
-
-
 def test_features_read_the_bits_of_floats_and_integers() -> None:
     floats = np.array([1.0, -0.75, 0.0, 5e-324, np.nan, -np.inf, 1 + 2.0**-52])
     integers = [1, -6, 0, 2**80 + 2**70, -(2**63), 2**53 + 1, 12]
@@ -285,15 +314,6 @@ def test_paths_name_coordinates_and_keys() -> None:
     assert column.tolist() == [Kind.NUMBER, Kind.MISSING, Kind.MISSING, Kind.MISSING]
 
 
-def test_membership_never_passes_integers_through_floats() -> None:
-    wanted = OneOf((2**53 + 1, 2**63 + 5, -1))
-    assert wanted(np.array([2**53, 2**53 + 1, -1])).tolist() == [False, True, True]
-    assert wanted(np.array([2**63 + 5, 2**64 - 1], dtype=np.uint64)).tolist() == [True, False]
-    assert wanted([2**53 + 1, REFUSED, (1,)]).tolist() == [True, False, False]
-    assert wanted(range(-2, 1)).tolist() == [False, True, False]
-    assert OneOf((0.5, REFUSED))(np.array([0.5, 0.25])).tolist() == [True, False]
-
-
 def test_events_describe_themselves() -> None:
     assert Learned((Term("value"),), 2.0, np.inf).to_json() == {
         "kind": "between",
@@ -307,6 +327,19 @@ def test_events_describe_themselves() -> None:
     assert second["terms"][0]["path"] == [1]
     described = OneOf((REFUSED, ("a", math.inf))).to_json()
     assert described["outcomes"] == ["error: ZeroDivisionError: division by zero", ["a", "inf"]]
+
+
+def test_events_of_keys_survive_json() -> None:
+    """An event of a mapping is written by its key, and reads the same key of a list of items."""
+    outcomes = [(("a", 1.5), ("b", 2)), (("b", 2), ("a", 1.5)), (("a", 0.5),), (("b", 1),)]
+    event = Learned((Term("value", ("a",)),), 1.0, 2.0)
+    assert event(outcomes).tolist() == [True, True, False, False]
+    described = json.loads(json.dumps(event.to_json()))
+    assert described["terms"][0]["path"] == ["a"]
+    assert in_words(described) == "learned on other runs: the value for 'a' of the outcome is from 1 to 2"
+    word = Category(("a",), OneOf(("yes",), by_type=True))
+    assert word([(("a", "yes"),), (("b", 1), ("a", "yes")), (("a", "no"),)]).tolist() == [True, True, False]
+    assert json.loads(json.dumps(word.to_json()))["path"] == ["a"]
 
 
 def test_a_portable_description_means_what_the_event_means() -> None:
@@ -325,21 +358,3 @@ def test_a_portable_description_means_what_the_event_means() -> None:
         assert learned(values).tolist() == plain(values).tolist()
         assert learned(mixed).tolist() == plain(mixed).tolist()
         assert learned.to_json() == plain.to_json()
-
-
-def test_the_regression_is_that_of_its_definition() -> None:
-    """Against a table whose best weight is known: of two Gaussians ±m with variance 1, it is 2m, but for the ridge."""
-    rng = np.random.default_rng(5)
-    side = np.repeat([1.0, -1.0], 20_000)
-    weights = logistic_regression._weights((side * 0.5 + rng.normal(size=40_000))[:, None], side)
-    assert weights[0] == pytest.approx(1.0, abs=0.1)  # nine standard errors
-
-
-def test_noise_of_the_textbook_has_the_ratio_it_claims() -> None:
-    """Tail of each comparison below 1e-6: five standard errors of 400,000 draws."""
-    from subnormal.mechanisms.bits import seeded_bits
-
-    drawn = noise(seeded_bits(1), 400_000)
-    shares = np.array([(drawn == one).mean() for one in range(-3, 4)])
-    exact = np.exp(-np.abs(np.arange(-3.0, 4.0))) * (1 - math.exp(-1)) / (1 + math.exp(-1))
-    assert (np.abs(shares - exact) < 5 * np.sqrt(exact / 400_000)).all()

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.audit.engine.process_pool import each_of, local
 from subnormal.audit.evidence import every_pair, exact
 from subnormal.audit.evidence.every_pair import Subject, decide, domain_of
 from subnormal.audit.model import DomainVerdict, ExactEvidence, Verdict
@@ -176,7 +175,7 @@ def test_random_domains_against_rationals() -> None:
     assert min(seen[DomainVerdict.VIOLATED], seen[DomainVerdict.HOLDS]) > DOMAINS / 10
 
 
-@pytest.mark.parametrize("name", ["exponential-exact", "exponential-exact-base-e", *NAIVE])
+@pytest.mark.parametrize("name", ["exponential-exact", "exponential-naive-shifted", "partitions-naive-float16"])
 def test_small_tasks_and_few_candidates_find_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = member(name)
     domain = listed(mechanism.family, NAIVE[name][0] if name in NAIVE else SMALL[mechanism.family])
@@ -186,14 +185,6 @@ def test_small_tasks_and_few_candidates_find_the_same(name: str, monkeypatch: py
     found = decide(mechanism, domain)
     assert (found.verdict, found.pairs, found.laws) == (usual.verdict, usual.pairs, usual.laws)
     assert (found.epsilon, found.delta) == (usual.epsilon, usual.delta)
-
-
-def test_processes_say_the_same() -> None:
-    mechanism, domain = member("exponential-exact"), listed("exponential", "utilities@most=3,outcomes=3")
-    with local(2) as executor:
-        found = decide(mechanism, domain, lambda *task: each_of(executor, *task))
-    assert found == decide(mechanism, domain)
-    assert found.symmetries == (SHIFT.name, PERMUTATION.name)
 
 
 def test_the_worst_pair_is_one_of_the_domain() -> None:
@@ -304,17 +295,6 @@ def test_a_claim_that_depends_on_the_pair_is_refused_also_where_floats_decide_al
         decide(mechanism, domain)
 
 
-def test_digests_read_what_arrays_of_objects_hold() -> None:
-    """And not where it lies: another object may be there later."""
-
-    def digest(*atoms: int) -> bytes:
-        objects: Any = np.array(atoms, dtype=object)
-        return every_pair._digest(exact_law(objects, [1, 2], [1, 1], 2))
-
-    assert digest(0, 10**30) == digest(0, int("1" + 30 * "0"))
-    assert digest(0, 10**30) != digest(0, 10**30 + 1)
-
-
 def test_laws_that_differ_anywhere_have_different_digests() -> None:
     """Pairs of laws with equal digests are compared once."""
     law: Law[Any] = Law(
@@ -322,7 +302,8 @@ def test_laws_that_differ_anywhere_have_different_digests() -> None:
     )
     assert law.powers is not None
     numbers = ([1, 2, 3], [1, 2, 4], [1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
-    arrays: list[Any] = [*map(np.array, numbers), np.array([1, 2, 3]).view(np.float64)]
+    objects: list[Any] = [np.array([0, 1, 10**30 + one], dtype=object) for one in (0, 1)]  # not by where they lie
+    arrays: list[Any] = [*map(np.array, numbers), np.array([1, 2, 3]).view(np.float64), *objects]
     others: list[Law[Any]] = [
         replace(law, atoms="abd"),
         replace(law, atoms=range(3)),
@@ -340,6 +321,9 @@ def test_laws_that_differ_anywhere_have_different_digests() -> None:
     every = [law, *others]
     assert len(set(map(every_pair._digest, every))) == len(every)
     assert every_pair._digest(replace(law)) == every_pair._digest(law)
+    again: Any = np.array([0, 1, int("1" + 30 * "0")], dtype=object)
+    same = replace(law, atoms=again)
+    assert every_pair._digest(same) == every_pair._digest(replace(law, atoms=objects[0]))
     parts: list[Law[Any]] = [exact_law(range(2), [1, 2], [1, one], 1 + one) for one in (1, 2)]
     products: list[Product[Any]] = [Product({"a": parts[0], key: parts[one]}) for key in "bc" for one in (0, 1)]
     assert len(set(map(every_pair._digest, products))) == len(products)

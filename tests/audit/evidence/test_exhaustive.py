@@ -7,16 +7,13 @@ from itertools import combinations_with_replacement, count, product
 
 import pytest
 
-from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.evidence.hockey_stick_bounds import directions
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Refused
-from subnormal.mechanisms.exponential import base2
-from subnormal.mechanisms.exponential.family import Limits
-from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
+from subnormal.mechanisms.privacy import Claim
 
 
 def uniform_of_three(bits: BitSource) -> int:
@@ -30,11 +27,6 @@ def test_what_is_cut_off_may_end_anywhere() -> None:
     assert law.rest == Fraction(1, 64)
     assert law.probability(0) == (Fraction(21, 64), Fraction(22, 64))  # the truth, 1/3, lies between
     assert law.probability("never") == (0, law.rest)  # type: ignore[arg-type]
-
-
-def test_a_walk_that_decides_every_string_is_exact() -> None:
-    law = exhaustive.law(lambda bits: bits.take(1), depth=3)
-    assert (law.rest, law.probability(1)) == (0, (Fraction(1, 2), Fraction(1, 2)))
 
 
 def test_a_sampler_that_fails_on_every_string_holds_nothing() -> None:
@@ -61,19 +53,6 @@ def test_equal_distributions_are_not_told_apart_by_what_is_cut_off() -> None:
     for claim in (Claim(0.0), Claim(0.1), Claim(1.0)):
         evidence = exact.compare(law_in, law_out, claim)
         assert (evidence.verdict, evidence.epsilon, evidence.delta) == (Verdict.UNRESOLVED, 0, 0)
-
-
-def test_a_rejection_sampler_is_not_convicted_by_a_walk_that_is_cut_off() -> None:
-    eta, limits = Eta(3, 2, 1), Limits(0, 1, 5)
-
-    def walked(utilities: list[int]) -> Law[int]:
-        def draw(bits: BitSource) -> int:
-            return int(base2.sample(utilities, eta, bits, 1, limits=limits, precision_method="empirical")[0])
-
-        return exhaustive.law(draw, depth=8)
-
-    evidence = exact.compare(walked([0, 0, 1, 1, 1]), walked([1, 1, 1, 1, 1]), selection_claim(eta))
-    assert evidence.verdict is Verdict.UNRESOLVED
 
 
 def completions(decided: tuple[int, ...], cut_off: int, outside: int) -> Iterator[list[Fraction]]:
@@ -140,12 +119,6 @@ def test_a_condition_takes_what_misses_it_from_the_denominator() -> None:
     assert law.probability(9) == (0, law.rest) == (0, Fraction(1, 2))
     with pytest.raises(exhaustive.UndecidedError, match="no outcome of a string of depth = 2 bits meets the condition"):
         exhaustive.law(lambda bits: bits.take(2), depth=2, condition=lambda outcome: False)
-
-
-def test_an_event_counts_what_is_cut_off_once() -> None:
-    walked = exhaustive.law(uniform_of_three, depth=4)
-    evidence = exact.compare(walked, walked, Claim(1.0), OneOf((0, 1)))
-    assert evidence.event_in == (10 / 16, 11 / 16)
 
 
 def test_the_number_of_bits_has_a_law_too() -> None:
@@ -216,10 +189,6 @@ def test_whoever_counts_bits_may_return_anything() -> None:
 def test_a_typing_mistake_is_no_outcome() -> None:
     with pytest.raises(AttributeError, match="tak"):
         exhaustive.law(lambda bits: bits.tak(1), depth=3)  # type: ignore[attr-defined]
-
-
-def test_a_sampler_without_randomness_is_certain() -> None:
-    assert exhaustive.law(lambda bits: "always", depth=0).probability("always") == (1, 1)
 
 
 def test_bad_input_is_named_with_its_value() -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from subnormal.attacks.core.attack import Channel, count_statistic
-from subnormal.attacks.core.events import Between, OneOf, Part
+from subnormal.attacks.core.attack import Channel
 from subnormal.attacks.side_channels.rejection_tries import rejection_tries
 from subnormal.audit.__main__ import main
 from subnormal.audit.engine.pairs import Crossing, crossings, planned_runs
@@ -148,20 +147,6 @@ def test_runs_are_a_number_that_the_bits_of_a_draw_decide() -> None:
     runs = side_channels.traced(greedy, "bits").runs
     assert runs is not None
     assert runs(None, None) == 0
-
-
-def test_events_on_pairs() -> None:
-    pairs = [(0, 1), (REFUSAL, 3), (2, 7)]
-    assert Part(1, Between(2, 5))(pairs).tolist() == [False, True, False]
-    assert Part(0, OneOf((2,)))(pairs).tolist() == [False, False, True]
-    assert Part(1, Between(2, 5))(np.array([[0, 1], [1, 3]])).tolist() == [False, True]
-    assert count_statistic(pairs).tolist() == [1, 3, 7]
-    assert json.loads(json.dumps(Part(1, Between(2, np.inf)).to_json())) == {
-        "kind": "part",
-        "place": 1,
-        "event": {"kind": "between", "low": 2, "high": "inf", "portable": True},
-        "portable": True,
-    }
 
 
 def test_a_row_says_what_was_seen_and_where_it_becomes_visible() -> None:

@@ -9,7 +9,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -50,6 +50,31 @@ def bounded(draw: Any) -> list[int]:
     """A bound, and then numbers that are no smaller."""
     low = draw(st.integers(0, 3))
     return [low, *(draw(st.integers(low, 9)) for _ in range(draw(st.integers(1, 4))))]
+
+
+@st.composite
+def interval(draw: Any) -> list[int]:
+    """A bound, and one that lies no lower."""
+    low = draw(st.integers(0, 5))
+    return [low, draw(st.integers(0, 3).map(lambda width: low + width))]
+
+
+@st.composite
+def kept_interval(draw: Any) -> list[int]:
+    low = draw(st.integers(0, 5))
+    return [low, draw(st.integers(0, 8).filter(lambda high: high >= low))]
+
+
+@st.composite
+def with_one_of_them(draw: Any) -> list[int]:
+    """Digits, and before them one of these."""
+    digits = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3))
+    return [draw(st.sampled_from(digits).map(lambda digit: digit)), *digits]
+
+
+class Scores(NamedTuple):
+    first: int
+    second: int
 
 
 def doubled(rows: list[list[int]]) -> list[list[int]]:
@@ -195,6 +220,25 @@ CASES = {
         lambda data: set(data) <= set("abc") and all(1 <= one <= 20 for one in data.values()),
         (within(1, "l1"),),
     ),
+    "composite, the second by a sum": Case(interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
+    "composite, the second by a filter": Case(kept_interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
+    "composite, one of the records twice": Case(
+        with_one_of_them(), lambda data: data[0] in data[1:], (MORE, OTHER, NEAR)
+    ),
+    "tuples with a constant": Case(st.tuples(st.just(3), st.integers(0, 9)), lambda data: data[0] == 3, (OTHER, NEAR)),
+    "named tuples": Case(
+        st.builds(Scores, st.integers(0, 99), second=st.integers(0, 10**6)),
+        lambda data: type(data) is Scores and data.first < 100,
+        (OTHER, NEAR),
+    ),
+    "half floats": Case(st.lists(st.floats(0, 9, width=16)), lambda data: all(np.float16(x) == x for x in data)),
+    "no subnormal floats": Case(
+        st.floats(-1e-300, 1e-300, allow_subnormal=False), lambda x: x == 0 or abs(x) >= 2.0**-1022, (within(1e-308),)
+    ),
+    "matrices": Case(
+        hnp.arrays(int, st.tuples(st.integers(1, 3), st.just(2)), elements=st.integers(0, 9)),
+        lambda data: 1 <= len(data) <= 3 and data.shape[1] == 2 and 0 <= data.min() <= data.max() < 10,
+    ),
     "a thousand": Case(
         st.lists(st.floats(0, 1), min_size=1000, max_size=1000),
         lambda data: len(data) == 1000 and 0 <= min(data) <= max(data) <= 1,
@@ -246,6 +290,8 @@ def are_related(relation: Any, one: Any, other: Any) -> bool:
         return len(one) == len(other) and bool(
             max(abs(float(a) - float(b)) for a, b in zip(one, other, strict=True)) <= 1
         )
+    if isinstance(one, float):
+        return bool(abs(one - other) <= 1e-308)
     if isinstance(one, dict):
         return bool(sum(abs(one.get(key, 0) - other.get(key, 0)) for key in {**one, **other}) <= 1)
     return repr(one) != repr(other)

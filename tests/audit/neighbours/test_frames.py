@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, indexes, range_indexes, series
 
 from subnormal import Claim, add_or_remove, change_one, check, within
 from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one, is_numbered, spliced
-from subnormal.audit.neighbours.relations import Adjacency
-from tests.audit.neighbours.test_relations import drawn
+from subnormal.audit.neighbours.relations import Adjacency, pairs
 
 DIGIT = column("v", elements=st.integers(0, 1), dtype=int)
 LABELS = indexes(elements=st.integers(0, 100), min_size=2, max_size=4)
@@ -22,6 +22,18 @@ TWO_COLUMNS = [column("age", elements=st.integers(0, 99), dtype=int), column("se
 MADE = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 9)), max_size=5).map(
     lambda rows: pd.DataFrame(rows, columns=["day", "v"]).set_index("day")
 )
+
+
+def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int) -> list[Any]:
+    found: list[Any] = []
+
+    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(pairs(data, adjacent))
+    def kept(pair: Any) -> None:
+        found.append(pair)
+
+    kept()
+    return found
 
 
 def frame(labels: Any, values: Any = 0, **options: Any) -> pd.DataFrame:
@@ -123,8 +135,3 @@ def test_a_series_is_refused_with_what_to_use_instead(adjacent: Adjacency) -> No
 def test_numbers_of_a_series_are_refused_by_a_distance_with_its_type() -> None:
     with pytest.raises(ValueError, match="of type Series is no real number"):
         check(np.sum, series(elements=st.floats(0, 9)), within(1), Claim(1.0), seconds=5)
-
-
-def test_a_predicate_finds_neighbours_that_are_series() -> None:
-    found = drawn(series(elements=st.integers(0, 1), dtype=int), lambda one, other: len(one) == len(other), 5)
-    assert all(isinstance(one, pd.Series) for pair in found for one in pair)

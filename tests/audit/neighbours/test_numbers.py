@@ -27,7 +27,7 @@ SAMPLED_ROWS = st.lists(st.tuples(KEYS, st.integers(1, 9)), unique_by=itemgetter
     ids=repr,
 )
 def test_neighbours_in_the_domain_are_drawn_for_every_seed(strategy: st.SearchStrategy[Any], adjacent: Any) -> None:
-    for seed in range(10):
+    for seed in range(3):
         found = search(pairs(strategy, adjacent), lambda pair: float(len(pair[0])), seed=seed, seconds=60, examples=30)
         assert found.examples > 10
         assert found.ranked[0][0] > 1
@@ -56,25 +56,30 @@ def entries_of(data: Any) -> list[Any]:
     )
 
 
-NUMBERS: list[Any] = [
-    st.floats(),
-    st.floats(allow_nan=False),
+VECTORS: list[Any] = [
     st.lists(st.floats(), max_size=4),
     st.lists(st.lists(st.integers(), min_size=2, max_size=2), max_size=2),
+    arrays(np.float64, 3),
+    arrays(np.int8, (2, 2), elements=st.sampled_from([-128, -127, 126, 127])),
+]
+NUMBERS: list[Any] = [
+    *VECTORS,
+    st.floats(),
     st.booleans(),
     st.lists(st.booleans(), max_size=4),
     st.sampled_from([np.int64(1), np.int64(2), np.int64(4)]),
-    arrays(np.float64, 3),
     arrays(np.uint8, 3),
-    arrays(np.int8, (2, 2), elements=st.sampled_from([-128, -127, 126, 127])),
     arrays(np.int64, st.integers(1, 3)),
     arrays(np.uint64, 2, elements=st.integers(2**64 - 2, 2**64 - 1)),
     arrays(bool, 3),
 ]
 
 
-@pytest.mark.parametrize("norm", ["linf", "l1", "l2"])
-@pytest.mark.parametrize("data", NUMBERS, ids=lambda data: " ".join(str(data).split())[:40])
+@pytest.mark.parametrize(
+    ("data", "norm"),
+    [(data, "linf") for data in NUMBERS] + [(data, norm) for data in VECTORS for norm in ("l1", "l2")],
+    ids=lambda given: " ".join(str(given).split())[:40],
+)
 def test_neighbours_of_numbers_of_every_kind_are_drawn(data: Any, norm: Any) -> None:
     """By definition: equal infinities and NaN do not count, and one of another kind is no neighbour."""
     pairs = drawn(data, within(1, norm))
@@ -98,20 +103,9 @@ def test_whole_numbers_stay_within_their_type() -> None:
     assert found == {(-128, -127), (-127, -128), (126, 127), (127, 126)}
 
 
-def test_truth_values_are_a_step_of_one_apart() -> None:
-    assert set(drawn(st.booleans(), within(1))) == {(False, True), (True, False)}
-    with pytest.raises(ValueError, match="no pair of neighbouring inputs"):
-        drawn(st.booleans(), within(0.5))
-
-
 @pytest.mark.parametrize("distance", [np.int64(1), np.float32(1)])
 def test_a_distance_may_be_a_number_of_every_kind(distance: Any) -> None:
     assert drawn(st.floats(), within(distance))
-
-
-def test_records_of_an_array_are_changed() -> None:
-    for one, other in drawn(arrays(np.float64, 3), change_one()):
-        assert sum(repr(a) != repr(b) for a, b in zip(one.tolist(), other.tolist(), strict=True)) == 1
 
 
 @pytest.mark.parametrize("claim", [Claim, Zcdp, int])

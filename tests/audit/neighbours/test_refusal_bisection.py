@@ -15,9 +15,9 @@ from subnormal.audit.check.check import check
 from subnormal.audit.check.search import in_example
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours.choices import Choice, Input, Source, Tree, follow
-from subnormal.audit.neighbours.distance import apart
 from subnormal.audit.neighbours.refusal_bisection import crossed, way_between
 from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, within
+from subnormal.audit.values.distance import apart
 from subnormal.mechanisms.privacy import Claim
 
 pytestmark = pytest.mark.usefixtures("own_clock")
@@ -148,14 +148,3 @@ def test_records_that_the_kind_does_not_need_are_left_out(adjacent: Adjacency, s
     assert found.worlds is not None
     assert set(map(len, found.worlds)) == sizes
     assert [7 in world for world in found.worlds].count(True) == 1
-
-
-def test_named_tuples_whose_outcomes_are_of_two_kinds_are_neighbours_where_a_field_changes() -> None:
-    def refusing(scores: Scores) -> float | None:
-        return None if scores.first + scores.second > 150 else round(random.gauss(0.0, 100.0))
-
-    scores = st.builds(Scores, st.integers(0, 100), st.integers(0, 100))
-    found = check(refusing, scores, change_one(), Claim(1.0, 1e-6), seconds=20)
-    assert found.verdict is Verdict.VIOLATED
-    assert found.worlds is not None
-    assert [sum(world) > 150 for world in found.worlds].count(True) == 1

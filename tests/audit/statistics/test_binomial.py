@@ -22,11 +22,6 @@ def test_clopper_pearson_has_exactly_its_tails(count: int, runs: int, tail: floa
     assert high == 1 if count == runs else stats.binom.cdf(count, runs, high) == pytest.approx(tail, rel=1e-6)
 
 
-def test_clopper_pearson_is_scipys() -> None:
-    expected = stats.binomtest(5, 100).proportion_ci(0.95, method="exact")
-    assert binomial.clopper_pearson(5, 100, 0.025) == pytest.approx((expected.low, expected.high), rel=1e-9)
-
-
 def at_least(count: int, runs: int, chance: Any, other: Any) -> Any:
     """P(X ≥ count) of a binomial law: its first term by MPFR, the others by their ratios; other: 1 − chance."""
     log = gmpy2.lngamma(gmpy2.mpfr(runs + 1)) - gmpy2.lngamma(gmpy2.mpfr(runs - count + 1))
@@ -62,8 +57,8 @@ def test_clopper_pearson_where_scipys_inverse_fails(runs: int, tail: float) -> N
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_every_small_count_of_many_runs(mirrored: bool) -> None:
-    counts = np.arange(3_001)
+def test_small_counts_of_many_runs(mirrored: bool) -> None:
+    counts = np.concatenate([np.arange(64), np.arange(64, 3_001, 29)])
     assert_ends(10**9 - counts if mirrored else counts, 10**9, 0.0125)
 
 
@@ -114,10 +109,6 @@ def test_where_the_event_cannot_convict_no_distance_can() -> None:
         runs = binomial.runs_needed(alpha, epsilon, delta) - 1
         if runs > 0:
             assert 1 - binomial.dkw_margin(runs, alpha) <= Claim(epsilon, delta).advantage_allowed
-
-
-def test_a_delta_near_one_cannot_be_refuted() -> None:
-    assert binomial.underpowered(100, 0.05, 0.0, 0.99)
 
 
 def test_the_margin_of_the_distance_is_dkw_for_two_samples() -> None:

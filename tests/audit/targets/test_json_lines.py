@@ -110,15 +110,10 @@ def test_one_outcome_in_all_runs_is_told_of() -> None:
     for constant in (0.0, 3, "a", (), (1.5, 2.0)):
         assert warned([constant] * 100)
         assert not warned([constant] * 3)
+        assert not outcome_notes([constant] * 100, others_differ=True)
     assert not warned([0.0] * 99 + [1.0])
     assert not warned([0.0, -0.0] * 50)
     assert not warned([Refused("no")] * 100)  # it has an error, or leaks
-
-
-def test_a_note_says_how_many_outcomes_it_speaks_of() -> None:
-    assert "all 100 runs that were looked at" in outcome_notes([None] * 100)[0]
-    assert "all 20 outcomes that were looked at" in outcome_notes([1 / 10**6 + count for count in range(20)])[0]
-    assert outcome_notes([None] * 100, others_differ=True) == []
 
 
 def test_one_error_of_each_type_is_named() -> None:
@@ -146,9 +141,3 @@ def test_few_digits_that_are_natural_bring_no_note() -> None:
     assert not warned([count / 1024 for count in range(-5_000, 5_000)])  # a dyadic of few bits is its decimal
     assert not warned([count * 2.0**-30 for count in range(1, 1 << 30, 12_345)])
     assert not warned([0.1, 0.2, 0.3])  # too few to tell
-
-
-def test_a_million_records_go_out_exactly() -> None:
-    records = np.linspace(0, 1, 1_000_000)
-    line = json_lines.question(records.tolist(), {"query": "sum"}) + "1}"
-    assert np.array_equal(np.array(json.loads(line)["data"]), records)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from subnormal.audit.targets.outcome_details import columns, details, holds_more
+from subnormal.audit.values.outcome_details import columns, details, holds_more
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import are_numeric, identity, is_in_its_fields
 

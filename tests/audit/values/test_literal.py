@@ -7,7 +7,6 @@ import zoneinfo
 from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -21,7 +20,7 @@ from hypothesis.extra import numpy as drawn_numpy
 from hypothesis.extra import pandas as drawn_pandas
 
 from subnormal.attacks.catalogue import attacks
-from subnormal.audit.literal.expression import LONGEST, expression, literal
+from subnormal.audit.values.literal import LONGEST, expression, literal
 
 HOLDS_ITSELF: list[Any] = []
 HOLDS_ITSELF.append(HOLDS_ITSELF)
@@ -129,11 +128,10 @@ def test_the_worlds_of_every_attack_can_be_pasted(attack: Any) -> None:
         assert same(pasted(data), data)
 
 
-DATA = [
+DATA = [  # what is seldom drawn below
     np.full(1000, 37),
     np.array([0] + 999 * [37]),
     np.array([*range(100)]),
-    np.array([], dtype=np.int64),
     np.array([], dtype=np.float32),
     np.array([0.0, -0.0] * 50),
     np.array([-0.0] * 50),
@@ -141,10 +139,7 @@ DATA = [
     np.full(100, math.nan),
     np.full(100, 0.1, dtype=np.float32),
     np.array([0.1, 1 / 3], dtype=np.float16),
-    np.array([1, 255], dtype=np.uint8),
     np.array([2**64 - 1, 0] * 3, dtype=np.uint64),
-    np.array([-(2**63), 2**63 - 1]),
-    np.array([True, False]),
     np.ones((20, 3)),
     np.arange(6).reshape(2, 3),
     np.zeros((0, 3)),
@@ -152,29 +147,14 @@ DATA = [
     np.float32(0.1),
     np.int64(-3),
     np.float64(math.inf),
-    0.1,
-    -0.0,
-    math.nan,
-    2**80,
-    True,
-    None,
     "Alice's\n\u202e",
     b"\x00",
-    Fraction(1, 3),
-    Decimal("1.00"),
-    (),
-    (1,),
-    [],
-    [1, [2.0, (3, "x")]],
     [0] + 999 * [37],
     [0.0, -0.0] * 20,
     [[1, 2]] * 50,
     [1, True] * 20,
     {"b": [1, 2.5], 3: {"a": None}, (1, 2): -math.inf},
     {"b", "a", 1, None},
-    frozenset({Fraction(1, 2)}),
-    set(),
-    frozenset(),
     bytearray(b"a"),
     range(3),
     complex(-0.0, math.nan),
@@ -182,16 +162,10 @@ DATA = [
     OrderedDict(b=1, a=2),
     deque([1, 2], 5),
     UUID(int=1),
-    datetime.date(2024, 2, 29),
     datetime.datetime(2024, 10, 27, 2, 30, fold=1, tzinfo=zoneinfo.ZoneInfo("Europe/Paris")),
     datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC),
-    datetime.timedelta(days=-1, microseconds=3),
     Place("a", {"b": (Place("c", math.inf), Colour.BLUE)}),
     Size(1.0, np.float32(0.1)),
-    Colour.RED,
-    np.array(1),
-    np.array(["a", "bc"]),
-    np.array([b"a"]),
     np.array([1, None, "a", Fraction(1, 2)]),
     np.array([1, 2], dtype=">i4"),
     np.array(["2024-01-01", "NaT"], dtype="datetime64[D]"),

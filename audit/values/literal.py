@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.literal.elements import FEW, PLAIN, of_each, refuse, written_list
-from subnormal.audit.literal.reference import reference
+from subnormal.audit.values.elements import FEW, PLAIN, of_each, refuse, written_list
+from subnormal.audit.values.reference import reference
 from subnormal.mechanisms.core.law import block_ends
 
 LONGEST = 4_000  # characters of an expression that a report shows
@@ -122,7 +122,7 @@ def written(data: Any, imports: Imports) -> str:
     if kind is np.ndarray:
         return _array(data, imports)
     if kind.__module__.startswith("pandas"):
-        from subnormal.audit.literal import frames
+        from subnormal.audit.values import frames
 
         imports["import pandas as pd"] = None
         return frames.written_pandas(data, partial(written, imports=imports))

@@ -1,23 +1,19 @@
-"""Distances of numbers, vectors and dictionaries of numbers, and an input about so far away from another."""
+"""Distances of numbers, vectors and dictionaries of numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
 from subnormal.audit.text import quoted
 
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
 Norm = Literal["l1", "l2", "linf"]
-Draw: TypeAlias = Callable[["SearchStrategy[Any]"], Any]
 
 
 def apart(one: Any, other: Any, norm: Norm) -> Fraction | float:
@@ -25,8 +21,13 @@ def apart(one: Any, other: Any, norm: Norm) -> Fraction | float:
 
     An infinity or NaN is 0 apart from itself, and infinitely far from every other entry. Raises TypeError for an entry
     that is no real number, and ValueError for vectors of other lengths.
+
+    >>> apart([1.0, 0.5], [0.5, 0.5], "l2"), apart([1e308, math.inf], [-1e308, 0.0], "l2")
+    (Fraction(1, 4), inf)
     """
     steps = [_step_between(exact(first), exact(second)) for first, second in _entries_of_both(one, other)]
+    if math.inf in steps:  # no float holds the sum of the others, perhaps
+        return math.inf
     if norm == "linf":
         return max(steps, default=Fraction(0))
     return sum((step**2 if norm == "l2" else step for step in steps), Fraction(0))
@@ -77,9 +78,9 @@ def root(square: Fraction | float, bound: Fraction | float) -> Fraction | float:
 
 
 def _entries_of_both(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the entries that stand at the same place; of dictionaries, at the same key."""
+    """Yield the entries that stand at the same place; of dictionaries, at the same key: 0 where one has no such key."""
     if isinstance(one, dict) and isinstance(other, dict):
-        one, other = list(_with_keys(one, other).values()), list(_with_keys(other, one).values())
+        one, other = ([data.get(key, 0) for key in {**one, **other}] for data in (one, other))
     parts, others = _parts(one), _parts(other)
     if parts is None and others is None:
         yield one, other
@@ -96,13 +97,3 @@ def _parts(data: Any) -> list[Any] | None:
         return list(data)
     listed = None if hasattr(data, "items") or not hasattr(data, "tolist") else data.tolist()
     return listed if isinstance(listed, list) else None
-
-
-def _with_keys(data: Any, keys: Any) -> Any:
-    """Return a dictionary with 0 for keys that only another one has, in one order of the keys; other data as they are.
-
-    The order is that of their texts, because keys of several types have none of their own.
-    """
-    if not isinstance(data, dict):
-        return data
-    return {key: data.get(key, 0) for key in sorted({**data, **keys}, key=repr)}

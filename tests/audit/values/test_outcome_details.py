@@ -12,7 +12,7 @@ import pytest
 from subnormal import assert_private
 from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.trial import Watched
-from subnormal.audit.targets.outcomes import as_outcome
+from subnormal.audit.values.outcomes import as_outcome
 from subnormal.mechanisms.core.outcome_identity import identity
 
 

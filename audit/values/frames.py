@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from subnormal.audit.literal.elements import PLAIN, refuse, written_list
+from subnormal.audit.values.elements import PLAIN, refuse, written_list
 
 Write = Callable[[Any], str]  # the expression of what a frame holds
 

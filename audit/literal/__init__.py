@@ -1,1 +1,0 @@
-"""Data as Python that rebuilds them, and where what it names is imported from."""
