@@ -122,13 +122,11 @@ $(VENV)/bin/python:
 		|| { echo "subnormal needs '$(PYTHON)' with its venv module (on Debian: apt install python3-venv)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Python compiles what a report imports, at its first use; pip would compile four times as much beforehand.
+# Python compiles what is imported, at its first use; pip would compile four times as much beforehand, on one processor.
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
 	touch $@
 
-# compileall: what a report has installed before. Some packages ship files that are no Python.
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	$(BIN)/python -m compileall -qq $(VENV)/lib || true
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test]'
 	touch $@ $(VENV)/.installed

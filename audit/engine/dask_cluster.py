@@ -76,7 +76,7 @@ def _connected(address: str) -> tuple[Any, type[Exception]]:
 
     def connect() -> None:
         try:
-            client = Client(address, set_as_default=False, timeout=ANSWER_TIMEOUT, name="subnormal")  # type: ignore[no-untyped-call]
+            client = Client(address, set_as_default=False, timeout=ANSWER_TIMEOUT, name="subnormal")
             opened.set_result(client)
         except Exception as error:
             opened.set_exception(error)

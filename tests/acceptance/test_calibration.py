@@ -12,13 +12,7 @@ from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish, until_decided
-from tests.support.synthetic import (
-    attack_on_one_bit,
-    attack_that_misses,
-    leaking,
-    randomized_response,
-    spread_response,
-)
+from tests.support.synthetic import attack_on_one_bit, attack_that_misses, leaking, randomized_response, spread_response
 
 pytestmark = pytest.mark.usefixtures("families_of_tests")
 
@@ -82,9 +76,7 @@ def test_broken_mechanisms_are_found_every_time(mechanism: AnyMechanism) -> None
 def test_the_calibration_itself_would_notice_intervals_that_are_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     exact_interval = binomial.clopper_pearson
     monkeypatch.setattr(
-        binomial,
-        "clopper_pearson",
-        lambda count, runs, tail: exact_interval(count, runs, min(0.5, 72 * tail)),
+        binomial, "clopper_pearson", lambda count, runs, tail: exact_interval(count, runs, min(0.5, 72 * tail))
     )
     assert accusations(SOUND_AND_TIGHT[1], 0.05) > stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
 

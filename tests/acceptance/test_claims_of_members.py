@@ -31,12 +31,7 @@ def test_a_claim_holds_at_random_parameters(mechanism: AnyMechanism) -> None:
     assert build is not None
 
     @hypothesis.seed(1)
-    @settings(
-        max_examples=DRAWN,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=DRAWN, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.fixed_dictionaries(dict(family_cases()[mechanism.family].options)))
     def holds(options: dict[str, Any]) -> None:
         try:

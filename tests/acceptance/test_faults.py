@@ -182,9 +182,7 @@ FAULTS = {
         fresh_sparse_vector(of(sparse_vector_exact, "noise_eta", a_third_of_the_steps)),
     ),
     "gaps with a quarter of the noise": Fault(
-        "sparse-vector-exact-gap",
-        STREAMS,
-        fresh_sparse_vector(of(sparse_vector_exact, "noise_eta", four_budgets)),
+        "sparse-vector-exact-gap", STREAMS, fresh_sparse_vector(of(sparse_vector_exact, "noise_eta", four_budgets))
     ),
     "each score spends the whole budget": Fault(
         "private-selection-exact",
@@ -210,9 +208,7 @@ FAULTS = {
     ),
     "a threshold for one key, two change": Fault("threshold-exact", MAPPINGS, one_query_only),
     "randomized response spends the budget twice": Fault(
-        "randomized-response-exact",
-        CATEGORIES,
-        of(randomized_response_exact, "noise_eta", twice_the_budget),
+        "randomized-response-exact", CATEGORIES, of(randomized_response_exact, "noise_eta", twice_the_budget)
     ),
     "randomized response rounds in favour of the claim": Fault(
         "randomized-response-exact", CATEGORIES, of(randomized_response_exact, "noise_eta", rounded_down)

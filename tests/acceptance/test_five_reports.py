@@ -24,7 +24,7 @@ from tests.support.processes import ended, started
 FILES = ("report.json", "report.html")
 MEMBERS = ("exponential-naive-float64", "exponential-exact", "laplace-exact", "laplace-naive-float64")
 ATTACKS = ("zero-rounding", "least-significant-bits")
-RUNS = 3_000_000
+RUNS = 1_500_000
 SAVING = """
 from subnormal.audit.__main__ import entry
 from subnormal.audit.engine import scheduler
@@ -142,4 +142,4 @@ def half_way(out: Path, process: subprocess.Popen[str]) -> None:
         return any(0 < sum(map(sum, row["bins"])) < 2 * RUNS for row in rows)
 
     wait_until(begun, "a checkpoint half-way")
-    time.sleep(0.2)  # in the middle of what comes next
+    time.sleep(0.05)  # in the middle of what comes next

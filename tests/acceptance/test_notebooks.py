@@ -1,4 +1,4 @@
-"""Notebooks run as they are, with their solutions and all positions of sliders; each .ipynb is the copy of its .py."""
+"""Notebooks run as they are, with their solutions and their sliders moved; each .ipynb is the copy of its .py."""
 
 import re
 from collections.abc import Iterator
@@ -8,16 +8,14 @@ from typing import Any
 import jupytext
 import pytest
 from matplotlib.figure import Figure
-from nbclient import NotebookClient
-from nbclient.util import run_sync
 
 from notebooks import explore
+from tests.support.jupyter import cell_of, execute, kernel_of_many
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # explore.py is imported by them
 
-FORGET = "%reset -f"  # whatever the notebooks before have named
 CLOCK = """\
 import sys
 import time
@@ -26,21 +24,26 @@ import subnormal.audit.check.check
 for name, module in list(sys.modules.items()):  # the kernel's own loop keeps its clock
     if name.startswith("subnormal.audit.check") and hasattr(module, "time"):
         module.time = {clock}
+%reset -f
 """
 OWN_CLOCK = "SimpleNamespace(monotonic=time.process_time, perf_counter=time.process_time)"
 SLIDE = """\
 _.children[0].value = _.children[0].options[-1][1]  # the picture is an output of this cell, and so is its error
 """
-EVERY_POSITION = """\
-def draw_every_position(draw, **choices):
+# All combinations of two sliders, and of more those in which each position of one meets each position of another.
+POSITIONS = """\
+def draw_positions(draw, **choices):
     from itertools import product
     from explore import positions
+    sliders = sorted(((name, positions(*choice)) for name, choice in choices.items()), key=lambda one: -len(one[1]))
     failed = {}
-    for values in product(*(positions(*choice) for choice in choices.values())):
+    for first in product(*(range(len(values)) for _, values in sliders[:2])):
+        at = [*first, *(sum(first) for _ in sliders[2:])]
+        chosen = {name: values[place % len(values)] for place, (name, values) in zip(at, sliders)}
         try:
-            draw(**dict(zip(choices, values, strict=True)))
+            draw(**chosen)
         except Exception as error:
-            failed[values] = repr(error)
+            failed[tuple(chosen.items())] = repr(error)
     assert not failed, f"positions of the sliders without a picture: {failed}"
 """
 
@@ -49,12 +52,8 @@ def read(source: Path) -> Any:
     return jupytext.read(source)
 
 
-def code(source: str) -> Any:
-    return jupytext.reads(f"# %%\n{source}", "py:percent").cells[0]
-
-
 def with_solutions_and_sliders(notebook: Any) -> None:
-    """Add what a student does: move the sliders to each combination of positions, and run the code of the solutions.
+    """Add what a student does: move the sliders, and run the code of the solutions.
 
     One combination goes through the slider itself; the others call the function that draws, which is much quicker.
 
@@ -62,13 +61,13 @@ def with_solutions_and_sliders(notebook: Any) -> None:
     are other processes, whose time does count.
     """
     starts_programs = any("subnormal.audit.targets.program" in cell.source for cell in notebook.cells)
-    cells = [code(CLOCK.format(clock="time" if starts_programs else OWN_CLOCK)), code(FORGET)]
+    cells = [cell_of(CLOCK.format(clock="time" if starts_programs else OWN_CLOCK))]
     for cell in notebook.cells:
         cells.append(cell)
         if cell.cell_type == "markdown":
-            cells += map(code, re.findall(r"^```python\n(.*?)^```", cell.source, re.DOTALL | re.MULTILINE))
+            cells += map(cell_of, re.findall(r"^```python\n(.*?)^```", cell.source, re.DOTALL | re.MULTILINE))
         elif re.search(r"^explore\(", cell.source, re.MULTILINE):
-            cells += code(SLIDE), code(EVERY_POSITION + cell.source.replace("explore(", "draw_every_position(", 1))
+            cells += cell_of(SLIDE), cell_of(POSITIONS + cell.source.replace("explore(", "draw_positions(", 1))
     notebook.cells = cells
 
 
@@ -78,22 +77,8 @@ def test_there_are_notebooks() -> None:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Any]:
-    """One kernel for all notebooks: to start it and to import there costs more than most of them. Not started yet."""
-    manager: Any = NotebookClient(jupytext.reads("", "py:percent"), kernel_name="python3").create_kernel_manager()
-    yield manager
-    run_sync(manager.shutdown_kernel)(now=True)
-
-
-def execute(notebook: Any, kernel: Any) -> None:
-    beside = {"metadata": {"path": str(FOLDER)}}  # where Jupyter starts the kernel of a notebook
-    client: Any = NotebookClient(notebook, km=kernel, timeout=300, resources=beside)
-    # A picture under sliders is an output of its cell here. The client would send it to the kernel, by the socket on
-    # which it waits, and then often sleep through the cell's end until the timeout.
-    client.widget_registry = {}
-    try:
-        client.execute()
-    finally:
-        client.kc.stop_channels()
+    with kernel_of_many() as kernel:
+        yield kernel
 
 
 @pytest.mark.filterwarnings("ignore")  # the kernel's own, not the project's
@@ -101,8 +86,7 @@ def execute(notebook: Any, kernel: Any) -> None:
 def test_runs_from_top_to_bottom(source: Path, kernel: Any) -> None:
     notebook = read(source)
     with_solutions_and_sliders(notebook)
-    execute(notebook, kernel)
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    outputs = [output for cell in execute(notebook, kernel, FOLDER) for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
 
@@ -135,11 +119,9 @@ def draw(number):
 def test_an_error_takes_the_place_of_the_picture_under_the_sliders(kernel: Any) -> None:
     """In Jupyter the error of a callback goes to the log of the server; a student would see the picture of before."""
     notebook = jupytext.reads("", "py:percent")
-    notebook.cells = [code(FAILING), code("explore(draw, number=(1, [1, 0]))"), code(SLIDE)]
-    execute(notebook, kernel)
-    assert [(output.output_type, output.ename) for output in notebook.cells[-1].outputs] == [
-        ("error", "ZeroDivisionError")
-    ]
+    notebook.cells = [cell_of(FAILING), cell_of("explore(draw, number=(1, [1, 0]))"), cell_of(SLIDE)]
+    (output,) = execute(notebook, kernel, FOLDER)[-1].outputs
+    assert (output.output_type, output.ename) == ("error", "ZeroDivisionError")
 
 
 @pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda path: path.stem)

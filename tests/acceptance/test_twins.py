@@ -18,6 +18,9 @@ from tests.conftest import attacks_read
 from tests.support.attack_files import file_of
 
 Rows = dict[tuple[str, str], Row]
+LSB = "least-significant-bits"
+BREAKS = {attack.name: attack.breaks[0] for attack in attacks() if attack.breaks}
+near = pytest.approx
 
 ALPHA = 1e-6
 PROVED = [attack for attack in attacks() if attack.channel != "time"]  # a clock proves nothing: no test rests on one
@@ -126,134 +129,123 @@ def test_every_sample_fits_its_law(report: Report) -> None:
         assert sum(p <= small for p in values) <= stats.binom.ppf(1 - ALPHA, len(values), small)
 
 
-def test_zero_rounding(rows: Rows) -> None:
-    naive, base2 = rows["zero-rounding", "exponential-naive-float64"], rows["zero-rounding", "exponential-base2"]
-    assert naive.advantage_allowed == math.tanh(0.25)
-    assert exact(naive).advantage == 0.99
-    assert sampled(naive).verdict is Verdict.VIOLATED
-    assert 0 < (exact(base2).advantage or 0) < math.tanh(0.25)
-    assert sampled(base2).verdict is Verdict.NOT_REFUTED
+# What the laws of a pair say, as the attack's docstring or its paper derives it.
+FIGURES: list[tuple[str, str, str, object]] = [
+    ("zero-rounding", "exponential-naive-float64", "advantage", 0.99),
+    ("zero-rounding-two-outcomes", "exponential-naive-float64", "advantage", 1),
+    ("zero-rounding-two-outcomes", "exponential-naive-float64", "delta", 1),
+    ("zero-rounding-two-outcomes", "exponential-naive-shifted", "advantage", near(math.tanh(0.125), rel=1e-12)),
+    ("zero-rounding-refusal", "exponential-naive-positive", "advantage", 1),
+    ("truncated-addition", "exponential-naive-float64", "event_in", (1, 1)),
+    ("truncated-addition", "exponential-naive-float64", "event_out", near((0.001, 0.001), rel=1e-9)),
+    ("truncated-addition", "exponential-naive-shifted", "event_in", (1, 1)),
+    ("truncated-addition", "exponential-naive-shifted", "event_out", near((0.001, 0.001), rel=1e-9)),
+    (f"{LSB}-float32", "laplace-naive-float32", "event_in", (1, 1)),
+    (f"{LSB}-float32", "laplace-naive-float32", "advantage", near(0.669, abs=0.002)),
+    (f"{LSB}-float32", "laplace-naive-float32", "total_variation", near(0.669, abs=0.002)),
+    (f"{LSB}-float32@epsilon=0.01", "laplace-naive-float32", "event_in", (1, 1)),
+    (f"{LSB}-float32@epsilon=0.01", "laplace-naive-float32", "advantage", near(0.613, abs=0.002)),
+    (f"{LSB}-float32@epsilon=0.01", "laplace-naive-float32", "total_variation", near(0.613, abs=0.002)),
+    ("sensitivity-rounding", "laplace-naive-float32", "total_variation", near(1, abs=1e-12)),
+    ("sensitivity-repeated-rounding", "laplace-naive-float32", "total_variation", near(1, abs=1e-12)),
+    ("absorption", "laplace-naive-float64", "total_variation", 1),
+    ("absorption", "laplace-exact", "total_variation", near(math.tanh(0.5))),
+    ("absorbed-threshold", "sparse-vector-naive", "event_in", (0, 0)),
+    ("absorbed-threshold", "sparse-vector-naive", "event_out", (1, 1)),
+    ("sparse-vector-noisy-value", "sparse-vector-algorithm-3", "epsilon", 5 / 2),  # (m+1)/2 at m = 4
+    ("sparse-vector-noiseless-answers", "sparse-vector-algorithm-5", "epsilon", math.inf),
+    ("rounded-addition-float16", "exponential-naive-float16", "advantage", near(1 / 2, abs=0.001)),
+    ("rounded-addition-float32", "exponential-naive-float32", "advantage", near(1 / 3, abs=0.001)),
+    # The bounds of a law of two million outcomes leave the fourth digit open: 0.0312 by the derivation.
+    ("gumbel-ties", "noisy-max-naive-float32", "advantage", near(math.tanh(2**20 / 2**25), abs=1e-4)),
+    ("gumbel-ties", "exponential-exact", "advantage", near(2.5e-5, rel=1e-3)),
+    ("gumbel-ties", "permute-and-flip", "advantage", near(2.5e-5, rel=1e-3)),
+    ("selection-absorption", "private-selection-naive", "advantage", near(7 / 9, abs=1e-4)),
+    ("negligible-region", "partitions-naive-float16", "event_in", (0, 0)),
+    ("negligible-region", "partitions-naive-float16", "event_out", (2**-11, 2**-11)),
+    ("negligible-region", "partitions-naive-float16", "delta", near(8.47e-4, rel=1e-3)),
+    ("rejection-tries", "exponential-base2", "advantage", 255 / 512),
+    ("rejection-tries@tries=10", "exponential-base2-ten-tries", "advantage", (255 / 512) ** 10),
+    ("rejection-tries@tries=10", "exponential-base2-ten-tries", "delta", (255 / 512) ** 10),
+    ("rejection-tries@tries=10", "exponential-base2-ten-tries", "verdict", Verdict.HOLDS),
+    ("rejection-tries-two-outcomes", "exponential-base2", "advantage", near(0.49999, abs=1e-5)),
+    ("weight-concentration", BREAKS["weight-concentration"], "advantage", 0.75),
+    ("early-termination", BREAKS["early-termination"], "advantage", 0.75),
+    # With Alice the event is that no −0 was drawn.
+    ("geometric-trials", "laplace-textbook", "advantage", near(0.927, abs=0.001)),
+    ("geometric-trials", "laplace-textbook", "total_variation", near(0.948, abs=0.001)),
+]
 
 
-def test_zero_rounding_on_two_outcomes(rows: Rows) -> None:
-    naive = rows["zero-rounding-two-outcomes", "exponential-naive-float64"]
-    assert (exact(naive).advantage, exact(naive).delta) == (1, 1)
-    shifted = rows["zero-rounding-two-outcomes", "exponential-naive-shifted"]
-    assert exact(shifted).advantage == pytest.approx(math.tanh(0.125), rel=1e-12)
+@pytest.mark.parametrize(("attack", "mechanism", "figure", "value"), FIGURES)
+def test_a_law_has_the_figure_of_the_derivation(
+    attack: str, mechanism: str, figure: str, value: object, rows: Rows
+) -> None:
+    assert getattr(exact(rows[attack, mechanism]), figure) == value
 
 
-def test_a_refusal_that_depends_on_alice(rows: Rows) -> None:
-    row = rows["zero-rounding-refusal", "exponential-naive-positive"]
-    assert exact(row).advantage == 1
-    assert sampled(row).verdict is Verdict.VIOLATED
+ALLOWED = {
+    "zero-rounding": math.tanh(0.25),
+    f"{LSB}@epsilon=0.01": near(0.005, abs=2e-4),
+    "rounded-addition-float16": near(0.01, rel=1e-4),
+    "rounded-addition-float32": near(0.0005, rel=1e-4),
+    "gumbel-ties": near(1e-4),
+    "rejection-tries": near(0.6),
+    "geometric-trials": near(0.05, abs=0.001),
+}
 
 
-def test_truncated_addition(rows: Rows) -> None:
+def test_a_claim_allows_the_advantage_of_the_derivation(report: Report) -> None:
+    allowed = {(row.attack, row.advantage_allowed) for row in report.rows if row.attack in ALLOWED}
+    assert len(allowed) == len(ALLOWED)
+    assert dict(allowed) == ALLOWED
+
+
+def test_runs_tell_what_they_can(rows: Rows) -> None:
+    """Rare events and large claims are beyond them."""
+    sparse = [f"sparse-vector-{name}" for name in ("noisy-value", "unscaled-noise", "noiseless-answers", "no-cutoff")]
+    rounded = ["rounded-addition-float16", "rounded-addition-float32"]
+    for name in ("zero-rounding", "zero-rounding-refusal", "rejection-tries", *sparse, *rounded):
+        assert sampled(rows[name, BREAKS[name]]).verdict is Verdict.VIOLATED, name
     for variant in ("float64", "shifted"):
-        row = rows["truncated-addition", f"exponential-naive-{variant}"]
-        assert exact(row).event_in == (1, 1)
-        assert exact(row).event_out == pytest.approx((0.001, 0.001), rel=1e-9)
-        assert sampled(row).verdict is Verdict.UNDERPOWERED
+        assert sampled(rows["truncated-addition", f"exponential-naive-{variant}"]).verdict is Verdict.UNDERPOWERED
+    assert sampled(rows["finite-threshold", "sparse-vector-unclamped"]).verdict is Verdict.NOT_REFUTED
+    assert sampled(rows["zero-rounding", "exponential-base2"]).verdict is Verdict.NOT_REFUTED
 
 
-LSB = "least-significant-bits"
+@pytest.mark.parametrize(("epsilon", "ideal"), [("", 0.3935), ("@epsilon=0.01", 0.005)])
+def test_exact_noise_tells_no_more_than_ideal_noise(rows: Rows, epsilon: str, ideal: float) -> None:
+    row = rows[f"{LSB}-float32{epsilon}", "laplace-exact"]
+    assert row.claim is not None
+    assert -math.expm1(-row.claim.epsilon / 2) == near(ideal, abs=0.0001)
+    assert exact(row).total_variation <= ideal + 0.0001
 
 
-@pytest.mark.parametrize(("epsilon", "advantage", "ideal"), [("", 0.669, 0.3935), ("@epsilon=0.01", 0.613, 0.005)])
-def test_least_significant_bits_of_float32(rows: Rows, epsilon: str, advantage: float, ideal: float) -> None:
-    name = f"{LSB}-float32{epsilon}"
-    naive = rows[name, "laplace-naive-float32"]
-    assert exact(naive).event_in == (1, 1)
-    assert exact(naive).advantage == pytest.approx(advantage, abs=0.002)
-    assert exact(naive).total_variation == pytest.approx(advantage, abs=0.002)
-    assert naive.claim is not None
-    assert -math.expm1(-naive.claim.epsilon / 2) == pytest.approx(ideal, abs=0.0001)
-    assert exact(rows[name, "laplace-exact"]).total_variation <= ideal + 0.0001
+@pytest.mark.parametrize(
+    ("name", "mechanism", "right"),
+    [
+        (f"{LSB}@epsilon=0.01", "laplace-naive-float64", 0.85),
+        ("box-muller-inversion", "gaussian-naive-float64", 0.95),
+        ("box-muller-inversion@sigma=20.0", "gaussian-naive-float64", 0.95),
+        ("geometric-trials-gaussian", "gaussian-textbook", 0.795),
+    ],
+)
+def test_who_guesses_by_the_event_is_right_so_often(rows: Rows, name: str, mechanism: str, right: float) -> None:
+    """With probability (1 + advantage)/2."""
+    row = rows[name, mechanism]
+    assert (1 + sampled(row).advantage[0]) / 2 >= right > (1 + 2 * (row.advantage_allowed or 0)) / 2
 
 
-def test_least_significant_bits_of_float64(rows: Rows) -> None:
-    """The event marks every output from 1; who guesses 1 when it happens is right with (1 + advantage)/2 at least."""
-    naive = rows[f"{LSB}@epsilon=0.01", "laplace-naive-float64"]
-    assert sampled(naive).event_in[1] == 1
-    assert (1 + sampled(naive).advantage[0]) / 2 >= 0.85
-    assert (1 + (naive.advantage_allowed or 0)) / 2 == pytest.approx(0.5025, abs=1e-4)
+def test_snapping_loses_something_at_every_attack(rows: Rows) -> None:
+    snapping = [row for (_, mechanism), row in rows.items() if mechanism == "laplace-snapping"]
+    assert snapping
+    assert all(exact(row).verdict is Verdict.HOLDS and exact(row).epsilon > 0 for row in snapping)
 
 
-@pytest.mark.parametrize(("name", "expected"), [("grid-precision", 0.2718), ("grid-precision@epsilon=0.1", 0.0326)])
-def test_grid_precision(rows: Rows, name: str, expected: float) -> None:
-    rounded = sampled(rows[name, "laplace-rounded"])
-    assert rounded.event_in[0] == 0
-    assert rounded.event_out[0] <= expected <= rounded.event_out[1]
-    assert abs(sum(rounded.event_out) / 2 - expected) < 0.002
-
-
-def test_box_muller_inversion(rows: Rows) -> None:
-    for name in ("box-muller-inversion", "box-muller-inversion@sigma=20.0"):
-        naive = sampled(rows[name, "gaussian-naive-float64"])
-        assert naive.event_out[0] == 0
-        assert (1 + naive.advantage[0]) / 2 >= 0.95
-
-
-def test_sensitivity_and_absorption_separate_the_worlds(rows: Rows) -> None:
-    for name in ("sensitivity-rounding", "sensitivity-repeated-rounding"):
-        assert exact(rows[name, "laplace-naive-float32"]).total_variation == pytest.approx(1, abs=1e-12)
-    assert exact(rows["absorption", "laplace-naive-float64"]).total_variation == 1
-    assert exact(rows["absorption", "laplace-exact"]).total_variation == pytest.approx(math.tanh(0.5))
-
-
-def test_sparse_vector(rows: Rows) -> None:
-    """The figures of the published variants at ε = 1, and an absorbed threshold's certainty."""
-    naive = exact(rows["absorbed-threshold", "sparse-vector-naive"])
-    assert (naive.event_in, naive.event_out) == ((0, 0), (1, 1))
-    assert exact(rows["sparse-vector-noisy-value", "sparse-vector-algorithm-3"]).epsilon == 5 / 2  # (m+1)/2, m = 4
-    assert exact(rows["sparse-vector-noiseless-answers", "sparse-vector-algorithm-5"]).epsilon == math.inf
-    for name in ("noisy-value", "unscaled-noise", "noiseless-answers", "no-cutoff"):
-        broken = next(row for (attack, _), row in rows.items() if attack == f"sparse-vector-{name}")
-        assert sampled(broken).verdict is Verdict.VIOLATED
-    rare = rows["finite-threshold", "sparse-vector-unclamped"]  # its event is: no feasible sample finds it
-    assert sampled(rare).verdict is Verdict.NOT_REFUTED
-
-
-def test_snapping_keeps_its_promise(rows: Rows) -> None:
-    for (attack, mechanism), row in rows.items():
-        if mechanism == "laplace-snapping":
-            assert exact(row).verdict is Verdict.HOLDS, attack
-            assert row.claim is not None
-            assert 0 < exact(row).epsilon <= row.claim.epsilon
-
-
-@pytest.mark.parametrize(("kind", "advantage", "allowed"), [("float16", 1 / 2, 0.01), ("float32", 1 / 3, 0.0005)])
-def test_rounded_addition(rows: Rows, kind: str, advantage: float, allowed: float) -> None:
-    naive = rows[f"rounded-addition-{kind}", f"exponential-naive-{kind}"]
-    assert exact(naive).advantage == pytest.approx(advantage, abs=0.001)
-    assert naive.advantage_allowed == pytest.approx(allowed, rel=1e-4)
-    assert sampled(naive).verdict is Verdict.VIOLATED
-    if kind == "float16":
-        assert naive.exhaustive == naive.exact
-    else:
-        assert rows[f"rounded-addition-{kind}", "exponential-base2"].sampled is None
-
-
-def test_gumbel_ties(rows: Rows) -> None:
-    """The bounds of a law of two million outcomes leave the fourth digit open: 0.0312 by the derivation."""
-    naive = rows["gumbel-ties", "noisy-max-naive-float32"]
-    assert exact(naive).advantage == pytest.approx(math.tanh(2**20 / 2**25), abs=1e-4)
-    assert naive.advantage_allowed == pytest.approx(1e-4)
-    assert 1e-4 < exact(naive).epsilon < 0.0625
-    for twin in ("exponential-exact", "permute-and-flip"):
-        assert exact(rows["gumbel-ties", twin]).advantage == pytest.approx(2.5e-5, rel=1e-3)
-
-
-def test_selection_absorption(rows: Rows) -> None:
-    naive = rows["selection-absorption", "private-selection-naive"]
-    assert exact(naive).advantage == pytest.approx(7 / 9, abs=1e-4)
-
-
-def test_negligible_region(rows: Rows) -> None:
-    naive = exact(rows["negligible-region", "partitions-naive-float16"])
-    assert (naive.event_in, naive.event_out) == ((0, 0), (2**-11, 2**-11))
-    assert naive.delta == pytest.approx(8.47e-4, rel=1e-3)
-    assert exact(rows["negligible-region", "partitions-exact"]).epsilon == pytest.approx(0.5421, abs=1e-4)
+def test_all_uniforms_of_float16_are_tried_and_millions_of_outcomes_take_no_runs(rows: Rows) -> None:
+    naive = rows["rounded-addition-float16", "exponential-naive-float16"]
+    assert naive.exhaustive == naive.exact
+    assert rows["rounded-addition-float32", "exponential-base2"].sampled is None
 
 
 def test_a_member_declares_the_runs_it_can_take(report: Report) -> None:
@@ -281,24 +273,18 @@ def _all_but_a_pilot(runs: int) -> int:
 
 def test_alpha_is_shared_by_the_sampled_rows(report: Report) -> None:
     judged = [evidence for row in report.rows if (evidence := row.sampled or row.timing) is not None]
-    assert report.alpha_per_row == pytest.approx(report.alpha / len(judged))
+    assert report.alpha_per_row == near(report.alpha / len(judged))
     assert {evidence.confidence for evidence in judged} == {1 - report.alpha_per_row}
 
 
 def test_rejection_tries(rows: Rows) -> None:
     """Figure 9's pair: the advantage stays within what the claim would allow, and the loss is infinite all the same."""
     one = rows["rejection-tries", "exponential-base2"]
-    assert exact(one).advantage == 255 / 512
-    assert one.advantage_allowed == pytest.approx(0.6)
-    assert one.visible_below == pytest.approx(2 * math.atanh(255 / 512))
-    assert sampled(one).verdict is Verdict.VIOLATED
+    assert one.visible_below == near(2 * math.atanh(255 / 512))
     ten = rows["rejection-tries@tries=10", "exponential-base2-ten-tries"]
-    assert exact(ten).advantage == exact(ten).delta == (255 / 512) ** 10 < 0.001
     assert ten.claim is not None
-    assert ten.claim.delta == 2**-10
-    assert exact(ten).verdict is Verdict.HOLDS
+    assert ten.claim.delta == 2**-10 > exact(ten).delta
     small = rows["rejection-tries-two-outcomes", "exponential-base2"]
-    assert exact(small).advantage == pytest.approx(0.49999, abs=1e-5)
     assert (small.advantage_allowed or 0) < 1e-4
 
 
@@ -307,15 +293,8 @@ def test_the_rejection_free_sampler_has_one_trace_but_for_2_to_the_minus_64(rows
         if mechanism == "exponential-exact" and row.channel not in (None, "time"):
             assert row.claim is not None
             straddled = (row.parameters["limits"]["max_outcomes"] - 1) * 2.0**-64
-            assert row.claim.delta == pytest.approx((1 + math.exp(row.claim.epsilon)) * straddled, rel=1e-12)
+            assert row.claim.delta == near((1 + math.exp(row.claim.epsilon)) * straddled, rel=1e-12)
             assert exact(row).within == 0
-
-
-@pytest.mark.parametrize("name", ["weight-concentration", "early-termination"])
-def test_weights_of_equal_totals_are_told_apart_by_when_a_draw_is_settled(rows: Rows, name: str) -> None:
-    (broken,) = (attack.breaks for attack in attacks() if attack.name == name)
-    assert exact(rows[name, broken[0]]).advantage == 0.75 > (rows[name, broken[0]].advantage_allowed or 1)
-    assert exact(rows[name, "exponential-base2"]).verdict is Verdict.HOLDS
 
 
 def test_side_channels_come_last_and_variants_meet_nothing_else(report: Report) -> None:
@@ -332,13 +311,7 @@ def test_members_are_found_by_name() -> None:
         member("exponential-base-2")
 
 
-def test_geometric_trials_tell_the_truth_and_fixed_work_does_not(rows: Rows) -> None:
-    """With Alice the event is that no −0 was drawn; for the Gaussian, that the first candidate was kept."""
-    row = rows["geometric-trials", "laplace-textbook"]
-    assert exact(row).advantage == pytest.approx(0.927, abs=0.001)
-    assert exact(row).total_variation == pytest.approx(0.948, abs=0.001)
-    assert row.advantage_allowed == pytest.approx(0.05, abs=0.001)
-    gaussian = rows["geometric-trials-gaussian", "gaussian-textbook"]
-    assert sampled(gaussian).advantage[0] > 0.59 > 2 * (gaussian.advantage_allowed or 0)
+def test_fixed_work_tells_nothing(rows: Rows) -> None:
     for fixed in ("laplace-fixed-work", "laplace-exact", "laplace-exact-base-e", "laplace-base2"):
-        assert exact(rows["geometric-trials", fixed]).total_variation <= (row.advantage_allowed or 0) + 1e-9
+        row = rows["geometric-trials", fixed]
+        assert exact(row).total_variation <= (row.advantage_allowed or 0) + 1e-9

@@ -52,7 +52,7 @@ def launched() -> Iterator[Any]:
 
 
 class Opened:
-    """A page and what its console said."""
+    """A page and what its console said; `with` gives the page alone, whose console stays empty."""
 
     def __init__(self, browser: Any, address: str, **options: Any) -> None:
         settings = {"viewport": {"width": WIDE, "height": HIGH}} | options
@@ -62,6 +62,13 @@ class Opened:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.asked(request.url))
         self.page.goto(address)
+
+    def __enter__(self) -> Any:
+        return self.page
+
+    def __exit__(self, kind: object, *failed: object) -> None:
+        self.page.context.close()
+        assert kind is not None or self.complaints == []
 
     def asked(self, address: str) -> None:
         if not address.startswith(("file:", "data:")):

@@ -12,6 +12,5 @@ from tests.support.paths import ROOT
 @pytest.fixture(scope="module")
 def explorer(browser: Any) -> Iterator[Any]:
     """The page docs/explorer.html, with its functions in the object `explorer`. Its console stays empty."""
-    opened = Opened(browser, (ROOT / "docs" / "explorer.html").as_uri())
-    yield opened.page
-    assert opened.complaints == []
+    with Opened(browser, (ROOT / "docs" / "explorer.html").as_uri()) as page:
+        yield page

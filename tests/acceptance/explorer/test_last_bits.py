@@ -82,17 +82,15 @@ def published(page: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("steps", PATTERNS, ids=str)
 def test_every_link_shows_its_verdict_whatever_the_last_bit(browser: Any, steps: list[int] | None) -> None:
     """The published attacks of the page, and the links of the course."""
-    shown = Opened(browser, PAGE)
-    if steps is not None:
-        shown.page.add_init_script(f"({MOVE})({json.dumps(steps)})")
-        shown.page.reload()
-    for link, verdict in (*published(shown.page), *promised()):
-        shown.page.goto(f"{PAGE}#{link}")
-        shown.page.wait_for_function("link => document.getElementById('link').hash === link", arg=f"#{link}")
-        assert texts(shown.page) == (verdict, [verdict.removesuffix(" for this pair"), "HOLDS"]), link
-    assert steps is None or shown.page.evaluate("calls") > 1_000
-    assert shown.complaints == []
-    shown.page.context.close()
+    with Opened(browser, PAGE) as page:
+        if steps is not None:
+            page.add_init_script(f"({MOVE})({json.dumps(steps)})")
+            page.reload()
+        for link, verdict in (*published(page), *promised()):
+            page.goto(f"{PAGE}#{link}")
+            page.wait_for_function("link => document.getElementById('link').hash === link", arg=f"#{link}")
+            assert texts(page) == (verdict, [verdict.removesuffix(" for this pair"), "HOLDS"]), link
+        assert steps is None or page.evaluate("calls") > 1_000
 
 
 def reached(strings: list[list[float]], first: float, end: float) -> tuple[int, int]:

@@ -26,49 +26,44 @@ def texts(page: Any) -> tuple[str, list[str]]:
 def test_published_attacks_violate_and_the_exact_mechanism_holds(browser: Any, width: int, scheme: str) -> None:
     """On a wide and on a narrow screen, where all can be read and nothing is wider than the screen."""
     screen = {"width": width, "height": HIGH}
-    shown = Opened(browser, PAGE, viewport=screen, color_scheme=scheme, is_mobile=width == NARROW)
-    paper = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}[scheme]
-    assert texts(shown.page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
-    _, *attacks = shown.page.locator("#presets a").all_inner_texts()
-    assert len(attacks) == 9
-    for name in [name for name in attacks if name != "Rounded addition, float32"]:  # it is slow
-        follow(shown.page, shown.page.get_by_role("link", name=name, exact=True))
-        assert shown.page.locator("[aria-current]").get_by_text(name, exact=True).is_visible()
-        assert texts(shown.page) == ("VIOLATED", ["VIOLATED", "HOLDS"])
-        assert shown.page.evaluate(FITS)
-    shown.page.get_by_role("button", name="Draw").click()
-    shown.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    contrasts = shown.page.evaluate(CONTRASTS)
-    assert len(contrasts) > 100
-    assert [one for one in contrasts if one[1] < 4.5] == []
-    assert shown.page.evaluate(FITS)
-    assert shown.complaints == []
-    shown.page.context.close()
+    with Opened(browser, PAGE, viewport=screen, color_scheme=scheme, is_mobile=width == NARROW) as page:
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}[scheme]
+        assert texts(page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
+        _, *attacks = page.locator("#presets a").all_inner_texts()
+        assert len(attacks) == 9
+        for name in [name for name in attacks if name != "Rounded addition, float32"]:  # it is slow
+            follow(page, page.get_by_role("link", name=name, exact=True))
+            assert page.locator("[aria-current]").get_by_text(name, exact=True).is_visible()
+            assert texts(page) == ("VIOLATED", ["VIOLATED", "HOLDS"])
+            assert page.evaluate(FITS)
+        page.get_by_role("button", name="Draw").click()
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        contrasts = page.evaluate(CONTRASTS)
+        assert len(contrasts) > 100
+        assert [one for one in contrasts if one[1] < 4.5] == []
+        assert page.evaluate(FITS)
 
 
 def test_a_student_breaks_it_with_the_keyboard_alone(browser: Any) -> None:
     """float16, the slider to its end, where all weights are 0, and back by single steps."""
-    shown = Opened(browser, PAGE)
-    page = shown.page
-    page.get_by_role("radio", name="exponential").focus()
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.value") == "float64"
-    page.keyboard.press("ArrowUp")  # round to the last one
-    assert page.get_by_role("radio", name="float16").is_checked()
-    for _ in range(3):  # past the slider and the field of ε
+    with Opened(browser, PAGE) as page:
+        page.get_by_role("radio", name="exponential").focus()
         page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.ariaLabel") == "Add to all utilities"
-    page.keyboard.press("End")
-    assert texts(page)[0] == "NO VERDICT"
-    pressed = 0
-    while texts(page)[0] != "VIOLATED":
-        page.keyboard.press("ArrowLeft")
-        pressed += 1
-        assert pressed < 5
-    assert texts(page)[1] == ["VIOLATED", "HOLDS"]
-    assert shown.complaints == []
-    page.context.close()
+        assert page.evaluate("document.activeElement.value") == "float64"
+        page.keyboard.press("ArrowUp")  # round to the last one
+        assert page.get_by_role("radio", name="float16").is_checked()
+        for _ in range(3):  # past the slider and the field of ε
+            page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.ariaLabel") == "Add to all utilities"
+        page.keyboard.press("End")
+        assert texts(page)[0] == "NO VERDICT"
+        pressed = 0
+        while texts(page)[0] != "VIOLATED":
+            page.keyboard.press("ArrowLeft")
+            pressed += 1
+            assert pressed < 5
+        assert texts(page)[1] == ["VIOLATED", "HOLDS"]
 
 
 def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
@@ -101,128 +96,109 @@ def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
 
 
 def test_a_number_can_be_typed_and_a_mistake_is_named(browser: Any) -> None:
-    shown = Opened(browser, PAGE)
-    page = shown.page
-    field = page.get_by_role("textbox", name="Row 2: utility with Alice")
-    field.fill("1.5")
-    assert texts(page)[0] == "NO VERDICT"
-    assert "A utility must be an integer" in page.locator("#says").inner_text()
-    assert field.get_attribute("aria-invalid") == "true"
-    field.fill("3")
-    assert "not neighbours: the utilities of row 2 differ by 3" in page.locator("#says").inner_text()
-    assert page.get_by_role("button", name="Draw").is_disabled()
-    field.fill("-1")
-    assert texts(page)[0] == "HOLDS for this pair"
-    field.fill("1.5")
-    assert texts(page)[0] == "NO VERDICT"
-    page.keyboard.press("Tab")  # the field goes back to its last number, and the verdict with it
-    page.locator("#says", has_text="HOLDS for this pair").wait_for()
-    assert field.input_value() == "-1"
-    page.get_by_role("button", name="Add a row").click()
-    page.get_by_role("textbox", name="Row 3: outcomes").fill("8388608")
-    assert "at most 8,388,608 outcomes" in page.locator("#says").inner_text()
-    page.get_by_role("button", name="Remove row 3").click()
-    assert texts(page)[0] == "HOLDS for this pair"
-    assert page.locator("#worlds [data-row]").count() == 2
-    assert shown.complaints == []
-    page.context.close()
+    with Opened(browser, PAGE) as page:
+        field = page.get_by_role("textbox", name="Row 2: utility with Alice")
+        field.fill("1.5")
+        assert texts(page)[0] == "NO VERDICT"
+        assert "A utility must be an integer" in page.locator("#says").inner_text()
+        assert field.get_attribute("aria-invalid") == "true"
+        field.fill("3")
+        assert "not neighbours: the utilities of row 2 differ by 3" in page.locator("#says").inner_text()
+        assert page.get_by_role("button", name="Draw").is_disabled()
+        field.fill("-1")
+        assert texts(page)[0] == "HOLDS for this pair"
+        field.fill("1.5")
+        assert texts(page)[0] == "NO VERDICT"
+        page.keyboard.press("Tab")  # the field goes back to its last number, and the verdict with it
+        page.locator("#says", has_text="HOLDS for this pair").wait_for()
+        assert field.input_value() == "-1"
+        page.get_by_role("button", name="Add a row").click()
+        page.get_by_role("textbox", name="Row 3: outcomes").fill("8388608")
+        assert "at most 8,388,608 outcomes" in page.locator("#says").inner_text()
+        page.get_by_role("button", name="Remove row 3").click()
+        assert texts(page)[0] == "HOLDS for this pair"
+        assert page.locator("#worlds [data-row]").count() == 2
 
 
 def test_worlds_in_which_the_code_always_fails_have_no_verdict(browser: Any) -> None:
-    shown = Opened(browser, f"{PAGE}#mechanism=exponential&type=float16&epsilon=0.5&shift=1000&rows=1,0,1;99,1,1")
-    assert texts(shown.page)[0] == "NO VERDICT"
-    assert shown.page.get_by_role("heading", name="Naive mechanism").inner_text() == "Naive mechanism"
-    assert shown.page.get_by_role("heading", name="Exact mechanism").inner_text() == "Exact mechanism HOLDS"
-    assert shown.complaints == []
-    shown.page.context.close()
+    with Opened(browser, f"{PAGE}#mechanism=exponential&type=float16&epsilon=0.5&shift=1000&rows=1,0,1;99,1,1") as page:
+        assert texts(page)[0] == "NO VERDICT"
+        assert page.get_by_role("heading", name="Naive mechanism").inner_text() == "Naive mechanism"
+        assert page.get_by_role("heading", name="Exact mechanism").inner_text() == "Exact mechanism HOLDS"
 
 
 def test_the_link_holds_the_state(browser: Any) -> None:
-    shown = Opened(browser, f"{PAGE}#mechanism=exponential&type=float32&epsilon=0.25&shift=-7&rows=3,1,2;4,-5,-5")
-    page = shown.page
-    assert page.get_by_role("radio", name="float32").is_checked()
-    fields = [field.input_value() for field in page.get_by_role("textbox").all()]
-    assert fields == ["0.25", "-7", "1", "2", "3", "-5", "-5", "4"]
-    page.get_by_role("textbox", name="Row 1: outcomes").fill("30")
-    address = page.url
-    assert address.endswith("rows=30,1,2;4,-5,-5")
-    assert page.get_by_role("link", name="Link to these worlds").evaluate("link => link.href") == address
-    again = Opened(browser, address)
-    assert [field.input_value() for field in again.page.get_by_role("textbox").all()] == [
-        *fields[:4],
-        "30",
-        *fields[5:],
-    ]
-    assert again.page.locator("#cards").inner_text() == page.locator("#cards").inner_text()
-    links = page.evaluate("explorer.PRESETS.map(one => explorer.toLink(one[1]))")
-    assert page.evaluate("links => links.map(link => explorer.toLink(explorer.fromLink(link)))", links) == links
-    for wrong, message in (
-        ("type=float8", "there is no float type float8"),
-        ("epsilon=0", "ε must be a number from 0.0001 to 100"),
-        ("mechanism=laplace&near=x", "The place to look near must be a number"),
-        ("rows=1,0;2", "A utility must be an integer"),
-        ("mechanism=magic", "there is no mechanism magic"),
-    ):
-        again.page.goto(f"{PAGE}#{wrong}")
-        again.page.get_by_text(message).wait_for()
-        assert "The link cannot be read" in again.page.locator("#says").inner_text()
-    assert shown.complaints == again.complaints == []
-    for one in (shown, again):
-        one.page.context.close()
+    with Opened(browser, f"{PAGE}#mechanism=exponential&type=float32&epsilon=0.25&shift=-7&rows=3,1,2;4,-5,-5") as page:
+        assert page.get_by_role("radio", name="float32").is_checked()
+        fields = [field.input_value() for field in page.get_by_role("textbox").all()]
+        assert fields == ["0.25", "-7", "1", "2", "3", "-5", "-5", "4"]
+        page.get_by_role("textbox", name="Row 1: outcomes").fill("30")
+        address = page.url
+        assert address.endswith("rows=30,1,2;4,-5,-5")
+        assert page.get_by_role("link", name="Link to these worlds").evaluate("link => link.href") == address
+        with Opened(browser, address) as again:
+            shown = [field.input_value() for field in again.get_by_role("textbox").all()]
+            assert shown == [*fields[:4], "30", *fields[5:]]
+            assert again.locator("#cards").inner_text() == page.locator("#cards").inner_text()
+            links = page.evaluate("explorer.PRESETS.map(one => explorer.toLink(one[1]))")
+            assert page.evaluate("links => links.map(link => explorer.toLink(explorer.fromLink(link)))", links) == links
+            for wrong, message in (
+                ("type=float8", "there is no float type float8"),
+                ("epsilon=0", "ε must be a number from 0.0001 to 100"),
+                ("mechanism=laplace&near=x", "The place to look near must be a number"),
+                ("rows=1,0;2", "A utility must be an integer"),
+                ("mechanism=magic", "there is no mechanism magic"),
+            ):
+                again.goto(f"{PAGE}#{wrong}")
+                again.get_by_text(message).wait_for()
+                assert "The link cannot be read" in again.locator("#says").inner_text()
 
 
 def test_a_comb_is_read_and_moved_with_the_keyboard(browser: Any) -> None:
-    shown = Opened(browser, f"{PAGE}#mechanism=laplace&type=float16&epsilon=1&with=1&without=0&near=0.5")
-    page = shown.page
-    reading = page.locator(".detail").first
-    slider = page.get_by_role("slider", name="Read a float")
-    slider.focus()
-    page.keyboard.press("Home")
-    assert reading.inner_text().startswith("0.5: ")
-    page.keyboard.press("ArrowRight")
-    assert reading.inner_text().startswith(f"{0.5 + 2**-11}: ")
-    assert slider.get_attribute("aria-valuetext") == reading.inner_text()
-    for name, near in (
-        ("floats after", 0.5 + 40 * 2**-11),
-        ("floats before", 0.5),
-        ("floats before", 0.5 - 40 * 2**-12),
-    ):
-        page.get_by_role("button", name=name).focus()
-        page.keyboard.press("Enter")
-        assert float(page.get_by_role("textbox", name="Look near").input_value()) == near
-    page.get_by_role("radio", name="float64").check()
-    page.get_by_role("textbox", name="Look near").fill("1000")  # farther than any noise
-    assert texts(page) == ("UNRESOLVED", ["UNRESOLVED", "HOLDS"])
-    for far in ("1.5", "-1.5"):
-        page.get_by_role("textbox", name="Value with Alice").fill(far)
-        assert "not neighbours" in page.locator("#says").inner_text()
-    page.get_by_role("textbox", name="Value with Alice").fill("0")
-    page.get_by_role("radio", name="float16").check()
-    assert texts(page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
-    again = Opened(browser, page.url)
-    assert again.page.locator("#cards").inner_text() == page.locator("#cards").inner_text()
-    assert shown.complaints == again.complaints == []
-    for one in (shown, again):
-        one.page.context.close()
+    with Opened(browser, f"{PAGE}#mechanism=laplace&type=float16&epsilon=1&with=1&without=0&near=0.5") as page:
+        reading = page.locator(".detail").first
+        slider = page.get_by_role("slider", name="Read a float")
+        slider.focus()
+        page.keyboard.press("Home")
+        assert reading.inner_text().startswith("0.5: ")
+        page.keyboard.press("ArrowRight")
+        assert reading.inner_text().startswith(f"{0.5 + 2**-11}: ")
+        assert slider.get_attribute("aria-valuetext") == reading.inner_text()
+        for name, near in (
+            ("floats after", 0.5 + 40 * 2**-11),
+            ("floats before", 0.5),
+            ("floats before", 0.5 - 40 * 2**-12),
+        ):
+            page.get_by_role("button", name=name).focus()
+            page.keyboard.press("Enter")
+            assert float(page.get_by_role("textbox", name="Look near").input_value()) == near
+        page.get_by_role("radio", name="float64").check()
+        page.get_by_role("textbox", name="Look near").fill("1000")  # farther than any noise
+        assert texts(page) == ("UNRESOLVED", ["UNRESOLVED", "HOLDS"])
+        for far in ("1.5", "-1.5"):
+            page.get_by_role("textbox", name="Value with Alice").fill(far)
+            assert "not neighbours" in page.locator("#says").inner_text()
+        page.get_by_role("textbox", name="Value with Alice").fill("0")
+        page.get_by_role("radio", name="float16").check()
+        assert texts(page) == ("HOLDS for this pair", ["HOLDS", "HOLDS"])
+        with Opened(browser, page.url) as again:
+            assert again.locator("#cards").inner_text() == page.locator("#cards").inner_text()
 
 
 def test_all_strings_of_float32_can_be_counted(browser: Any) -> None:
     """0.6689, as the attack's docstring derives it from the laws in Python. It stays while the comb moves."""
-    shown = Opened(browser, PAGE)
-    page = shown.page
-    follow(page, page.get_by_role("link", name="Least significant bits, float32"))
-    count = page.get_by_role("button", name="Count all 2²⁵ strings of bits")
-    count.click()
-    for press in (None, "floats after"):
-        if press:
-            page.get_by_role("button", name=press).click()
-        assert "Advantage 0.6689, allowed 0.4621" in page.locator("#says").inner_text()
-        assert count.count() == 0
-    page.get_by_role("textbox", name="Value with Alice").fill("0.5")
-    assert "Advantage" not in page.locator("#says").inner_text()
-    assert count.count() == 1
-    assert shown.complaints == []
-    page.context.close()
+    with Opened(browser, PAGE) as page:
+        follow(page, page.get_by_role("link", name="Least significant bits, float32"))
+        count = page.get_by_role("button", name="Count all 2²⁵ strings of bits")
+        count.click()
+        for press in (None, "floats after"):
+            if press:
+                page.get_by_role("button", name=press).click()
+            assert "Advantage 0.6689, allowed 0.4621" in page.locator("#says").inner_text()
+            assert count.count() == 0
+        page.get_by_role("textbox", name="Value with Alice").fill("0.5")
+        assert "Advantage" not in page.locator("#says").inner_text()
+        assert count.count() == 1
 
 
 def test_the_course_links_to_files_that_exist() -> None:
@@ -233,24 +209,21 @@ def test_the_course_links_to_files_that_exist() -> None:
 
 def test_a_bar_says_its_exact_probability_and_a_draw_follows_the_law(browser: Any) -> None:
     """Without Alice outcome 0 has probability near 1/100; of 1,000 draws, 40 or more have it with less than 1e-6."""
-    shown = Opened(browser, PAGE)
-    page = shown.page
-    follow(page, page.get_by_role("link", name="Zero rounding", exact=True))
-    page.get_by_role("img", name="Outcome 0 without Alice").first.focus()
-    law = attack("zero-rounding")
-    count = naive.law(law.worlds()[1], law.parameters.epsilon).probability(0)[0] * 2**53
-    assert f"Exactly {int(count):,} of the 2⁵³ uniforms" in page.locator(".detail").first.inner_text()
-    page.get_by_role("button", name="Draw").click()
-    (first, rest) = (
-        [int(cell.replace(",", "")) for cell in row.split("\t")[1:]]
-        for row in page.locator("#drawn tbody tr").all_inner_texts()
-    )
-    assert first[0] == 1000  # the naive mechanism with Alice
-    assert rest[0] == 0
-    assert max(first[1:]) < 40
-    assert [one + other for one, other in zip(first, rest, strict=True)] == [1000] * 4
-    follow(page, page.get_by_role("link", name="Absorption", exact=True))
-    page.get_by_role("button", name="Draw").click()
-    page.get_by_text("right in 100.0 % of the runs of the naive mechanism").wait_for()
-    assert shown.complaints == []
-    page.context.close()
+    with Opened(browser, PAGE) as page:
+        follow(page, page.get_by_role("link", name="Zero rounding", exact=True))
+        page.get_by_role("img", name="Outcome 0 without Alice").first.focus()
+        law = attack("zero-rounding")
+        count = naive.law(law.worlds()[1], law.parameters.epsilon).probability(0)[0] * 2**53
+        assert f"Exactly {int(count):,} of the 2⁵³ uniforms" in page.locator(".detail").first.inner_text()
+        page.get_by_role("button", name="Draw").click()
+        (first, rest) = (
+            [int(cell.replace(",", "")) for cell in row.split("\t")[1:]]
+            for row in page.locator("#drawn tbody tr").all_inner_texts()
+        )
+        assert first[0] == 1000  # the naive mechanism with Alice
+        assert rest[0] == 0
+        assert max(first[1:]) < 40
+        assert [one + other for one, other in zip(first, rest, strict=True)] == [1000] * 4
+        follow(page, page.get_by_role("link", name="Absorption", exact=True))
+        page.get_by_role("button", name="Draw").click()
+        page.get_by_text("right in 100.0 % of the runs of the naive mechanism").wait_for()

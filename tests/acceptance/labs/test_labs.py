@@ -13,8 +13,6 @@ from typing import Any
 import jupytext
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from nbclient.util import run_sync
 
 from grader import functions
 from grader.answers import AnswerError
@@ -23,10 +21,11 @@ from teacher import copies, submissions
 from teacher.cells import Session, part_of
 from teacher.submissions import FOLDER
 from teacher.wrong_answers import source_of, wrong_answers
+from tests.acceptance.labs.test_forged_marks import handed_in
+from tests.support.jupyter import execute, kernel_of_many
 from tests.support.processes import run
 
 WRONG = list(wrong_answers())
-BLANK = "raise NotImplementedError"
 
 
 def cells(notebook: Any) -> list[str]:
@@ -64,22 +63,13 @@ def test_every_part_is_asked_once_and_a_lab_has_ten_points(lab: str) -> None:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Any]:
-    """One kernel for all labs. Not started yet."""
-    manager: Any = NotebookClient(jupytext.reads("", "py:percent"), kernel_name="python3").create_kernel_manager()
-    yield manager
-    run_sync(manager.shutdown_kernel)(now=True)
+    with kernel_of_many() as kernel:
+        yield kernel
 
 
 def executed(notebook: Any, kernel: Any) -> list[Any]:
-    """Return the code cells of a notebook, run in Jupyter in the folder of the labs, from a fresh namespace."""
-    fresh = jupytext.reads(json.dumps(notebook), "ipynb")
-    fresh.cells[:0] = jupytext.reads("# %%\n%reset -f", "py:percent").cells
-    client: Any = NotebookClient(fresh, km=kernel, timeout=120, resources={"metadata": {"path": str(FOLDER)}})
-    try:
-        client.execute()
-    finally:
-        client.kc.stop_channels()
-    return [cell for cell in fresh.cells if cell.cell_type == "code"]
+    """Return the code cells of a notebook, run in the folder of the labs."""
+    return execute(jupytext.reads(json.dumps(notebook), "ipynb"), kernel, FOLDER)
 
 
 @pytest.mark.filterwarnings("ignore")  # the kernel's own, not the project's
@@ -177,23 +167,12 @@ def test_every_part_has_typical_wrong_answers(lab: str) -> None:
     assert {answer.part.number for answer in wrong} == {part.number for part in parts_of(lab)}
 
 
-def handed_in(folder: Path, student: str, answers: dict[int, str]) -> None:
-    """Write lab 1 as a student hands it in: the blank cells are replaced, in order."""
-    notebook, blank = copies.student(source_of("lab1_worlds")), 0
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and BLANK in "".join(cell["source"]):
-            blank += 1
-            cell["source"] = [answers.get(blank, "".join(cell["source"]))]
-    (folder / student).mkdir(parents=True)
-    (folder / student / "lab1_worlds.ipynb").write_text(copies.written(notebook), "utf-8")
-
-
 def test_submissions_are_graded_into_a_table_and_a_csv(tmp_path: Path) -> None:
     """By the command, in processes of their own: a solution, a blank copy, a forgery, no notebook, an unknown one."""
     handed = tmp_path / "handed in"
-    handed_in(handed, "ada", copies.solutions(source_of("lab1_worlds")))
-    handed_in(handed, "ben", {})
-    handed_in(handed, "eve", {1: "from grader.marks import Part"})
+    handed_in(handed, "ada", "lab1_worlds", *copies.solutions(source_of("lab1_worlds")).values())
+    handed_in(handed, "ben", "lab1_worlds")
+    handed_in(handed, "eve", "lab1_worlds", "from grader.marks import Part")
     (handed / "cyd").mkdir()
     (handed / "cyd" / "lab1_worlds.ipynb").write_text("no notebook")
     (handed / "cyd" / "homework.ipynb").write_text("{}")
@@ -220,21 +199,17 @@ def test_a_student_loses_only_the_parts_whose_code_fails(tmp_path: Path, monkeyp
     """Cells that hang, exit and end the process, an answer of the wrong type, and one that never ends."""
     solved = copies.solutions(source_of("lab1_worlds"))
     loop = "import time\nwhile True:\n    try:\n        time.sleep(0.1)\n    except BaseException:\n        pass\n"
-    handed_in(
+    path = handed_in(
         tmp_path,
         "dan",
-        {
-            1: f"%timeit 1 + 1\n{solved[1]}",
-            2: "event = 'zero'",
-            3: f"{solved[3]}\nimport sys\nsys.exit(1)",
-            4: "def real_loss(*arguments):\n    import time\n    while True:\n        time.sleep(0.1)\n",
-        },
+        "lab1_worlds",
+        f"%timeit 1 + 1\n{solved[1]}",
+        "event = 'zero'",
+        f"{solved[3]}\nimport sys\nsys.exit(1)",
+        "def real_loss(*arguments):\n    import time\n    while True:\n        time.sleep(0.1)\n",
+        loop,
+        "import os\nos._exit(3)",
     )
-    path = tmp_path / "dan" / "lab1_worlds.ipynb"
-    notebook = json.loads(path.read_text("utf-8"))
-    for code in (loop, "import os\nos._exit(3)"):
-        notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": code})
-    path.write_text(json.dumps(notebook), "utf-8")
     monkeypatch.setattr(submissions, "SILENT", 1.0)
     found = submissions.grade_notebook(path, "dan", "lab1_worlds", seconds=6.0)
     marks = [marks for _, marks in found.marks]
