@@ -57,6 +57,15 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(2, digits - 2)}g}"
 
 
+def e_value(logarithm: float) -> str:
+    """Return the wealth of a bet in a few digits, from its natural logarithm.
+
+    >>> e_value(0.0), e_value(1e9)
+    ('1', '1e+304')
+    """
+    return short(math.exp(min(700.0, logarithm)), 3)
+
+
 def thousandths(value: float) -> str:
     """Return a probability with three decimals, for columns that are read downwards.
 

@@ -18,6 +18,7 @@ import numpy as np
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.engine.pairs import adjacent_worlds
 from subnormal.audit.evidence import exact
+from subnormal.audit.report.to_json import to_json as document
 from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
 from subnormal.mechanisms.privacy import Claim
@@ -62,7 +63,7 @@ def file_name(of: AnyAttack) -> str:
 
 def to_json(of: AnyAttack) -> bytes:
     """Return the attack's file. The same code on the same machine gives the same bytes."""
-    return (json.dumps(vector(of), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return document(vector(of)).encode()
 
 
 def number(value: Any) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from subnormal.audit.evidence.every_pair import decide, domain_of
 from subnormal.audit.report import proofs
 from subnormal.audit.report.proofs import Proof
+from subnormal.audit.report.to_json import to_json
 from subnormal.mechanisms.families import FAMILIES, exact_members, member
 
 LARGE = "utilities@most=1000000,outcomes=1000"  # more pairs than can be listed
@@ -68,7 +69,7 @@ def main(names: list[str]) -> None:
         known[name, text] = Proof(evidence, round(time.process_time() - begun, 1))
         print(proofs.text(evidence), flush=True)
         found = tuple(known[key] for key in wanted() if key in known)
-        proofs.FILE.write_text(proofs.to_json(found))
+        proofs.FILE.write_text(to_json(found))
         Path(__file__).with_name("proved.md").write_text(proofs.to_markdown(found))
 
 

@@ -48,7 +48,10 @@ def _delta_of(epsilons: list[float], failed: Fraction) -> Callable[[float], Inte
 
 
 def _parallel(budgets: Budgets, delta: float) -> Bounds:
-    """Return the bounds of the part that loses most: a record is in one part alone."""
+    """Return the bounds of the part of the data that loses most: a record is in one part alone.
+
+    Source: McSherry 2009, Theorem 4; Kairouz, Oh, Viswanath 2015.
+    """
     every = [_composed((one,), delta) for one in budgets]
     return max(low for low, _ in every), max(up for _, up in every)
 
@@ -62,23 +65,6 @@ def _budgets() -> Mapping[str, Any]:
 
 
 BUDGET_KINDS = (
-    Kind(
-        "mixed-composition",
-        "ε at δ",
-        "mechanisms with budgets (epsilon, failure) of their own, one after the other on the same data",
-        _budgets,
-        _composed,
-        True,
-        "Murtagh, Vadhan 2016, Theorem 1.5",
-    ),
-    Kind(
-        "parallel-composition",
-        "ε at δ",
-        "mechanisms with budgets (epsilon, failure) of their own, on disjoint parts of the data; a record is added to "
-        "or removed from one part",
-        _budgets,
-        _parallel,
-        True,
-        "McSherry 2009, Theorem 4; Kairouz, Oh, Viswanath 2015",
-    ),
+    Kind("mixed-composition", "ε at δ", _budgets, _composed, exact=True),
+    Kind("parallel-composition", "ε at δ", _budgets, _parallel, exact=True),
 )

@@ -15,12 +15,13 @@ HALVINGS = 50  # of the logarithm of a probability
 
 
 def _zcdp(rho: float, delta: float) -> Bounds:
-    """From below by Gaussian noise with this ρ; from above by the conversion of Canonne, Kamath, Steinke."""
+    """From below by Gaussian noise with this ρ; from above by Canonne, Kamath, Steinke 2020, Proposition 12."""
     low = gaussian_epsilon(sqrt(2 * interval(rho)), delta)[0]
     return low, Zcdp(rho).epsilon(delta)
 
 
 def _zcdp_delta(rho: float, epsilon: float) -> Bounds:
+    """From below by Gaussian noise with this ρ; from above by Canonne, Kamath, Steinke 2020, Corollary 13."""
     low = clipped(gaussian_delta_at(sqrt(2 * interval(rho)), epsilon))[0]
     return low, Zcdp(rho).delta(epsilon)
 
@@ -29,6 +30,7 @@ def _renyi(alpha: float, tau: float, delta: float) -> Bounds:
     """From below by two coins whose divergence is at most τ in both directions; from above by the same conversion.
 
     An event of probability p in one world and q in the other has ε(δ) ≥ ln((p − δ)/q).
+    Source: Asoodeh et al. 2021; Canonne, Kamath, Steinke 2020, Proposition 12.
     """
     order = interval(alpha)
     cost = (order - 1) * log(1 - 1 / order) - log(order) - log(delta)
@@ -70,18 +72,26 @@ def _divergence(alpha: float, p: Interval, q: Interval) -> Interval:
 
 
 def _pure_to_zcdp(epsilon: float) -> Bounds:
-    """From below by the divergence of order 1 of randomized response, ε·tanh(ε/2); from above by ε²/2, and by ε."""
+    """From below by the divergence of order 1 of randomized response, ε·tanh(ε/2); from above by ε²/2, and by ε.
+
+    Source: Bun, Steinke 2016, Proposition 3.3.
+    """
     shrunk = exp(-interval(epsilon))
     low = (interval(epsilon) * (1 - shrunk) / (1 + shrunk)).floats()[0]
     return max(0.0, low), min(epsilon, (interval(epsilon) * epsilon / 2).floats()[1])
 
 
 def _composition(epsilon: float, failure: float, steps: int, delta: float) -> Bounds:
+    """Of steps mechanisms together, each (epsilon, failure)-DP. Source: Kairouz, Oh, Viswanath 2015, Theorem 3.3."""
     return response_epsilon(interval(epsilon), steps, delta, failure)
 
 
 def _rho() -> Any:
     return decades(-10, 4, 0.5, 1.0, 1e-6)
+
+
+def _order() -> Mapping[str, Any]:
+    return {"alpha": decades(0.01, 3, 1.5, 2.0, 256.0), "tau": decades(-8, 3, 1.0), "delta": deltas()}
 
 
 def _each() -> Mapping[str, Any]:
@@ -97,49 +107,11 @@ def _each() -> Mapping[str, Any]:
 
 
 CONVERSION_KINDS = (
+    Kind("zcdp", "ε at δ", lambda: {"rho": _rho(), "delta": deltas()}, _zcdp),
     Kind(
-        "zcdp",
-        "ε at δ",
-        "any mechanism with rho-zCDP",
-        lambda: {"rho": _rho(), "delta": deltas()},
-        _zcdp,
-        False,
-        "Gaussian noise; Canonne, Kamath, Steinke 2020, Proposition 12",
+        "zcdp-delta", "δ at ε", lambda: {"rho": _rho(), "epsilon": decades(-6, 4, 0.0, 1.0, 100.0, 700.0)}, _zcdp_delta
     ),
-    Kind(
-        "zcdp-delta",
-        "δ at ε",
-        "any mechanism with rho-zCDP",
-        lambda: {"rho": _rho(), "epsilon": decades(-6, 4, 0.0, 1.0, 100.0, 700.0)},
-        _zcdp_delta,
-        False,
-        "Gaussian noise; Canonne, Kamath, Steinke 2020, Corollary 13",
-    ),
-    Kind(
-        "renyi",
-        "ε at δ",
-        "any mechanism whose Rényi divergence of order alpha is at most tau",
-        lambda: {"alpha": decades(0.01, 3, 1.5, 2.0, 256.0), "tau": decades(-8, 3, 1.0), "delta": deltas()},
-        _renyi,
-        False,
-        "Asoodeh et al. 2021; Canonne, Kamath, Steinke 2020, Proposition 12",
-    ),
-    Kind(
-        "pure-to-zcdp",
-        "ρ",
-        "any mechanism with epsilon-DP",
-        lambda: {"epsilon": decades(-6, 3, 1.0, 100.0)},
-        _pure_to_zcdp,
-        False,
-        "Bun, Steinke 2016, Proposition 3.3",
-    ),
-    Kind(
-        "composition",
-        "ε at δ",
-        "steps mechanisms together, each (epsilon, failure)-DP",
-        _each,
-        _composition,
-        False,
-        "Kairouz, Oh, Viswanath 2015, Theorem 3.3; counted in buckets",
-    ),
+    Kind("renyi", "ε at δ", _order, _renyi),
+    Kind("pure-to-zcdp", "ρ", lambda: {"epsilon": decades(-6, 3, 1.0, 100.0)}, _pure_to_zcdp),
+    Kind("composition", "ε at δ", _each, _composition),
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -104,23 +106,15 @@ def _accuracy(sigma: float, alpha: float) -> Bounds:
     return max(0.0, first(0) - 1.0), float(first(1))
 
 
+def _sigma_steps_delta() -> Mapping[str, Any]:
+    return {"sigma": decades(LEAST, MOST, 1.0, 0.1, 100.0), "steps": steps_count(), "delta": deltas()}
+
+
+def _sigma_alpha() -> Mapping[str, Any]:
+    return {"sigma": decades(LEAST, MOST, 1.0), "alpha": deltas(0.05, 0.01, 1.0)}
+
+
 DISCRETE_GAUSSIAN_KINDS = (
-    Kind(
-        "discrete-gaussian",
-        "ε at δ",
-        "discrete Gaussian noise of parameter sigma on an integer, steps times",
-        lambda: {"sigma": decades(LEAST, MOST, 1.0, 0.1, 100.0), "steps": steps_count(), "delta": deltas()},
-        _epsilon,
-        False,
-        "Canonne, Kamath, Steinke 2020, Theorem 7; sums with their tails; counted in buckets",
-    ),
-    Kind(
-        "discrete-gaussian-accuracy",
-        "accuracy at α",
-        "discrete Gaussian noise of parameter sigma is at least so large with a probability of alpha at most",
-        lambda: {"sigma": decades(LEAST, MOST, 1.0), "alpha": deltas(0.05, 0.01, 1.0)},
-        _accuracy,
-        False,
-        "sums with their tails",
-    ),
+    Kind("discrete-gaussian", "ε at δ", _sigma_steps_delta, _epsilon),
+    Kind("discrete-gaussian-accuracy", "accuracy at α", _sigma_alpha, _accuracy),
 )

@@ -96,25 +96,16 @@ def _sampled(**rest: Any) -> Mapping[str, Any]:
     return {**rest, **records, "steps": steps_count()}
 
 
-_SAMPLES = "on the sum of a sample without replacement, of values between −1 and 1, one of which is replaced"
+def _sigma() -> Mapping[str, Any]:
+    return {**_sampled(sigma=decades(-3, 6, 1.0, 1e-3, 1e6) | decades(-1, 1)), "delta": deltas()}
+
 
 FIXED_SAMPLE_KINDS = (
-    Kind(
-        "fixed-sample-gaussian",
-        "ε at δ",
-        f"steps with Gaussian noise of deviation sigma {_SAMPLES}",
-        lambda: {**_sampled(sigma=decades(-3, 6, 1.0, 1e-3, 1e6) | decades(-1, 1)), "delta": deltas()},
-        _gaussian,
-        False,
-        "Balle, Barthe, Gaboardi 2018, Theorem 9; Zhu, Dong, Wang 2022; counted in buckets",
-    ),
+    Kind("fixed-sample-gaussian", "ε at δ", _sigma, _gaussian),
     Kind(
         "fixed-sample-laplace",
         "ε at δ",
-        f"steps with Laplace noise of this scale {_SAMPLES}",
         lambda: {**_sampled(scale=decades(-2, 4, 1.0)), "delta": deltas(0.0)},
         _laplace,
-        False,
-        "Balle, Barthe, Gaboardi 2018, Theorem 9; counted in buckets",
     ),
 )

@@ -25,19 +25,17 @@ GALLOP = 16.0  # factor between its steps
 class Kind:
     """A kind of claim.
 
-    asks: the quantity, as "ε at δ". about: the mechanism, in one line, with units.
-    parameters: the strategy of each parameter, built when asked. bounds(**parameters): certified bounds on the least
-    number that is true. exact: whether the two bounds agree to about 12 digits, so that the factor of LOOSE means
-    something; where not, a factor compares with a bound that may itself be loose.
+    asks: the quantity, such as "ε at δ". parameters: the strategy of each parameter, built when asked.
+    bounds(**parameters): certified bounds on the least number that is true; its docstring names the mechanism and the
+    source. exact: whether the two bounds agree to about 12 digits, so that the factor of LOOSE means something; where
+    not, a factor compares with a bound that may itself be loose.
     """
 
     name: str
     asks: str
-    about: str
     parameters: Callable[[], Mapping[str, SearchStrategy[Any]]]
     bounds: Callable[..., Bounds]
-    exact: bool
-    source: str
+    exact: bool = False
 
     def strategy(self, least_delta: float = 0.0) -> SearchStrategy[dict[str, Any]]:
         """Return the strategy of all parameters together. No `delta` is below least_delta."""

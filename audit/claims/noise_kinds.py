@@ -52,12 +52,18 @@ def _gaussian_delta(sigma: float, steps: int, epsilon: float) -> Bounds:
 
 
 def _gaussian_zcdp(sigma: float) -> Bounds:
-    """ρ = 1/(2σ²) is attained by the divergence of every order, for discrete noise by that of every integer order."""
+    """ρ = 1/(2σ²) is attained by the divergence of every order, for discrete noise by that of every integer order.
+
+    Source: Bun, Steinke 2016; Canonne, Kamath, Steinke 2020.
+    """
     return clipped(1 / (2 * interval(sigma) * interval(sigma)))
 
 
 def laplace_epsilon(scale: float, delta: Interval) -> Interval:
-    """Return ε(δ) of one release: δ(ε) = 1 − e^((ε − 1/s)/2) up to ε = 1/s. Below 0 where δ is larger than δ(0)."""
+    """Return ε(δ) of one release: δ(ε) = 1 − e^((ε − 1/s)/2) up to ε = 1/s. Below 0 where δ is larger than δ(0).
+
+    Source: Balle, Barthe, Gaboardi 2018 (the privacy profile of Laplace noise).
+    """
     return 1 / interval(scale) + 2 * log1p(-delta)
 
 
@@ -78,7 +84,10 @@ def _laplace(scale: float, steps: int, delta: float) -> Bounds:
 
 
 def _discrete_laplace(scale: float, steps: int, delta: float) -> Bounds:
-    """Integer noise has the losses ±1/s alone, as randomized response at ε = 1/s has."""
+    """Integer noise has the losses ±1/s alone, as randomized response at ε = 1/s has.
+
+    Source: Ghosh, Roughgarden, Sundararajan 2012.
+    """
     return response_epsilon(1 / interval(scale), steps, delta)
 
 
@@ -89,10 +98,12 @@ def _threshold(scale: float, threshold: int) -> Bounds:
 
 
 def _threshold_real(scale: float, threshold: float) -> Bounds:
+    """A sum of at most 1 a record passes with the tail of Laplace noise beyond t − 1."""
     return clipped(exp(-(interval(threshold) - 1) / scale) / 2)
 
 
 def _laplace_accuracy(scale: float, alpha: float) -> Bounds:
+    """Noise is at least so large with a probability of at most α: the tail of the distribution."""
     return clipped(-interval(scale) * log(alpha))
 
 
@@ -109,111 +120,35 @@ def _discrete_laplace_accuracy(scale: float, alpha: float) -> Bounds:
     return max(0.0, low - 1.0), max(0.0, float(up))
 
 
-def _sigma_steps_delta() -> Mapping[str, Any]:
-    return {"sigma": decades(-3, 6, 1e-3, 1.0, 1e6), "steps": steps_count(), "delta": deltas()}
+def _sigma() -> Mapping[str, Any]:
+    return {"sigma": decades(-3, 6, 1e-3, 1.0, 1e6)}
 
 
 def _scale_steps_delta() -> Mapping[str, Any]:
     return {"scale": decades(-3, 6, 1e-3, 1.0, 1e6), "steps": steps_count(), "delta": deltas(0.0)}
 
 
-def _scale_alpha() -> Mapping[str, Any]:
-    return {"scale": decades(-3, 6, 1.0), "alpha": deltas(0.05, 0.01, 1.0)}
+def _alpha(width: str) -> Mapping[str, Any]:
+    return {width: decades(-3, 6, 1.0), "alpha": deltas(0.05, 0.01, 1.0)}
+
+
+def _sigma_steps_epsilon() -> Mapping[str, Any]:
+    return {**_sigma(), "steps": steps_count(), "epsilon": decades(-6, 6, 0.0, 1.0, 100.0, 700.0)}
+
+
+def _scale_threshold(**edges: Any) -> Mapping[str, Any]:
+    return {"scale": decades(-2, 4, 1.0), "threshold": decades(0, 5, 1.0, 2.0, 10.0, **edges)}
 
 
 NOISE_KINDS = (
-    Kind(
-        "gaussian",
-        "ε at δ",
-        "Gaussian noise of deviation sigma, steps times",
-        _sigma_steps_delta,
-        _gaussian,
-        True,
-        "Balle, Wang 2018, Theorem 8",
-    ),
-    Kind(
-        "gaussian-delta",
-        "δ at ε",
-        "Gaussian noise of deviation sigma, steps times",
-        lambda: {
-            "sigma": decades(-3, 6, 1e-3, 1.0, 1e6),
-            "steps": steps_count(),
-            "epsilon": decades(-6, 6, 0.0, 1.0, 100.0, 700.0),
-        },
-        _gaussian_delta,
-        True,
-        "Balle, Wang 2018, Theorem 8",
-    ),
-    Kind(
-        "gaussian-zcdp",
-        "ρ",
-        "Gaussian noise of deviation sigma on a real number, or discrete noise on an integer",
-        lambda: {"sigma": decades(-3, 6, 1e-3, 1.0, 1e6)},
-        _gaussian_zcdp,
-        True,
-        "Bun, Steinke 2016; Canonne, Kamath, Steinke 2020",
-    ),
-    Kind(
-        "laplace",
-        "ε at δ",
-        "Laplace noise of this scale, steps times",
-        _scale_steps_delta,
-        _laplace,
-        False,
-        "Balle, Barthe, Gaboardi 2018 (the privacy profile of Laplace noise); the composition is counted in buckets",
-    ),
-    Kind(
-        "discrete-laplace",
-        "ε at δ",
-        "integer Laplace noise of this scale, steps times",
-        _scale_steps_delta,
-        _discrete_laplace,
-        False,
-        "Ghosh, Roughgarden, Sundararajan 2012; the composition is counted in buckets",
-    ),
-    Kind(
-        "threshold",
-        "δ",
-        "counts with integer Laplace noise of this scale; those from the threshold on are released with their key",
-        lambda: {"scale": decades(-2, 4, 1.0), "threshold": decades(0, 5, 1.0, 2.0, 10.0, whole=True)},
-        _threshold,
-        True,
-        "derived in the docstring",
-    ),
-    Kind(
-        "threshold-real",
-        "δ",
-        "sums of at most 1 a record, with Laplace noise of this scale; those from the threshold on are released",
-        lambda: {"scale": decades(-2, 4, 1.0), "threshold": decades(0, 5, 1.0, 2.0, 10.0)},
-        _threshold_real,
-        True,
-        "the tail of the Laplace distribution",
-    ),
-    Kind(
-        "laplace-accuracy",
-        "accuracy at α",
-        "Laplace noise of this scale is at least so large with a probability of alpha at most",
-        _scale_alpha,
-        _laplace_accuracy,
-        True,
-        "the tail of the Laplace distribution",
-    ),
-    Kind(
-        "gaussian-accuracy",
-        "accuracy at α",
-        "Gaussian noise of deviation sigma is at least so large with a probability of alpha at most",
-        lambda: {"sigma": decades(-3, 6, 1.0), "alpha": deltas(0.05, 0.01, 1.0)},
-        _gaussian_accuracy,
-        True,
-        "the tail of the normal distribution",
-    ),
-    Kind(
-        "discrete-laplace-accuracy",
-        "accuracy at α",
-        "integer Laplace noise of this scale is at least so large with a probability of alpha at most",
-        _scale_alpha,
-        _discrete_laplace_accuracy,
-        False,
-        "the tail of the geometric distribution",
-    ),
+    Kind("gaussian", "ε at δ", lambda: {**_sigma(), "steps": steps_count(), "delta": deltas()}, _gaussian, exact=True),
+    Kind("gaussian-delta", "δ at ε", _sigma_steps_epsilon, _gaussian_delta, exact=True),
+    Kind("gaussian-zcdp", "ρ", _sigma, _gaussian_zcdp, exact=True),
+    Kind("laplace", "ε at δ", _scale_steps_delta, _laplace),
+    Kind("discrete-laplace", "ε at δ", _scale_steps_delta, _discrete_laplace),
+    Kind("threshold", "δ", lambda: _scale_threshold(whole=True), _threshold, exact=True),
+    Kind("threshold-real", "δ", _scale_threshold, _threshold_real, exact=True),
+    Kind("laplace-accuracy", "accuracy at α", lambda: _alpha("scale"), _laplace_accuracy, exact=True),
+    Kind("gaussian-accuracy", "accuracy at α", lambda: _alpha("sigma"), _gaussian_accuracy, exact=True),
+    Kind("discrete-laplace-accuracy", "accuracy at α", lambda: _alpha("scale"), _discrete_laplace_accuracy),
 )

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 
 from subnormal.audit.claims import TOLERANCE
 from subnormal.audit.claims.answers import Source, of_package
-from subnormal.audit.claims.holding import Answer, Held, hold
+from subnormal.audit.claims.holding import Answer, Held, Said, hold
 from subnormal.audit.claims.kinds import kind
+from subnormal.audit.report.form import plain
 
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 
@@ -54,16 +55,10 @@ def held(here: Answers, row: Row) -> Held:
 def as_json(one: Held) -> dict[str, Any]:
     """Return what was found as JSON values; "inf" and "-inf" stand for infinities."""
 
-    def number(value: float | None) -> Any:
-        return str(value) if value is not None and math.isinf(value) else value
+    def said(answer: Said | None) -> Any:
+        return None if answer is None else {**plain(answer), "shortfall": answer.shortfall}
 
-    def said(answer: Any) -> Any:
-        if answer is None:
-            return None
-        numbers = {"said": answer.said, "low": answer.low, "up": answer.up, "shortfall": answer.shortfall}
-        return {"parameters": dict(answer.parameters), **{key: number(value) for key, value in numbers.items()}}
-
-    return {
+    result: dict[str, Any] = {
         "accountant": one.accountant,
         "kind": one.kind,
         "verdict": one.verdict,
@@ -73,6 +68,7 @@ def as_json(one: Held) -> dict[str, Any]:
         "rounded": one.rounded,
         "shortest": said(one.shortest),
         "violated": said(one.violated),
-        "loose": number(one.factor),
+        "loose": plain(one.factor),
         "loosest": said(one.loosest),
     }
+    return result

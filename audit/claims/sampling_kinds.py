@@ -34,10 +34,11 @@ REACH = 10  # standard deviations of the integrand's mass on either side
 
 
 def gaussian(sigma: float, sampling: float, steps: int, delta: float) -> Bounds:
-    """Bounds of the larger of both directions.
+    """Bounds of steps of DP-SGD, Gaussian noise on the sum of a Poisson sample, in the larger of both directions.
 
     Of one step, δ(ε) = q·δ₁(ln(1 + (e^ε − 1)/q)) with δ₁ of the noise without sampling: exact, and a lower bound for
     more steps. Dropping the record at random is post-processing, so noise without sampling is an upper bound.
+    Source: Abadi et al. 2016; Zhu, Dong, Wang 2022.
     """
     mu = mu_of(sigma, 1)
     if sampling == 0:
@@ -99,7 +100,7 @@ def _sampled_loss(loss: Interval, sampling: float) -> Interval:
 def laplace(scale: float, sampling: float, steps: int, delta: float) -> Bounds:
     """As for Gaussian noise; the loss of a step is at most ln(1 + q·(e^(1/s) − 1)), which is attained.
 
-    Of one step, ε(δ) is so much for the ε at δ/q of the noise without sampling.
+    Of one step, ε(δ) is so much for the ε at δ/q of the noise without sampling. Source: Balle, Barthe, Gaboardi 2018.
     """
     if sampling == 0:
         return 0.0, 0.0
@@ -205,36 +206,17 @@ def _sigma_sampling_steps_delta() -> Mapping[str, Any]:
     return {"sigma": sigma, "sampling": _sampling(), "steps": steps_count(), "delta": deltas()}
 
 
+def _scale_sampling_steps_delta() -> Mapping[str, Any]:
+    return {"scale": decades(-2, 4, 1.0), "sampling": _sampling(), "steps": steps_count(), "delta": deltas(0.0)}
+
+
+def _sigma_sampling_alpha() -> Mapping[str, Any]:
+    alpha = decades(0.01, 2, 1.1, 1.5, 2.0, 2.5) | decades(-3, 0).map(lambda excess: 1 + excess)
+    return {"sigma": decades(-1, 3, 1.0), "sampling": _sampling(), "alpha": alpha}
+
+
 SAMPLING_KINDS = (
-    Kind(
-        "sampled-gaussian",
-        "ε at δ",
-        "steps of DP-SGD: Gaussian noise of deviation sigma on the sum of a Poisson sample",
-        _sigma_sampling_steps_delta,
-        gaussian,
-        False,
-        "Abadi et al. 2016; Zhu, Dong, Wang 2022; counted in buckets",
-    ),
-    Kind(
-        "sampled-laplace",
-        "ε at δ",
-        "steps with Laplace noise of this scale on the sum of a Poisson sample",
-        lambda: {"scale": decades(-2, 4, 1.0), "sampling": _sampling(), "steps": steps_count(), "delta": deltas(0.0)},
-        laplace,
-        False,
-        "Balle, Barthe, Gaboardi 2018; counted in buckets",
-    ),
-    Kind(
-        "sampled-gaussian-renyi",
-        "Rényi divergence",
-        "one such step, at an order alpha",
-        lambda: {
-            "sigma": decades(-1, 3, 1.0),
-            "sampling": _sampling(),
-            "alpha": decades(0.01, 2, 1.1, 1.5, 2.0, 2.5) | decades(-3, 0).map(lambda excess: 1 + excess),
-        },
-        _renyi,
-        False,
-        "Mironov, Talwar, Zhang 2019",
-    ),
+    Kind("sampled-gaussian", "ε at δ", _sigma_sampling_steps_delta, gaussian),
+    Kind("sampled-laplace", "ε at δ", _scale_sampling_steps_delta, laplace),
+    Kind("sampled-gaussian-renyi", "Rényi divergence", _sigma_sampling_alpha, _renyi),
 )

@@ -1,4 +1,7 @@
-"""Claims about choices: randomized response, the exponential mechanism, permute-and-flip and the noisy maximum."""
+"""Claims about choices: randomized response, the exponential mechanism, permute-and-flip and the noisy maximum.
+
+A choice is among any number of candidates, whose scores one record changes by at most 1 each.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ FAR_LAPLACE = 10**15  # scales: the loss approaches its largest as slowly as 1/x
 
 
 def _randomized_response(categories: int, probability: float) -> Bounds:
-    """ln(p·(k − 1)/(1 − p)), or the negative of that where a lie is likelier."""
+    """ln(p·(k − 1)/(1 − p)), or the negative of that where a lie is likelier. Source: Warner 1965."""
     if probability == 1:
         return float("inf"), float("inf")
     odds = Fraction(probability) * (categories - 1) / (1 - Fraction(probability))
@@ -24,7 +27,7 @@ def _randomized_response(categories: int, probability: float) -> Bounds:
 def _exponential(scale: float) -> Bounds:
     """Of two candidates, one lies FAR scales below the other after it gained 1 and the other lost 1. At most 2/s.
 
-    Gumbel noise of this scale on the scores makes the same choice.
+    Gumbel noise of this scale on the scores makes the same choice. Source: McSherry, Talwar 2007.
     """
     loss = 2 / interval(scale)
     return (loss + log1p(exp(-FAR - loss)) - log1p(exp(-interval(FAR)))).floats()[0], loss.floats()[1]
@@ -33,13 +36,17 @@ def _exponential(scale: float) -> Bounds:
 def _permute_and_flip(scale: float) -> Bounds:
     """Of two candidates, one that is worse by d ≥ 0 has the probability e^(−d/s)/2: from d + 2 to d, 2/s exactly.
 
-    Exponential noise of this scale on the scores makes the same choice (Ding et al. 2021).
+    Exponential noise of this scale on the scores makes the same choice (Ding et al. 2021). Source: McKenna, Sheldon
+    2020.
     """
     return (2 / interval(scale)).floats()
 
 
 def _noisy_max_laplace(scale: float) -> Bounds:
-    """Of two candidates, one that is worse by d has the probability e^(−d/s)·(2 + d/s)/4. At most 2/s."""
+    """Of two candidates, one that is worse by d has the probability e^(−d/s)·(2 + d/s)/4. At most 2/s.
+
+    Source: Dwork, Roth 2014, Claim 3.9.
+    """
     loss = 2 / interval(scale)
     return (loss - log1p(loss / (2 + interval(FAR_LAPLACE)))).floats()[0], loss.floats()[1]
 
@@ -57,37 +64,9 @@ def _response() -> Mapping[str, Any]:
     }
 
 
-_SCORES = "a choice among any number of candidates, whose scores one record changes by at most 1 each"
-
 SELECTION_KINDS = (
-    Kind(
-        "randomized-response",
-        "ε",
-        "the true one of some categories with this probability (1/2 at least), else one of the others",
-        _response,
-        _randomized_response,
-        True,
-        "Warner 1965",
-    ),
-    Kind(
-        "exponential", "ε", f"{_SCORES}: weights e^(score/scale)", _scale, _exponential, True, "McSherry, Talwar 2007"
-    ),
-    Kind(
-        "permute-and-flip",
-        "ε",
-        f"{_SCORES}: coins e^((score − best)/scale)",
-        _scale,
-        _permute_and_flip,
-        True,
-        "McKenna, Sheldon 2020",
-    ),
-    Kind(
-        "noisy-max-laplace",
-        "ε",
-        f"{_SCORES}: the largest after Laplace noise of this scale",
-        _scale,
-        _noisy_max_laplace,
-        True,
-        "Dwork, Roth 2014, Claim 3.9; the largest loss derived in the docstring",
-    ),
+    Kind("randomized-response", "ε", _response, _randomized_response, exact=True),
+    Kind("exponential", "ε", _scale, _exponential, exact=True),
+    Kind("permute-and-flip", "ε", _scale, _permute_and_flip, exact=True),
+    Kind("noisy-max-laplace", "ε", _scale, _noisy_max_laplace, exact=True),
 )

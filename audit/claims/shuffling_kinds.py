@@ -60,6 +60,7 @@ def _shuffled_response(categories: int, local: float, users: int, epsilon: float
     Revealed is who of the others tells the truth or another lie, and whether the first user tells another lie, which
     is the same in both worlds. From below, of three and more categories all others have a third value, and only the
     counts of 1 and 2 are looked at; of two categories all others have the value 2.
+    Source: Balle, Bell, Gascón, Nissim 2019; Feldman, McMillan, Talwar 2021.
     """
     if epsilon >= local:
         return 0.0, 0.0
@@ -189,15 +190,4 @@ def _categories() -> Mapping[str, Any]:
     }
 
 
-SHUFFLING_KINDS = (
-    Kind(
-        "shuffled-response",
-        "δ at ε",
-        "answers of users to randomized response among some categories with ε = local each, shuffled; one user's "
-        "value changes",
-        _categories,
-        _shuffled_response,
-        False,
-        "Balle, Bell, Gascón, Nissim 2019; Feldman, McMillan, Talwar 2021; derived in the docstring",
-    ),
-)
+SHUFFLING_KINDS = (Kind("shuffled-response", "δ at ε", _categories, _shuffled_response),)

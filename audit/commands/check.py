@@ -15,14 +15,14 @@ import click
 from subnormal.audit.commands.common import (
     Failure,
     FiniteRange,
-    file_mistakes,
     format_option,
     line_progress,
+    mistakes,
     named_folder,
+    output,
 )
 from subnormal.audit.commands.recorded import Recorded
 from subnormal.audit.commands.watched import EndedError, watched
-from subnormal.audit.report import atomic_write
 from subnormal.audit.text import quoted
 
 if TYPE_CHECKING:
@@ -112,13 +112,9 @@ def check(function: str, form: str, folder: Path | None, fail_on_violation: bool
     _require_one_domain(options)
     if options["fresh"] and function.startswith(COMMAND):
         raise click.UsageError("--fresh goes with module:function, not with a program, which starts once")
-    if folder is not None:
-        with file_mistakes("--report"):
-            atomic_write.prepare(folder)
-    shown = _shown(function, claim, options)
-    if folder is not None:
-        with file_mistakes("--report"):
-            atomic_write.write(folder, {"check.html": shown["html"].encode(), "check.json": shown["json"].encode()})
+    with output(folder, "--report") as files:
+        shown = _shown(function, claim, options)
+        files |= {f"check.{kind}": shown[kind].encode() for kind in ("html", "json")}
     click.echo(shown[form], nl=form == "text")
     if folder is not None:
         click.echo(f"report: {folder / 'check.html'}", err=True)
@@ -201,14 +197,12 @@ def _claim(options: dict[str, Any]) -> AnyClaim:
         raise click.UsageError(f"state one claim: --epsilon (with --delta), --rho, --mu or --renyi; given: {what}")
     if options["delta"] is not None and stated != ["epsilon"]:
         raise click.UsageError(f"--delta goes with --epsilon, not with --{stated[0]}")
-    try:
+    with mistakes(ValueError, option=f"--{stated[0]}"):
         if stated == ["epsilon"]:
             return Claim(options["epsilon"], options["delta"] or 0.0)
         if stated == ["renyi"]:
             return Renyi(*_numbers(options["renyi"]))
         return Zcdp(options["rho"]) if stated == ["rho"] else Gdp(options["mu"])
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=f"--{stated[0]}") from None
 
 
 def _numbers(text: str) -> tuple[float, float]:
@@ -256,11 +250,9 @@ def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | 
     if one is not None:
         return None, None, [(one[0], other[0])]
     strategy, relation = None if data is None else _named("--data", data), _relation(options["adjacent"])
-    try:
+    stated = "" if data is None else f"--data {data} "
+    with mistakes(TypeError, of=f"{stated}--adjacent {options['adjacent']}: "):
         pairs(strategy, relation)
-    except TypeError as error:
-        stated = "" if data is None else f"--data {data} "
-        raise click.UsageError(f"{stated}--adjacent {options['adjacent']}: {error}") from None
     return strategy, relation, None
 
 
@@ -280,11 +272,9 @@ def _relation(text: str) -> Any:
     form = f"{text!r} is not within:DISTANCE or within:DISTANCE:NORM"
     if not 1 <= len(arguments) <= 2:
         raise click.BadParameter(form, param_hint="--adjacent")
-    try:
+    with mistakes(ValueError, option="--adjacent", of=f"{form}: "):
         norm: Any = arguments[1] if len(arguments) > 1 else "linf"
         return relations.within(float(arguments[0]), norm)
-    except ValueError as error:
-        raise click.BadParameter(f"{form}: {error}", param_hint="--adjacent") from None
 
 
 def _named(option: str, text: str) -> Any:
@@ -294,7 +284,5 @@ def _named(option: str, text: str) -> Any:
 
     if option != "FUNCTION" and ":" not in text:
         raise click.BadParameter(f"{text!r} is not package.module:name", param_hint=option)
-    try:
+    with mistakes(TargetError, option=option):
         return named(text)
-    except TargetError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None

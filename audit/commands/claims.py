@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -12,8 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subnormal.audit.claims import TOLERANCE
-from subnormal.audit.commands.common import Failure, FiniteRange, format_option, line_progress, print_line, print_table
+from subnormal.audit.commands.common import (
+    Failure,
+    FiniteRange,
+    format_option,
+    line_progress,
+    mistakes,
+    print_line,
+    print_table,
+)
 from subnormal.audit.engine.process_pool import each_of, local
+from subnormal.audit.report.table import grid
+from subnormal.audit.report.to_json import to_json
 from subnormal.audit.text import counted, short, short_apart
 
 if TYPE_CHECKING:
@@ -92,10 +101,8 @@ def claims(
 
     if (function is None) == (against is None):
         raise click.UsageError("name a FUNCTION, or a package with --against")
-    try:
+    with mistakes(LookupError, option="--kind"):
         wanted = [kind(name) for name in names] or list(KINDS)
-    except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint="--kind") from None
     if function is not None and len(names) != 1:
         raise click.UsageError("a FUNCTION answers one --kind")
     found: list[Held] = []
@@ -115,7 +122,7 @@ def claims(
                 found.append(one)
                 tell(f"{len(found)} of {left}: {one.accountant}, {one.kind}")
     if form == "json":
-        click.echo(json.dumps([as_json(one) for one in found], indent=1, ensure_ascii=False, allow_nan=False))
+        click.echo(to_json([as_json(one) for one in found]), nl=False)
     else:
         _print(found)
     if not any(one.examples for one in found):
@@ -138,18 +145,14 @@ def _answers(
     from subnormal.audit.targets.json_lines import TargetError
 
     if function is not None:
-        try:
-            with answers.of_function(function, names[0]) as known:
-                yield known, None
-        except TargetError as error:
-            raise click.BadParameter(str(error), param_hint="FUNCTION") from None
+        with mistakes(TargetError, option="FUNCTION"), answers.of_function(function, names[0]) as known:
+            yield known, None
         return
     release = against or ""
     tell(f"installing {release}" if "==" in release else "")
     try:
-        one, python = answers.source(release)
-    except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint="--against") from None
+        with mistakes(LookupError, option="--against"):
+            one, python = answers.source(release)
     except NotInstalledError as error:
         raise Failure(f"{against} is not installed: {error}") from None
     try:
@@ -160,12 +163,8 @@ def _answers(
 
 
 def _print(found: list[Held]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in ("accountant", "kind", "answered", "refused", "rounded", "verdict", "LOOSE", "most"):
-        table.add_column(column, justify="left" if column in ("accountant", "kind", "verdict") else "right")
+    titles = ("accountant", "kind", "answered", "refused", "rounded", "verdict", "LOOSE", "most")
+    table = grid(titles, ("accountant", "kind", "verdict"))
     for one in found:
         counts = (f"{count:,}" for count in (one.examples, one.refused, one.rounded))
         most = max(1.0, one.loosest.factor) if one.loosest else None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subnormal.audit import interrupts
-from subnormal.audit.text import short
+from subnormal.audit.report import atomic_write
+from subnormal.audit.text import e_value, short
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress, ProgressColumn
     from rich.table import Table
 
     from subnormal.audit.engine.row_state import RowState
@@ -93,6 +94,19 @@ class Failure(click.ClickException):
 
 
 @contextmanager
+def mistakes(*kinds: type[Exception], option: str | None = None, of: str = "") -> Iterator[None]:
+    """Turn errors of these kinds into a mistake of an option, or of the whole call. of: what its message begins with.
+
+    Raises BadParameter or UsageError.
+    """
+    try:
+        yield
+    except kinds as error:
+        text = f"{of}{error.args[0] if isinstance(error, LookupError) else error}"  # a KeyError quotes its text
+        raise (click.UsageError(text) if option is None else click.BadParameter(text, param_hint=option)) from None
+
+
+@contextmanager
 def file_mistakes(option: str = "--out") -> Iterator[None]:
     """Turn an error of the file system into one line and exit code 2. Raises Failure instead of OSError."""
     try:
@@ -101,85 +115,71 @@ def file_mistakes(option: str = "--out") -> Iterator[None]:
         raise Failure(f"{option}: {error.strerror}: {error.filename or 'while writing'}") from None
 
 
-def _is_due() -> Callable[[], bool]:
-    """Return what says whether it is `PROGRESS_INTERVAL` seconds since it said so, or since now."""
-    spoke = time.monotonic()
+@contextmanager
+def output(folder: Path | None, option: str = "--out", stale: Iterable[str] = ()) -> Iterator[dict[str, bytes]]:
+    """Check that a folder takes files, yield a mapping for them by name, and write them at the end, all or none.
 
-    def is_due() -> bool:
-        nonlocal spoke
-        late = time.monotonic() - spoke >= PROGRESS_INTERVAL
-        spoke = time.monotonic() if late else spoke
-        return late
+    Without a folder nothing is written. stale: files of earlier runs, to be removed. Raises Failure.
+    """
+    files: dict[str, bytes] = {}
+    if folder is None:
+        yield files
+        return
+    with file_mistakes(option):
+        atomic_write.prepare(folder)
+    yield files
+    with file_mistakes(option):
+        atomic_write.write(folder, files, stale)
 
-    return is_due
+
+@contextmanager
+def line_progress() -> Iterator[Callable[[str | Callable[[], str]], None]]:
+    """Show the last message on a terminal; in a pipe, as a line every `PROGRESS_INTERVAL` seconds.
+
+    Yields what takes messages, or functions that return one, which are called where it is shown.
+    """
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))  # it may hold [a]
+    console = Console(stderr=True)
+    columns, piped, spoke = (SpinnerColumn(), TimeElapsedColumn(), text), not console.is_terminal, time.monotonic()
+    with Progress(*columns, console=console, disable=piped, transient=True, expand=True) as shown:
+        task = shown.add_task("starting", total=None)
+
+        def update(message: str | Callable[[], str]) -> None:
+            nonlocal spoke
+            interrupts.check()
+            if not message or (piped and time.monotonic() - spoke < PROGRESS_INTERVAL):
+                return
+            told, spoke = message if isinstance(message, str) else message(), time.monotonic()
+            shown.update(task, description=told)
+            if piped:
+                click.echo("\n".join(wrap(told, WIDTH, subsequent_indent="  ", break_on_hyphens=False)), err=True)
+
+        yield update
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar on a terminal; in a pipe, a line every `PROGRESS_INTERVAL` seconds. Yields what each step calls."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-
-    with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
-        task, steps, is_due = bar.add_task(what, total=total), itertools.count(1), _is_due()
-
-        def done() -> None:
-            interrupts.check()
-            bar.advance(task)
-            step = next(steps)
-            if bar.disable and is_due():
-                click.echo(f"{what}: {step:,} of {total:,}", err=True)
-
-        yield done
+    """Show how many of the steps are done. Yields what each step calls."""
+    with line_progress() as tell:
+        steps = itertools.count(1)
+        yield lambda: tell(f"{what}: {next(steps):,} of {total:,}")
 
 
 @contextmanager
 def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
-    """Show rows, runs per second, the time left, and the bound of the row that was counted last.
+    """Show rows, runs per second, the time left, and the bound of the row that was counted last."""
+    begun = time.monotonic()
 
-    In a pipe it is a line every `PROGRESS_INTERVAL` seconds.
-    """
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-    from rich.table import Column
+    def words(done: AuditProgress) -> str:
+        speed = pace(done.runs_done - done.runs_restored, done.runs - done.runs_done, time.monotonic() - begun)
+        return "; ".join(filter(None, (f"auditing: {done.rows_done} of {done.rows} rows", speed, bound(done.at))))
 
-    rows, speed = TextColumn("{task.fields[rows]}"), TextColumn("{task.fields[speed]}")
-    rest = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))  # cut off if there is no room
-    with _bar(rows, BarColumn(10), TaskProgressColumn(), speed, rest, expand=True) as bar:
-        task = bar.add_task("", total=None, rows="auditing", speed="")
-        begun, is_due = time.monotonic(), _is_due()
-
-        def update(progress: AuditProgress) -> None:
-            if bar.disable and not is_due():
-                return
-            done, rows = progress.runs_done, f"{progress.rows_done} of {progress.rows} rows"
-            speed = pace(done - progress.runs_restored, progress.runs - done, time.monotonic() - begun)
-            if bar.disable:
-                click.echo("; ".join(filter(None, (f"auditing: {rows}", speed, bound(progress.at)))), err=True)
-                return
-            fields: dict[str, Any] = {"total": max(1, progress.runs), "completed": done, "rows": rows}
-            bar.update(task, description=bound(progress.at), speed=speed, **fields)
-
-        yield update
-
-
-@contextmanager
-def line_progress() -> Iterator[Callable[[str], None]]:
-    """Show the last message on a terminal; in a pipe, as a line every `PROGRESS_INTERVAL` seconds."""
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.table import Column
-
-    text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))  # it may hold [a]
-    with _bar(SpinnerColumn(), TimeElapsedColumn(), text, expand=True) as bar:
-        task = bar.add_task("starting", total=None)
-        is_due = _is_due()
-
-        def update(message: str) -> None:
-            interrupts.check()
-            if message and not bar.disable:
-                bar.update(task, description=message)
-            elif message and is_due():
-                click.echo("\n".join(wrap(message, WIDTH, subsequent_indent="  ", break_on_hyphens=False)), err=True)
-
-        yield update
+    with line_progress() as tell:
+        yield lambda done: tell(partial(words, done))
 
 
 def pace(done: int, left: int, seconds: float) -> str:
@@ -204,21 +204,12 @@ def bound(state: RowState | None) -> str:
         return ""
     where = f"{state.crossing.attack.name}, {state.crossing.mechanism.name}"
     if not isinstance(state.tally, batches.BatchTotals):
-        e_value = math.exp(min(700.0, state.tally.evidence.log_e_value))
-        return f"e-value {short(e_value, 3)} of {short(1 / state.plan.alpha, 3)}: {where}"
+        return f"e-value {e_value(state.tally.evidence.log_e_value)} of {short(1 / state.plan.alpha, 3)}: {where}"
     claim, runs, counts = state.prepared.claim, state.tally.counted, state.tally.counts
     tail = binomial.parts(state.plan.alpha, len(counts[0].bins))[0] / 4
     event_in, event_out = (binomial.clopper_pearson(world.event, runs, tail) for world in counts)
     proved = binomial.epsilon_lower(event_in, event_out, claim.delta)
     return f"ε ≥ {short(proved, 3)} of {short(claim.epsilon, 3)}: {where}"
-
-
-def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True, expand=expand)
 
 
 def _console(**options: Any) -> Console:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subnormal.audit.commands.common import format_option, print_table
+from subnormal.audit.commands.common import file_mistakes, format_option, mistakes, print_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,24 +58,17 @@ def compare(old: Path, new: Path, form: str) -> None:
 def _read(path: Path, argument: str) -> Json:
     from subnormal.audit.report.load import parse
 
-    try:
+    with file_mistakes(argument), mistakes(ValueError, option=argument, of=f"{path} "):
         return parse(path.read_bytes())
-    except OSError as error:
-        raise click.BadParameter(f"{path}: {error.strerror}", param_hint=argument) from None
-    except ValueError as error:
-        raise click.BadParameter(f"{path} {error}", param_hint=argument) from None
 
 
 def _table(changes: Sequence[Difference]) -> Table:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    from subnormal.audit.report.table import STYLES
+    from subnormal.audit.report.diff import COLUMNS
+    from subnormal.audit.report.table import STYLES, grid
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for title in ("attack", "mechanism", "what", "old", "new"):
-        table.add_column(title, overflow="fold")  # no cell is cut off in a narrow terminal
+    table = grid(COLUMNS, left=COLUMNS)
     for one in changes:
         cells = (Text(cell, STYLES.get(cell.partition(":")[0], "")) for cell in (one.old, one.new))
         table.add_row(Text(one.row), Text(one.mechanism), Text(one.what), *cells)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import FiniteRange, file_mistakes, known, out_option, print_table, progress
+from subnormal.audit.commands.common import FiniteRange, known, out_option, output, print_table, progress
 from subnormal.audit.commands.composed import composed
+from subnormal.audit.report.table import grid
 from subnormal.audit.text import at_least, at_most, given
 
 if TYPE_CHECKING:
@@ -97,21 +98,19 @@ def compose(
     Scales are in units of the sensitivity. Both bounds are certified (for counts, at their confidence); the other
     accountants are rounded to nearest.
     """
-    from subnormal.audit.report import atomic_write, to_html
+    from subnormal.audit.report import to_html
 
     subject = composed(attacks, mechanism, **options)
     source = click.get_current_context().get_parameter_source
     for name in ("runs", "delta", "budget"):
         if subject is None and source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
-    with file_mistakes():
-        atomic_write.prepare(out)
     title = "Growth of leaks" if subject is None else subject.name
-    charts = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
-    if subject is not None and budget is not None:
-        click.echo(_beyond(subject, runs, budget, delta))
-    with file_mistakes():
-        atomic_write.write(out, {PAGE: to_html.charts(title, charts).encode()})
+    with output(out) as files:
+        charts = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
+        if subject is not None and budget is not None:
+            click.echo(_beyond(subject, runs, budget, delta))
+        files[PAGE] = to_html.charts(title, charts).encode()
     click.echo(f"charts: {out / PAGE}", err=True)
 
 
@@ -165,7 +164,7 @@ def _leaks(names: Sequence[str], count: int) -> list[Panel]:
 
 
 def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
-    table = _empty(title, [axis, "low", "up", *(name.replace("Oh–", "Oh–\n") for name in lines[0].others)])
+    table = grid([axis, "low", "up", *(name.replace("Oh–", "Oh–\n") for name in lines[0].others)], (), title)
     for line in lines:
         at = f"{line.at:,}" if isinstance(line.at, int) else given(line.at, 6)
         table.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 5) for one in line.others.values()))
@@ -175,9 +174,8 @@ def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
 def _leak_table(rows: Sequence[LeakGrowth]) -> Table:
     from subnormal.audit.composition.leak_growth import RUNS as STEPS
 
-    table = _empty(
-        "δ(r·ε): the leak beyond r times the claim", ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
-    )
+    titles = ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
+    table = grid(titles, ("attack", "mechanism"), "δ(r·ε): the leak beyond r times the claim")
     for row in rows:
         if row.exact:
             table.add_row(
@@ -187,16 +185,4 @@ def _leak_table(rows: Sequence[LeakGrowth]) -> Table:
         else:
             lows = (at_least(low) for low, _ in row.beyond)
             table.add_row(row.attack, row.mechanism, given(row.claim.epsilon), *lows)
-    return table
-
-
-def _empty(title: str, columns: Sequence[str]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(  # a narrow terminal shows numbers on two lines: cut off, they say nothing
-            column, justify="left" if column in ("attack", "mechanism") else "right", overflow="fold"
-        )
     return table

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subnormal.audit import text
-from subnormal.audit.commands.common import known
+from subnormal.audit.commands.common import known, mistakes
 
 if TYPE_CHECKING:
     from subnormal.audit.composition.comparison import Subject
@@ -58,7 +58,7 @@ def composed(
         raise click.UsageError("--alpha needs --file")
     if attacks and options and mechanism is None:
         raise click.UsageError(f"{options[0]} excludes --attack")
-    try:
+    with mistakes(ValueError):
         if gaussian is not None and sampling is not None:
             steps = (closed_forms.subsampled_gaussian(gaussian, sampling, way, count=count) for way in ("in", "out"))
             return Subject(
@@ -76,8 +76,6 @@ def composed(
         if response is not None:
             one = closed_forms.randomized_response(response, count=count)
             return Subject(f"randomized response, ε = {text.given(response)}", (one,), response**2 / 2)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     if files:
         return recorded(files, alpha, count)
     return None if mechanism is None else _member(attacks, mechanism, count)
@@ -112,7 +110,7 @@ def recorded(files: Sequence[Path], alpha: float | None, count: int) -> Subject:
     from subnormal.mechanisms.composition.composition import Composition
     from subnormal.mechanisms.composition.privacy_buckets import fill_buckets
 
-    try:
+    with mistakes(ValueError, RecursionError, option="--file", of=f"{', '.join(map(str, files))}: "):
         values = _worlds([path.read_text(encoding="utf-8") for path in files])
         name = " and ".join(path.name for path in files)
         if len(values[0]) != len(values[1]):
@@ -126,8 +124,6 @@ def recorded(files: Sequence[Path], alpha: float | None, count: int) -> Subject:
         else:
             one, other = probabilities("'in'", values[0]), probabilities("'out'", values[1])
         pairs = Composition(fill_buckets(one, other, count)), Composition(fill_buckets(other, one, count))
-    except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"{', '.join(map(str, files))}: {error}", param_hint="--file") from None
     return Subject(name, pairs)
 
 

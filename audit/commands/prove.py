@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, file_mistakes, format_option, known, progress
+from subnormal.audit.commands.common import Failure, file_mistakes, format_option, known, mistakes, progress
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.report.to_json import to_json
 
 if TYPE_CHECKING:
     from subnormal.audit.engine.process_pool import Executor
@@ -88,7 +88,6 @@ def prove(
     from subnormal.audit.engine.process_pool import local
     from subnormal.audit.evidence import every_pair
     from subnormal.audit.report import proofs
-    from subnormal.audit.report.form import plain
     from subnormal.mechanisms.core.mechanism import NoLawError
     from subnormal.mechanisms.families import member
 
@@ -109,7 +108,7 @@ def prove(
         raise Failure(f"--mechanism: {name} has no law on the domain {domain.text}: {error}") from None
     except ValueError as error:  # no neighbours, one claim for none, or only refusals
         raise Failure(f"--domain: {error}") from None
-    click.echo(json.dumps(plain(evidence), indent=1, ensure_ascii=False) if form == "json" else proofs.text(evidence))
+    click.echo(to_json(evidence) if form == "json" else f"{proofs.text(evidence)}\n", nl=False)
     if certificate is not None:
         _write_certificate(certificate, mechanism, domain, evidence)
     if fail_on_violation and evidence.verdict == "VIOLATED":
@@ -129,10 +128,8 @@ def _without_domain(mechanism: AnyMechanism) -> str | None:
 def _domain(mechanism: AnyMechanism, text: str | None) -> Domain[Any, Any] | Cube[Any]:
     from subnormal.audit.evidence.every_pair import domain_of
 
-    try:
+    with mistakes(LookupError, ValueError, option="--domain"):
         return domain_of(mechanism.family, text)
-    except (LookupError, ValueError) as error:
-        raise click.BadParameter(str(error.args[0]), param_hint="--domain") from None
 
 
 def _write_certificate(
@@ -150,7 +147,7 @@ def _write_certificate(
     except (NoLawError, ValueError) as error:
         raise Failure(f"--certificate: {error}") from None
     with file_mistakes("--certificate"):
-        file.write_text(json.dumps(form, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        file.write_text(to_json(form), encoding="utf-8")
     click.echo(f"certificate: {file}; check it with python {CHECKER} {file}", err=True)
 
 

@@ -16,10 +16,11 @@ from subnormal.audit.commands.common import (
     Failure,
     FiniteRange,
     audit_progress,
-    file_mistakes,
     format_option,
     known,
+    mistakes,
     out_option,
+    output,
     print_lines,
     print_whole,
 )
@@ -186,10 +187,8 @@ def _select_crossings(
 ) -> list[Crossing]:
     from subnormal.audit.engine.pairs import crossings
 
-    try:
+    with mistakes(LookupError, ValueError):
         selected = crossings(attacks, mechanisms=mechanisms, everything=everything)
-    except (LookupError, ValueError) as error:
-        raise click.UsageError(str(error.args[0])) from None
     if not selected:
         hint = "they are of other families" if everything else "--all tries every pair of a family"
         raise click.UsageError(f"none of these attacks is meant for these mechanisms; {hint}")
@@ -199,17 +198,13 @@ def _select_crossings(
 def _examine_and_write(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
     """Examine and write; return the report and its page. The checkpoint of the audit goes."""
     from subnormal.audit.engine import checkpoint
-    from subnormal.audit.report import atomic_write, to_html
     from subnormal.audit.report.folder import files
 
-    with file_mistakes():
-        atomic_write.prepare(out)
-    with redirect_stdout_to_stderr():
-        report = examine()
-    page = to_html.to_html(report)
-    with file_mistakes():
-        atomic_write.write(out, files(report, page), [checkpoint.NAME, checkpoint.TEMPORARY])
-    return report, page
+    with output(out, stale=(checkpoint.NAME, checkpoint.TEMPORARY)) as written:
+        with redirect_stdout_to_stderr():
+            report = examine()
+        written |= files(report)
+    return report, written["report.html"].decode()
 
 
 def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, slow: bool) -> list[AnyAttack]:
@@ -243,11 +238,8 @@ def _own(text: str, kind: type[T], option: str) -> T:
     from subnormal.audit.targets.json_lines import TargetError
     from subnormal.audit.targets.named import record
 
-    try:
-        with redirect_stdout_to_stderr():
-            return record(text, kind)
-    except TargetError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None
+    with mistakes(TargetError, option=option), redirect_stdout_to_stderr():
+        return record(text, kind)
 
 
 def _examine_crossings(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, file_mistakes, print_table, progress
+from subnormal.audit.commands.common import Failure, file_mistakes, mistakes, print_table, progress
 from subnormal.audit.commands.run import Runs
 from subnormal.audit.text import counted, short
 
@@ -60,10 +60,8 @@ def sweep(
         options = unique([_option(text) for text in over])
     except ValueError as error:
         raise click.BadParameter(f"{error}: name all its values at once", param_hint="--over") from None
-    try:
+    with mistakes(LookupError, ValueError):
         at = points(attack, options)
-    except (LookupError, ValueError) as error:
-        raise click.UsageError(str(error.args[0])) from None
     found: list[Record] = []
     with local(jobs) as executor, progress("combinations", len(at)) as step:
         for several in records(attack, at, runs=runs, seed=seed, executor=executor):
@@ -110,12 +108,11 @@ def _csv(found: Sequence[Record]) -> str:
 
 
 def _print(found: Sequence[Record], over: Sequence[str]) -> None:
-    from rich.table import Table
-
+    from subnormal.audit.report.table import grid
     from subnormal.audit.sweeps import column
 
     names = [column(_option(text)[0]) for text in over] + list(SHOWN)
-    table = Table(*names, box=None, pad_edge=False)
+    table = grid(names, left=names)
     for record in found:
         values = [_text(record[name]) for name in names]
         table.add_row(*values if record["note"] is None else [*values[: -len(SHOWN)], record["note"]])

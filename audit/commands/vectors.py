@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from subnormal.audit.commands.common import file_mistakes, known, out_option, progress
+from subnormal.audit.commands.common import known, out_option, output, progress
 
 
 @click.command()
@@ -22,7 +22,6 @@ def vectors(out: Path, names: Sequence[str]) -> None:
     The schema is docs/vector.schema.json; docs/examples/vector_runner.c is a runner.
     """
     from subnormal.attacks.catalogue import attack, chosen, on_outcomes
-    from subnormal.audit.report import atomic_write
     from subnormal.audit.text import counted
     from subnormal.audit.vectors import file_name, to_json
 
@@ -32,13 +31,8 @@ def vectors(out: Path, names: Sequence[str]) -> None:
     for one in attacks:
         if one.channel is not None:
             raise click.BadParameter(f"{one.name} looks at {one.channel}, not at outcomes alone", param_hint="--attack")
-    with file_mistakes():
-        atomic_write.prepare(out)
-    files = {}
-    with progress("writing", len(attacks)) as done:
+    with output(out) as files, progress("writing", len(attacks)) as done:
         for one in attacks:
             files[file_name(one)] = to_json(one)
             done()
-    with file_mistakes():
-        atomic_write.write(out, files)
     click.echo(f"{counted(len(files), 'vector')}: {out}", err=True)

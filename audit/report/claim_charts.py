@@ -9,10 +9,10 @@ import numpy as np
 
 from subnormal.audit.model import Interval, Row, SequentialEvidence, Verdict
 from subnormal.audit.report import svg
+from subnormal.audit.report.finding import allowed_in
 from subnormal.audit.report.svg import LEAST_DRAWN, Axis, Frame, Panel
 from subnormal.audit.statistics import curve_band
 from subnormal.audit.text import percent, short
-from subnormal.mechanisms.privacy import Claim
 
 MAGNIFIED = 1e3  # a ratio of two probabilities that a linear axis does not show
 LEAST_SEEN = 0.03  # least δ that is visible on an axis from 0 to 1
@@ -78,22 +78,6 @@ def _shares(row: Row) -> Interval | None:
         return None
     runs = max(1, row.sequential.runs)
     return row.sequential.event_in / runs, row.sequential.event_out / runs
-
-
-def allowed_in(out: Interval, claim: Claim) -> Interval:
-    """Return the probabilities of an event in one world that the claim allows for its probabilities in the other.
-
-    The claim holds for the event and for its complement, in both directions. out: the nearest floats of probabilities,
-    which may be rounded: 1 may stand for 1 − 10^−17, and a claim of ε = 38 distinguishes them.
-
-    >>> allowed_in((0.0, 0.0), Claim(1.0, 0.125))
-    (0.0, 0.125)
-    """
-    ratio, delta = math.exp(min(claim.epsilon, 700.0)), claim.delta
-    low, high = math.nextafter(out[0], 0), math.nextafter(out[1], 1)
-    most = min(1.0, ratio * high + delta, 1 - (1 - high - delta) / ratio)
-    least = max(0.0, (low - delta) / ratio, 1 - ratio * (1 - low) - delta)
-    return least, max(least, most)
 
 
 def curve(row: Row) -> Panel | None:

@@ -12,8 +12,10 @@ from typing import Any
 
 from subnormal.audit.model import KINDS, MEASURED, PROVED, REPEATED, Verdict, decisive
 from subnormal.audit.report.load import Json, key
+from subnormal.audit.report.table import markdown, titled
 from subnormal.audit.text import printable
 
+COLUMNS = {"attack": "row", "mechanism": "mechanism", "what": "what", "old": "old", "new": "new"}  # title: field
 CLOSE = 1e-12  # relative difference: larger than errors of printing, smaller than any change of a law
 QUESTION = ("family", "parameters", "settings", "worlds", "claim", "event", "reproducible")
 CONTEXT = ("version", "seed", "runs", "alpha", "alpha_per_row", "commit", "environment")
@@ -82,10 +84,9 @@ def context(old: Json, new: Json) -> str:
 
 def to_markdown(changes: Sequence[Difference]) -> str:
     """Return differences as a Markdown table, for a comment on a change."""
-    lines = [("attack", "mechanism", "what", "old", "new"), ("---",) * 5]
-    lines += [(one.row, one.mechanism, one.what, one.old, one.new) for one in changes]
-    escaped = [[re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(cell.split())) for cell in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
+    lines = ([getattr(one, name) for name in COLUMNS.values()] for one in changes)
+    escaped = ([re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(cell.split())) for cell in line] for line in lines)
+    return markdown(tuple(COLUMNS), escaped)
 
 
 def _of_row(old: Json, new: Json, same_version: bool, repeated: bool) -> Iterator[Difference]:
@@ -131,8 +132,8 @@ def _weight(old: Json | None, new: Json) -> Weight:
 
 
 def _difference(weight: Weight, row: Json, what: str, old: Any, new: Any) -> Difference:
-    title = row["attack"] if row["channel"] is None else f"{row['attack']} ({row['channel']})"
-    return Difference(weight, printable(title), printable(row["mechanism"]), printable(what), _text(old), _text(new))
+    title = printable(titled(row["attack"], row["channel"]))
+    return Difference(weight, title, printable(row["mechanism"]), printable(what), _text(old), _text(new))
 
 
 def _changed(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:

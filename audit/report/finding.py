@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from subnormal.audit.model import Evidence, ExactEvidence, Row, SampledEvidence, SequentialEvidence, Verdict
+from subnormal.audit.model import (
+    MEASURED,
+    Evidence,
+    ExactEvidence,
+    Interval,
+    Row,
+    SampledEvidence,
+    SequentialEvidence,
+    Verdict,
+)
 from subnormal.audit.report import sentences
 from subnormal.audit.text import short, short_apart
 from subnormal.mechanisms.privacy import Claim
@@ -44,6 +53,28 @@ def finding(row: Row) -> Finding:
         return Finding(plain, "nothing", "–")
     claimed, found, excess = _compared(row.evidence[kind], row.claim)
     return Finding(claimed, found, kind, excess)
+
+
+def found(row: Row) -> str:
+    """Return what was found, or nothing where the verdict says all."""
+    says_all = sentences.verdict(row) in (sentences.ERROR, sentences.NO_VERDICT, Verdict.UNDERPOWERED, MEASURED)
+    return "" if says_all else finding(row).found
+
+
+def allowed_in(out: Interval, claim: Claim) -> Interval:
+    """Return the probabilities of an event in one world that the claim allows for its probabilities in the other.
+
+    The claim holds for the event and for its complement, in both directions. out: the nearest floats of probabilities,
+    which may be rounded: 1 may stand for 1 − 10^−17, and a claim of ε = 38 distinguishes them.
+
+    >>> allowed_in((0.0, 0.0), Claim(1.0, 0.125))
+    (0.0, 0.125)
+    """
+    ratio, delta = math.exp(min(claim.epsilon, 700.0)), claim.delta
+    low, high = math.nextafter(out[0], 0), math.nextafter(out[1], 1)
+    most = min(1.0, ratio * high + delta, 1 - (1 - high - delta) / ratio)
+    least = max(0.0, (low - delta) / ratio, 1 - ratio * (1 - low) - delta)
+    return least, max(least, most)
 
 
 def _compared(evidence: Evidence, claim: Claim) -> tuple[str, str, float | None]:

@@ -10,7 +10,7 @@ from typing import Any
 from subnormal.audit.model import ExactEvidence, Pair, Report, Row
 from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
-from subnormal.audit.report.table import closing
+from subnormal.audit.report.table import closing, titled
 from subnormal.audit.statistics import binomial
 from subnormal.audit.text import printable
 from subnormal.mechanisms.privacy import Claim
@@ -25,7 +25,7 @@ def to_html(report: Report) -> str:
 
     It shows the same pair as the terminal: each row's claim and its result.
     """
-    ranked = sorted(report.rows, key=lambda row: sentences.SEVERITY.index(sentences.verdict(row)))
+    ranked = sorted(report.rows, key=sentences.severity)
     head = "".join(f"<th{LEFT}>{title}</th>" for title in TITLES)
     body = "\n".join(f"<tr>{''.join(map(_cell, _cells(row)))}</tr>" for row in ranked)
     return (
@@ -118,7 +118,7 @@ def study(claim: Claim | None, proved: ExactEvidence | None, masses: Pair | None
 
 def _cells(row: Row) -> tuple[str, ...]:
     pair = finding(row)
-    attack = row.attack if row.channel is None else f"{row.attack} (side channel: {row.channel})"
+    attack = titled(row.attack, row.channel, "side channel: ")
     return attack, row.mechanism, sentences.verdict(row), pair.claimed, pair.found, pair.by
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from subnormal.attacks.catalogue import attack
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.model import MEASURED, Report, Row
 from subnormal.audit.report import row_charts, sentences
-from subnormal.audit.report.finding import Finding, finding
+from subnormal.audit.report.finding import Finding, finding, found
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import Section, columns, sections
 from subnormal.audit.report.twins import Bar, bar, by_family, compared, title
 from subnormal.audit.report.twins import cells as comparison_cells
-from subnormal.audit.text import interval, percent, short
+from subnormal.audit.text import e_value, interval, percent, short
 from subnormal.mechanisms.families import exact_members, family, member
 
+Line: TypeAlias = tuple["AttackRows", "RowView", "RowView | None"]
 SETTINGS = {"eta": "2^−η", "precision": "bits of working precision"}
 NAMED = 6  # broken mechanisms that the first screen names
 
@@ -44,6 +45,8 @@ class RowView:
     verdict: str
     exact: bool  # whether it is an exact member
     cells: dict[str, TableCell]
+    bar: Bar | None
+    found: str  # empty where the verdict says all
     pair: str
     claim: str
     event: str
@@ -69,70 +72,11 @@ class AttackRows:
         return [one for one in self.rows if one.exact and one.verdict == "HOLDS"]
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """An exact member to use instead. anchor: of a row with the verdict HOLDS, or empty."""
-
-    mechanism: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A mechanism that some attacks break, and the first of these rows."""
-
-    mechanism: str
-    anchor: str
-    attacks: int
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A row of an attack's line: its bar and its verdict. anchor: of its section."""
-
-    mechanism: str
-    anchor: str
-    verdict: str
-    found: str
-    bar: Bar | None
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An attack's line of the table of families. exact: None where no exact mechanism met it."""
-
-    attack: str
-    channel: str
-    anchor: str
-    broken: Side
-    exact: Side | None
-
-
 def families(report: Report, parts: Sequence[AttackRows]) -> dict[str, list[Line]]:
-    """Return a line for each attack, by family."""
-    of_rows = {id(one.row): one for part in parts for one in part.rows}
-    of_attacks = {id(one.row): part.anchor for part in parts for one in part.rows}
-
-    def side(row: Row) -> Side:
-        view = of_rows[id(row)]
-        found = (
-            ""
-            if view.verdict in (sentences.ERROR, sentences.NO_VERDICT, "UNDERPOWERED", MEASURED)
-            else finding(row).found
-        )
-        return Side(view.mechanism, view.anchor, view.verdict, found, bar(row))
-
+    """Return the attacks of each family: with the row of the mechanism that it breaks, and that of the exact twin."""
+    of = {id(one.row): (part, one) for part in parts for one in part.rows}
     return {
-        name: [
-            Line(
-                one.broken.attack,
-                one.broken.channel or "",
-                of_attacks[id(one.broken)],
-                side(one.broken),
-                None if one.exact is None else side(one.exact),
-            )
-            for one in pairs
-        ]
+        name: [(*of[id(one.broken)], None if one.exact is None else of[id(one.exact)][1]) for one in pairs]
         for name, pairs in by_family(report.rows).items()
     }
 
@@ -149,9 +93,9 @@ def parts(report: Report) -> list[AttackRows]:
     """Return the rows by attack, the most severe rows and attacks first."""
     taken: set[str] = set()
     result = []
-    for section in sorted(sections(report.rows), key=lambda one: min(map(_severity, one.rows))):
+    for section in sorted(sections(report.rows), key=lambda one: min(map(sentences.severity, one.rows))):
         anchor = _anchor(taken, section.title)
-        rows = sorted(section.rows, key=_severity)
+        rows = sorted(section.rows, key=sentences.severity)
         views = [_view(row, _anchor(taken, section.title, row.mechanism), report) for row in rows]
         parameters = ", ".join(_parameters(dict(rows[0].parameters)))
         result.append(AttackRows(section, anchor, parameters, _inputs(rows), views))
@@ -160,11 +104,7 @@ def parts(report: Report) -> list[AttackRows]:
 
 def table(parts: Sequence[AttackRows]) -> list[RowView]:
     """Return all rows, the most severe first, otherwise in the order of their sections."""
-    return sorted((one for part in parts for one in part.rows), key=lambda one: _severity(one.row))
-
-
-def _severity(row: Row) -> int:
-    return sentences.SEVERITY.index(sentences.verdict(row))
+    return sorted((one for part in parts for one in part.rows), key=lambda one: sentences.severity(one.row))
 
 
 def _inputs(rows: Sequence[Row]) -> str:
@@ -198,8 +138,10 @@ def _view(row: Row, anchor: str, report: Report) -> RowView:
         mechanism=cells["mechanism"],
         verdict=sentences.verdict(row),
         exact=sentences.is_exact(row),
+        cells=_cells(row, cells),
+        bar=bar(row),
+        found=found(row),
         pair="" if row.error is not None else str(finding(row)),
-        cells=_cells(row),
         claim=sentences.claim(row),
         event="one draw takes longer than the time below" if timed else in_words(described, compared),
         says=sentences.says(row),
@@ -230,9 +172,9 @@ def _parameters(parameters: dict[str, Any], within: str = "") -> list[str]:
     return lines
 
 
-def _cells(row: Row) -> dict[str, TableCell]:
+def _cells(row: Row, cells: Mapping[str, str]) -> dict[str, TableCell]:
     """Return the row's line of the table, by column: numbers sort as numbers, verdicts by severity."""
-    proved, verdict, pair = row.exact or row.exhaustive, sentences.verdict(row), finding(row)
+    proved, pair = row.exact or row.exhaustive, finding(row)
     advantage = TableCell("–", "")
     if proved is not None:
         advantage = _cell(proved.total_variation if proved.advantage is None else proved.advantage)
@@ -240,16 +182,14 @@ def _cells(row: Row) -> dict[str, TableCell]:
         advantage = _cell(row.sampled.advantage[0], "≥ ", digits=3)
     elif row.timing is not None:
         advantage = _cell(row.timing.advantage_lower, "≥ ", digits=3)
-    judged = row.sampled or row.sequential
-    runs = row.timing.measurements if row.timing is not None else None if judged is None else judged.runs
     return {
-        "verdict": TableCell(verdict, str(sentences.SEVERITY.index(verdict))),
+        "verdict": TableCell(sentences.verdict(row), str(sentences.severity(row))),
         "claims": TableCell(pair.claimed, "" if row.claim is None else _key(row.claim.epsilon), _at(row, pair)),
         "found": TableCell("–" if row.error else pair.found, "" if pair.excess is None else _key(pair.excess)),
         "known": TableCell(sentences.known(row)),
         "advantage": advantage,
         "allowed": _cell(row.advantage_allowed),
-        "runs": TableCell("–", "") if runs is None else TableCell(f"{runs:,}", str(runs)),
+        "runs": TableCell(cells["runs"], cells["runs"].strip("–").replace(",", "")),
     }
 
 
@@ -299,7 +239,7 @@ def _more(row: Row) -> dict[str, str]:
         )
         numbers["the event's time (ms)"] = short(row.timing.threshold * 1e3)
         numbers["Welch's t"] = f"{short(row.timing.welch_t, 3)}, p = {short(row.timing.welch_p, 1)}"
-        numbers["e-value of the bet"] = short(math.exp(min(700.0, row.timing.log_e_value)), 3)
+        numbers["e-value of the bet"] = e_value(row.timing.log_e_value)
     if row.evidence.keys() - set(sentences.PROVED):
         numbers["confidence of the runs"] = percent(sentences.confidence(row))
     return numbers
@@ -315,7 +255,7 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
     violated = [one for one in views if one.verdict == "VIOLATED"]
     counts = Counter(one.verdict for one in views)
     broken = _broken([one for one in violated if one.row.channel is None])
-    by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each in broken}]
+    by_channel = [one for one in violated if one.mechanism not in {each.mechanism for each, _ in broken}]
     claims = [one.row.claim for one in views if one.row.claim is not None]
     few = [one.row for one in views if one.verdict == "UNDERPOWERED"]
     needed = [sentences.runs_needed(row) for row in few]
@@ -349,19 +289,20 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
     }
 
 
-def _broken(violated: Sequence[RowView]) -> list[Broken]:
-    first: dict[str, RowView] = {}
-    for one in violated:
-        first.setdefault(one.mechanism, one)
-    times = Counter(one.mechanism for one in violated)
-    return [Broken(name, one.anchor, times[name]) for name, one in first.items()]
+def _broken(violated: Sequence[RowView]) -> list[tuple[RowView, int]]:
+    """Return for each mechanism its first row and the number of its rows."""
+    first = {one.mechanism: one for one in reversed(violated)}
+    return [(first[name], number) for name, number in Counter(one.mechanism for one in violated).items()]
 
 
-def _twins(views: Sequence[RowView], violated: Sequence[RowView]) -> list[Twin]:
-    """Return for each family with a violation its first exact member without one, side channels included."""
+def _twins(views: Sequence[RowView], violated: Sequence[RowView]) -> list[tuple[str, str]]:
+    """Return for each family with a violation its first exact member without one, side channels included.
+
+    With the anchor of a row in which it HOLDS, or empty.
+    """
     broken, twins = {one.mechanism for one in violated}, []
     for name in dict.fromkeys(one.row.family for one in violated):
         for exact in [one.name for one in exact_members(family(name)) if one.name not in broken][:1]:
             held = (one.anchor for one in views if one.mechanism == exact and one.verdict == "HOLDS")
-            twins.append(Twin(exact, next(held, "")))
+            twins.append((exact, next(held, "")))
     return twins

@@ -11,7 +11,8 @@ from math import floor
 from pathlib import Path
 
 from subnormal.audit.model import DomainEvidence, DomainVerdict
-from subnormal.audit.report.form import plain, read
+from subnormal.audit.report.form import read
+from subnormal.audit.report.table import markdown
 from subnormal.audit.text import given, short
 
 DIGITS = 7
@@ -64,30 +65,16 @@ def _log10_pairs(evidence: DomainEvidence) -> float:
     return math.log10(evidence.pairs or 1) if evidence.boxes is None else evidence.boxes.log10_pairs
 
 
-def to_json(proofs: Iterable[Proof]) -> str:
-    """Return results as a JSON document."""
-    return json.dumps([plain(one) for one in proofs], indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def to_markdown(proofs: Iterable[Proof]) -> str:
     """Return results as a page with a table."""
     titles = ("mechanism", "domain", "pairs", "claim", "result", "largest loss", "worst pair", "processor")
-    lines = [INTRODUCTION, f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    lines = []
     for one in proofs:
         evidence = one.evidence
         worst = "–" if evidence.worst is None else f"`{evidence.worst.in_}`, `{evidence.worst.out}`"
-        cells = (
-            f"`{evidence.mechanism}`",
-            f"`{evidence.domain}`",
-            pairs(evidence),
-            promised(evidence),
-            str(evidence.verdict),
-            largest(evidence),
-            worst,
-            f"{given(one.seconds)} s",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        names = f"`{evidence.mechanism}`", f"`{evidence.domain}`", pairs(evidence), promised(evidence)
+        lines.append((*names, str(evidence.verdict), largest(evidence), worst, f"{given(one.seconds)} s"))
+    return f"{INTRODUCTION}\n{markdown(titles, lines)}\n"
 
 
 def promised(evidence: DomainEvidence) -> str:

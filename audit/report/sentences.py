@@ -44,6 +44,11 @@ def verdict(row: Row) -> str:
     return str(row.verdict or (Verdict.UNRESOLVED if row.timing is None else MEASURED))
 
 
+def severity(row: Row) -> int:
+    """Return the rank of the row's verdict, 0 for the most severe."""
+    return SEVERITY.index(verdict(row))
+
+
 def is_exact(row: Row) -> bool:
     """Return whether the row's mechanism is an exact member, built to keep its claim to the last bit.
 

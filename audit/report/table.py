@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from subnormal.audit.model import Report, Row, TimingEvidence, Verdict
-from subnormal.audit.text import given, interval, short
+from subnormal.audit.text import e_value, given, interval, short
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,7 +43,7 @@ def columns(row: Row) -> dict[str, str]:
         "sampled advantage": interval(None if sampled is None else sampled.advantage),
         "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
-        "e-value": "–" if row.sequential is None else short(math.exp(min(700.0, row.sequential.log_e_value)), 3),
+        "e-value": "–" if row.sequential is None else e_value(row.sequential.log_e_value),
         "time in/out": _ratio(row.timing),
         "worlds differ": _differ(row.timing),
         "needed": _needed(row.timing),
@@ -82,14 +82,10 @@ def _needed(timing: TimingEvidence | None) -> str:
 
 def table(report: Report) -> Table:
     """Return a table of every column of every row, with a section for each attack."""
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     titles = titles_of(report.rows)
-    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for title in titles:
-        result.add_column(title, justify="left" if title in ("mechanism", *KINDS) else "right")
+    result = grid(titles, ("mechanism", *KINDS))
     for section in sections(report.rows):
         result.add_section()
         if section.heading:
@@ -98,6 +94,17 @@ def table(report: Report) -> Table:
         for row in section.rows:
             cells = columns(row)
             result.add_row(*(_styled(title, cells[title]) for title in titles))
+    return result
+
+
+def grid(titles: Iterable[str], left: Container[str], title: str | None = None) -> Table:
+    """Return a table without rows: the columns that `left` names begin at the left, the others end at the right."""
+    from rich import box
+    from rich.table import Table
+
+    result = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for name in titles:  # a narrow terminal shows numbers on two lines: cut off, they say nothing
+        result.add_column(name, justify="left" if name in left else "right", overflow="fold")
     return result
 
 
@@ -122,9 +129,13 @@ def sections(rows: Iterable[Row]) -> list[Section]:
     result: list[Section] = []
     for (attack, channel), group in groupby(rows, key=lambda row: (row.attack, row.channel)):
         begins = channel is not None and not any(section.heading for section in result)
-        title = attack if channel is None else f"{attack} ({channel})"
-        result.append(Section(SIDE_CHANNELS if begins else "", title, tuple(group)))
+        result.append(Section(SIDE_CHANNELS if begins else "", titled(attack, channel), tuple(group)))
     return result
+
+
+def titled(attack: str, channel: str | None, kind: str = "") -> str:
+    """Return the name of an attack with its channel in brackets."""
+    return attack if channel is None else f"{attack} ({kind}{channel})"
 
 
 KINDS = ("exact", "exhaustive", "sampled", "sequential")
@@ -152,8 +163,12 @@ def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:
     rows = list(rows)
     titles = list(titles) or titles_of(rows)
     cells = [{"attack": row.attack} | columns(row) for row in rows]
-    lines = [titles, ["---"] * len(titles), *([row[title] for title in titles] for row in cells)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(titles, ([row[title] for title in titles] for row in cells))
+
+
+def markdown(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in (titles, ["---"] * len(titles), *lines))
 
 
 def closing(report: Report) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from subnormal.audit.model import MEASURED, Report, Row
 from subnormal.audit.report import proofs, sentences, twins
-from subnormal.audit.report.finding import finding
-from subnormal.audit.report.table import STYLES, closing, sections
+from subnormal.audit.report.finding import finding, found
+from subnormal.audit.report.table import STYLES, closing, sections, titled
 from subnormal.audit.text import counted, percent, printable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def overview(report: Report) -> Iterator[RenderableType]:
     paper, everyone = twins.compared(report.rows), twins.twins(report.rows)
     if paper:
         yield from _comparison(paper)
-    yield _overview_line(("attack", "naive mechanism", "exact twin"), ("bold",) * 3)
+    yield _line(("attack", "naive mechanism", "exact twin"), OVERVIEW, ("bold",) * 3)
     for one in everyone:
         yield from _pair(one)
     yield Text()
@@ -69,34 +69,19 @@ def _pair(one: Twins) -> Iterator[RenderableType]:
     """Yield a line for an attack, and one for each of its other mechanisms."""
     exact = ("", "") if one.exact is None else _found(one.exact)
     (broken, style), (twin, twin_style) = _found(one.broken), exact
-    yield from _overview(_title(one.section), (broken, twin), (style, twin_style))
+    yield from _lines((_title(one.section), broken, twin), OVERVIEW, ("", style, twin_style))
     for row in one.others:
-        found, found_style = _found(row)
-        yield from _overview(f"{GAP}{printable(row.mechanism)}", (found, ""), (found_style, ""))
+        text, style = _found(row)
+        yield from _lines((f"{GAP}{printable(row.mechanism)}", text, ""), OVERVIEW, ("", style, ""))
     for row in one.section.rows:
         if (message := row.error or row.note) is not None:
-            yield from _message(f"{row.mechanism}: {message}")
+            yield _message(f"{row.mechanism}: {message}")
 
 
 def _found(row: Row) -> tuple[str, str]:
     """Return a verdict with what was found, and its style."""
     verdict = sentences.verdict(row)
-    says_all = verdict in (sentences.ERROR, sentences.NO_VERDICT, "UNDERPOWERED", MEASURED)
-    return verdict if says_all else f"{verdict} {finding(row).found}", STYLES.get(verdict, "")
-
-
-def _overview(name: str, cells: Sequence[str], styles: Sequence[str]) -> Iterator[RenderableType]:
-    from rich.cells import cell_len
-    from rich.text import Text
-
-    if cell_len(name) > OVERVIEW[0]:
-        yield Text(name)
-        name = ""
-    yield _overview_line((name, *cells), ("", *styles))
-
-
-def _overview_line(cells: Sequence[str], styles: Sequence[str]) -> Text:
-    return _line(cells, OVERVIEW, styles)
+    return f"{verdict} {found(row)}".rstrip(), STYLES.get(verdict, "")
 
 
 def lines(report: Report) -> Iterator[RenderableType]:
@@ -120,8 +105,7 @@ def lines(report: Report) -> Iterator[RenderableType]:
 
 
 def _title(section: Section) -> str:
-    channel = section.rows[0].channel
-    return printable(section.rows[0].attack) + (f" (side channel: {channel})" if channel else "")
+    return printable(titled(section.rows[0].attack, section.rows[0].channel, "side channel: "))
 
 
 def _rank(section: Section) -> tuple[int, bool]:
@@ -159,8 +143,8 @@ def _together(rows: Sequence[Row]) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     """Return the cells of a row's line. An error's message, or a note, follows on the next line."""
     pair = finding(row)
-    found = pair.found if row.error is None and row.note is None else "–"
-    return f"{GAP}{printable(row.mechanism)}", sentences.verdict(row), pair.claimed, found, pair.by
+    shown = pair.found if row.error is None and row.note is None else "–"
+    return f"{GAP}{printable(row.mechanism)}", sentences.verdict(row), pair.claimed, shown, pair.by
 
 
 def _widths(rows: Iterable[Row]) -> list[int]:
@@ -175,27 +159,32 @@ def _widths(rows: Iterable[Row]) -> list[int]:
 def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
     """Yield the lines of a row: usually one, and another for text that is too long for its column."""
     from rich.cells import cell_len
-    from rich.padding import Padding
-    from rich.text import Text
 
     name, *cells = _cells(row)
     styles = "", STYLES.get(cells[0], ""), "", "", ""
     messages = [text for text in (row.error, row.note) if text is not None]
     if any(cell_len(cell) > width for cell, width in zip(cells, widths[1:], strict=True)):
         messages, cells = [f"{finding(row)} ({cells[-1]})"], [cells[0], "", "", ""]
-    if cell_len(name) > widths[0]:
-        yield Padding(Text(name.strip()), (0, 0, 0, len(GAP)), expand=False)
-        name = ""
-    yield _line((name, *cells), widths, styles)
-    for one in messages:
-        yield from _message(one)
+    yield from _lines((name, *cells), widths, styles)
+    yield from map(_message, messages)
 
 
-def _message(text: str) -> Iterator[RenderableType]:
+def _message(text: str, indent: int = INDENT) -> RenderableType:
     from rich.padding import Padding
     from rich.text import Text
 
-    yield Padding(Text(printable(text)), (0, 0, 0, INDENT), expand=False)
+    return Padding(Text(printable(text)), (0, 0, 0, indent), expand=False)
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Iterator[RenderableType]:
+    """Yield a line of cells; before it another one, for a name that is too long for its column."""
+    from rich.cells import cell_len
+
+    name, *others = cells
+    if cell_len(name) > widths[0]:
+        yield _message(name.strip(), len(name) - len(name.lstrip()))
+        name = ""
+    yield _line((name, *others), widths, styles)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:

@@ -1,14 +1,14 @@
-"""A report as report.json."""
+"""A report, or any other result, as a JSON document."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from subnormal.audit.model import Report
 from subnormal.audit.report.form import plain
 
 
-def to_json(report: Report) -> str:
-    """Return the report as one JSON document, schema version 1. The same report has the same bytes."""
-    text = json.dumps(plain(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def to_json(result: Any) -> str:
+    """Return a result as one JSON document, by the fields of its dataclasses. The same result has the same bytes."""
+    text = json.dumps(plain(result), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode(errors="backslashreplace").decode()  # half a surrogate pair, escaped as in JSON

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from subnormal.audit.model import MEASURED, Row, SampledEvidence, Verdict
 from subnormal.audit.report import sentences
+from subnormal.audit.report.finding import allowed_in
 from subnormal.audit.report.table import SIDE_CHANNELS, Section, sections
 from subnormal.audit.statistics import binomial
 from subnormal.audit.text import counted, short, thousandths
-from subnormal.mechanisms.privacy import Claim
 
 COMPARED = ("zero-rounding", "truncated-addition", "truncated-addition-half")  # of Ilvento 2020; their variants, too
 BASE2 = "exponential-base2"
@@ -150,18 +149,10 @@ def bar(row: Row) -> Bar | None:
     if judged is None or judged.event_in is None or judged.event_out is None:
         return None
     inside, outside = (sum(bounds) / 2 for bounds in (judged.event_in, judged.event_out))
-    return Bar(inside, outside, None if row.claim is None else _allowed(inside, outside, row.claim))
-
-
-def _allowed(inside: float, outside: float, claim: Claim) -> float:
-    """Return the probability out, between both, that is as far from the one in as (ε, δ) allows.
-
-    For an event and its complement, in both directions: p' ≤ e^ε·p + δ and 1 − p ≤ e^ε·(1 − p') + δ.
-    """
-    factor = math.exp(min(700.0, claim.epsilon))
-    if outside < inside:
-        return min(inside, max(0.0, (inside - claim.delta) / factor, 1 - factor * (1 - inside) - claim.delta))
-    return max(inside, min(1.0, factor * inside + claim.delta, 1 - (1 - inside - claim.delta) / factor))
+    if row.claim is None:
+        return Bar(inside, outside, None)
+    least, most = allowed_in((inside, inside), row.claim)
+    return Bar(inside, outside, min(inside, least) if outside < inside else max(inside, most))
 
 
 def by_family(rows: Iterable[Row]) -> dict[str, list[Twins]]:

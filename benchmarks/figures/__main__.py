@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 from matplotlib.ticker import EngFormatter
-from rich import box
 from rich.table import Table
 
 from benchmarks.figures import rounding
 from benchmarks.figures.curves import PLANS
 from benchmarks.figures.figures import QUICK_ROUNDS, Timings, measure, to_json, to_png
-from subnormal.audit.commands.common import file_mistakes, out_option, print_table, progress
-from subnormal.audit.report import atomic_write
+from subnormal.audit.commands.common import out_option, output, print_table, progress
+from subnormal.audit.report.table import grid
 from subnormal.mechanisms.core.options import unknown
 
 NAMES = [*(plan.name for plan in PLANS), *rounding.FIGURES]
@@ -62,17 +61,14 @@ def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -
             raise click.BadParameter(unknown("figure", name, NAMES), param_hint="--figure")
     plans = [plan for plan in PLANS if not names or plan.name in names]
     rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
-    with file_mistakes():
-        atomic_write.prepare(out)
-    with progress("measuring", len(plans) * rounds) as done:
-        measured = [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
-    pictures = {f"{timings.name}.png": to_png(timings) for timings in measured}
-    pictures |= {
-        f"{name}.png": draw()._repr_png_() for name, draw in rounding.FIGURES.items() if not names or name in names
-    }
-    with file_mistakes():
-        stale = [f"{name}.png" for name in NAMES]  # of an earlier run in the same folder
-        atomic_write.write(out, pictures | {"figures.json": to_json(measured, seed).encode()}, stale)
+    with output(out, stale=[f"{name}.png" for name in NAMES]) as files:
+        with progress("measuring", len(plans) * rounds) as done:
+            measured = [measure(plan, rounds=rounds, seed=seed, quick=quick, done=done) for plan in plans]
+        pictures = {f"{timings.name}.png": to_png(timings) for timings in measured}
+        pictures |= {
+            f"{name}.png": draw()._repr_png_() for name, draw in rounding.FIGURES.items() if not names or name in names
+        }
+        files |= pictures | {"figures.json": to_json(measured, seed).encode()}
     for timings in measured:
         print_table(_table(timings))
     click.echo(f"figures: {', '.join(str(out / name) for name in pictures)}", err=True)
@@ -80,9 +76,8 @@ def main(out: Path, names: Sequence[str], rounds: int, quick: bool, seed: int) -
 
 def _table(timings: Timings) -> Table:
     at = timings.common_size
-    made = Table(title=timings.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for title in (timings.name, "time ~", f"at n = {at:,}", f"× {timings.series[0].name}"):
-        made.add_column(title, justify="left" if title == timings.name else "right")
+    titles = (timings.name, "time ~", f"at n = {at:,}", f"× {timings.series[0].name}")
+    made = grid(titles, (timings.name,), timings.title)
     seconds = EngFormatter(unit="s", places=1)
     for series in timings.series:
         median = series.median[series.sizes.index(at)]

@@ -12,5 +12,6 @@ def test_the_page_lists_every_kind() -> None:
     listed = {row.split("`")[1]: row for row in rows}
     assert [name for name in listed if name in {one.name for one in KINDS}] == [one.name for one in KINDS]
     for one in KINDS:
-        assert one.about in listed[one.name]
+        assert f"| {one.asks} |" in listed[one.name]
+        assert ("| exact |" in listed[one.name]) == one.exact
         assert all(f"`{parameter}`" in listed[one.name] for parameter in one.parameters())

@@ -1,14 +1,16 @@
-"""A small report in every format, against a file for each: `make golden` writes the files again.
+"""Two small reports in every format, against a file for each: `make golden` writes the files again.
 
-The files name no version, no machine and no time, and numbers keep four digits, so that no last bit of a law shows.
+One is of attacks that ran, the other has a row for each kind of evidence and verdict. The files name no version, no
+machine and no time, and numbers keep four digits, so that no last bit of a law shows.
 """
 
 import dataclasses
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -16,6 +18,7 @@ from rich.console import Console
 from subnormal import run
 from subnormal.audit.api import Report
 from subnormal.audit.report import junit, notebook, table, terminal, to_html, to_json, twins
+from tests.audit.report.every_row import every_row
 
 GOLDEN = Path(__file__).with_name("golden")
 ATTACKS = (
@@ -44,37 +47,53 @@ def small() -> Report:
     )
 
 
-def text(report: Report) -> str:
-    """Return what `subnormal run` prints."""
-    console = Console(width=terminal.WIDTH, file=io.StringIO(), color_system=None)
+def printed(lines: Iterable[Any], width: int = terminal.WIDTH) -> str:
+    """Return lines, or a table, as a terminal shows them."""
+    console = Console(width=width, file=io.StringIO(), color_system=None)
     with console.capture() as capture:
-        for line in terminal.overview(report):
+        for line in lines:
             console.print(line, markup=False, highlight=False)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def page(report: Report) -> str:
-    """Return the comparison and the families of the page, and how it was made."""
+def sections(report: Report, *names: str) -> str:
+    """Return these sections of the page."""
     whole = to_html.to_html(report)
-    names = ("comparison", "families", "how-made")
     found = [re.search(rf'<section id="{name}".*?</section>\n', whole, re.DOTALL) for name in names]
     return "".join(section.group() for section in found if section is not None)
 
 
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "overview.txt": text,
-    "page.html": page,
-    "notebook.html": notebook.to_html,
-    "report.json": to_json.to_json,
-    "junit.xml": junit.to_junit,
-    "rows.md": lambda report: table.to_markdown(report.rows),
-    "comparison.tex": lambda report: report.to_latex(),
+def articles(report: Report) -> str:
+    """Return the answers of the page, its table and what it says of each row, without pictures."""
+    shown = sections(report, "claimed", "found", "sure", "next", "verdicts")
+    shown += "".join(re.findall("<article.*?</article>\n", to_html.to_html(report), re.DOTALL))
+    return re.sub("<svg.*?</svg>", "", shown, flags=re.DOTALL)
+
+
+def wide(report: Report) -> str:
+    """Return what `subnormal run --wide` prints."""
+    return printed([table.table(report)], 400) + printed([*terminal.errors(report.rows), *terminal.conclusion(report)])
+
+
+FORMATS: dict[str, tuple[Callable[[], Report], Callable[[Report], str]]] = {
+    "overview.txt": (small, lambda report: printed(terminal.overview(report))),
+    "page.html": (small, lambda report: sections(report, "comparison", "families", "how-made")),
+    "notebook.html": (small, notebook.to_html),
+    "report.json": (small, to_json.to_json),
+    "junit.xml": (small, junit.to_junit),
+    "rows.md": (small, lambda report: table.to_markdown(report.rows)),
+    "comparison.tex": (small, lambda report: report.to_latex()),
+    "every_row.txt": (every_row, lambda report: printed(terminal.lines(report))),
+    "every_row_wide.txt": (every_row, wide),
+    "every_row.html": (every_row, articles),
+    "every_row.xml": (every_row, junit.to_junit),
 }
 
 
 def written(name: str) -> str:
-    """Return a format of the report, as its file holds it."""
-    return LONG.sub(lambda number: f"{float(number.group()):.4g}", FORMATS[name](small())).rstrip("\n") + "\n"
+    """Return a format of a report, as its file holds it."""
+    of, form = FORMATS[name]
+    return LONG.sub(lambda number: f"{float(number.group()):.4g}", form(of())).rstrip("\n") + "\n"
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -12,7 +12,8 @@ from subnormal.attacks.catalogue import attack
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row, Sketch, Verdict
-from subnormal.audit.report import bins, claim_charts, row_charts, svg
+from subnormal.audit.report import bins, row_charts, svg
+from subnormal.audit.report.finding import allowed_in
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.statistics import curve_band
 from subnormal.mechanisms.families import member
@@ -76,7 +77,7 @@ def test_the_event_of_a_violation_lies_outside_what_the_claim_allows_and_that_of
         proved = row.exact or row.exhaustive
         if proved is None or row.claim is None or proved.event_in is None or proved.event_out is None:
             continue
-        least, most = claim_charts.allowed_in(proved.event_out, row.claim)
+        least, most = allowed_in(proved.event_out, row.claim)
         inside = least - 1e-12 <= proved.event_in[1] and proved.event_in[0] <= most + 1e-12
         assert inside or proved.verdict is Verdict.VIOLATED
         if not inside:
@@ -86,8 +87,8 @@ def test_the_event_of_a_violation_lies_outside_what_the_claim_allows_and_that_of
 
 def test_what_the_claim_allows_is_attained_by_randomized_response() -> None:
     truth = math.e / (1 + math.e)
-    assert claim_charts.allowed_in((truth, truth), Claim(1.0)) == pytest.approx((1 - truth, 1 - (1 - truth) / math.e))
-    assert claim_charts.allowed_in((1 - truth,) * 2, Claim(1.0)) == pytest.approx(((1 - truth) / math.e, truth))
+    assert allowed_in((truth, truth), Claim(1.0)) == pytest.approx((1 - truth, 1 - (1 - truth) / math.e))
+    assert allowed_in((1 - truth,) * 2, Claim(1.0)) == pytest.approx(((1 - truth) / math.e, truth))
 
 
 def test_a_violation_too_small_for_the_axis_is_seen_on_a_logarithmic_one() -> None:

@@ -1,18 +1,19 @@
 """The comparison of naive base e with exact base 2, and each attack on both twins."""
 
-import io
+import dataclasses
 import math
 import re
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from docs import table
-from subnormal.audit.model import Report
+from subnormal.audit.model import ExactEvidence, Report, Verdict
 from subnormal.audit.report import terminal, twins
 from subnormal.mechanisms.privacy import Claim
+from tests.audit.report.test_golden import printed
 from tests.support.paths import ROOT
+from tests.support.rows import blank_row
 
 NUMBER = r"(?<![\w.])\d+(?:\.\d+)?(?:e-\d+)?"
 
@@ -24,14 +25,6 @@ EXPECTED = {
     "truncated-addition@epsilon=8.5,outcomes=32768,float_type=float32": ("HOLDS 6.464", 0.8686, 0.8681),
     "truncated-addition-half": ("HOLDS 29.56", 1 - 0.6441, 0.3535),
 }
-
-
-def printed(report: Report) -> list[str]:
-    console = Console(width=terminal.WIDTH, file=io.StringIO(), color_system=None)
-    with console.capture() as capture:
-        for line in terminal.overview(report):
-            console.print(line)
-    return capture.get().splitlines()
 
 
 def test_the_paper_s_attacks_break_base_e_and_not_base_2(report: Report) -> None:
@@ -60,25 +53,19 @@ def test_runs_separate_what_the_law_separates_where_they_can(report: Report) -> 
         assert exact[4] == "1"
 
 
-def test_the_terminal_shows_the_comparison_first_and_a_line_for_each_attack(report: Report) -> None:
-    text = printed(report)
-    assert max(map(cell_len, text)) <= terminal.WIDTH
-    assert not [line for line in text if "…" in line]
-    assert "base 2 (Ilvento 2020)" in text[0]
-    assert len(text[: text.index("")]) < 30
-    whole = " ".join(text)
-    assert all(row.attack in whole for row in report.rows)
-    assert all(row.mechanism in whole for one in twins.twins(report.rows) for row in one.others)
-
-
-def test_the_picture_of_the_documents_shows_what_a_terminal_shows(report: Report) -> None:
-    assert table.to_svg(report).count("VIOLATED") == sum(line.count("VIOLATED") for line in printed(report))
+def test_each_attack_has_its_line_and_the_picture_of_the_documents_shows_the_same(report: Report) -> None:
+    text = printed(terminal.overview(report))
+    assert max(map(cell_len, text.splitlines())) <= terminal.WIDTH
+    assert "…" not in text
+    assert all(row.attack in text for row in report.rows)
+    assert all(row.mechanism in text for one in twins.twins(report.rows) for row in one.others)
+    assert table.to_svg(report).count("VIOLATED") == text.count("VIOLATED")
 
 
 def test_the_readme_shows_the_comparison_as_it_is_printed(report: Report) -> None:
     """The intervals depend on how many rows share α, and so on which libraries are installed: by at most 0.002."""
     shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0].splitlines()
-    made = printed(report)[: len(shown)]
+    made = printed(terminal.overview(report)).splitlines()[: len(shown)]
     assert shown
     for line, other in zip(shown, made, strict=True):
         assert re.sub(NUMBER, "#", line).split() == re.sub(NUMBER, "#", other).split()
@@ -103,7 +90,11 @@ def test_a_bar_marks_the_last_probability_that_the_claim_allows(claim: Claim, in
         pairs = (inside, other), (other, inside), (1 - inside, 1 - other), (1 - other, 1 - inside)
         return max(p - math.exp(claim.epsilon) * q - claim.delta for p, q in pairs)
 
-    allowed = twins._allowed(inside, outside, claim)
+    proved = ExactEvidence(Verdict.HOLDS, 0.0, 0.0, 0.0, None, 0.0, (inside, inside), (outside, outside))
+    bar = twins.bar(dataclasses.replace(blank_row(claim), exact=proved))
+    assert bar is not None
+    assert bar.allowed is not None
+    allowed = bar.allowed
     assert min(inside, outside) <= allowed <= max(inside, outside) or inside == outside
     assert excess(allowed) <= 1e-12
     beyond = allowed + 1e-6 * (1 if outside > inside else -1)
