@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from subnormal.attacks.catalogue import attack
-from subnormal.attacks.exponential.auction import auction
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.exponential import score_functions
 from subnormal.mechanisms.families import member
@@ -37,10 +36,3 @@ def test_the_price_0_is_impossible_with_alice_only(name: str) -> None:
     assert evidence.event_in == (0, 0)
     assert evidence.event_out is not None
     assert evidence.event_out[0] > 0
-
-
-def test_no_boundary_is_an_error() -> None:
-    with pytest.raises(ValueError, match="highest must be at least 1, got 0"):
-        auction(highest=0)
-    with pytest.raises(ValueError, match=r"epsilon = 1e-13 has no boundary at less than \d+ bids in float64"):
-        auction(1e-13)

@@ -93,7 +93,16 @@ def test_options_are_read_by_the_kind_of_their_default() -> None:
         ("zero-rounding@epsilon=one", ValueError, "epsilon must be a number, got 'one'"),
         ("zero-rounding@outcomes=7.5", ValueError, "outcomes must be an integer, got '7.5'"),
         ("zero-rounding@float_type=float8", ValueError, "float_type must be one of float64, float32"),
+        ("zero-rounding@float_type=int32", ValueError, "float_type must be one of .*, got .*int32"),
         ("zero-rounding@epsilon=-1", ValueError, "epsilon must be positive and finite, got -1.0"),
+        ("zero-rounding@outcomes=1", ValueError, "outcomes must be at least 2, got 1"),
+        ("zero-rounding@epsilon=1e-7,float_type=float16", ValueError, r"no boundary near utility \d+ in float16"),
+        ("grid-precision@float_type=bfloat16", ValueError, "float_type must be one of float64, float32, float16"),
+        ("auction@highest=0", ValueError, "highest must be at least 1, got 0"),
+        ("auction@epsilon=1e-13", ValueError, r"epsilon = 1e-13 has no boundary at less than \d+ bids in float64"),
+        ("gumbel-ties@epsilon=0.07", ValueError, r"epsilon must be below group/2\^24 = 0.0625, got 0.07"),
+        ("gumbel-ties@group=0", ValueError, "group must be at least 1, got 0"),
+        ("negligible-region@epsilon=0.1", ValueError, "epsilon = 0.1: with and without a record"),
     ],
 )
 def test_a_name_that_builds_nothing_is_an_error(name: str, error: type[Exception], message: str) -> None:

@@ -7,18 +7,14 @@ import tomllib
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from subnormal.attacks.catalogue import attack, attacks
-from subnormal.audit.commands.list import list_command
 from subnormal.audit.engine.pairs import crossings
 from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
 from subnormal.mechanisms.families import (
     FAMILIES,
     absent,
-    family,
-    installed,
     is_member,
     member,
     members,
@@ -103,20 +99,6 @@ def test_without_libraries_nothing_of_them_is_run() -> None:
     assert "laplace-naive-float64" in {crossing.mechanism.name for crossing in named}
 
 
-@pytest.mark.usefixtures("_nothing_installed")
-def test_the_list_says_how_to_get_the_others() -> None:
-    told = CliRunner().invoke(list_command).output
-    assert "opendp-noisy-max, diffprivlib-exponential\n" in told
-    assert told.count("pip install -e '.[libraries]'") == len(WITH_LIBRARIES) > 0
-
-
-@pytest.mark.usefixtures("_everything_installed")
-def test_the_list_shows_versions() -> None:
-    told = CliRunner().invoke(list_command).output
-    assert "pydp-laplace (python-dp 9.9)\n" in told
-    assert "not installed" not in told
-
-
 def test_finding_members_imports_no_library() -> None:
     code = (
         "import sys; from subnormal.mechanisms.families import FAMILIES, members; [members(of) for of in FAMILIES]; "
@@ -148,12 +130,6 @@ def test_members_are_known_as_such() -> None:
     assert is_member(known)
     assert not is_member(dataclasses.replace(known))
     assert not is_member(dataclasses.replace(known, family="a family of nobody"))
-
-
-def test_what_is_installed() -> None:
-    assert installed("numpy")
-    assert installed("a-package-that-nobody-has") is None
-    assert family("laplace").name == "laplace"
 
 
 def test_every_hint_to_install_works_in_a_checkout() -> None:

@@ -1,7 +1,6 @@
 """η, ε and claims: conversions are certified and round against the claim."""
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -35,11 +34,6 @@ def test_from_epsilon_is_the_largest_rate_within_the_budget(nats: float, resolut
     assert Fraction(eta.x - 1, 1 << eta.y) < low  # and one step further is not
 
 
-def test_from_epsilon_refuses_a_budget_below_its_resolution() -> None:
-    with pytest.raises(ValueError, match="nats = 1e-10 is too small for a resolution of 32 bits"):
-        Eta.from_epsilon(1e-10)
-
-
 @pytest.mark.parametrize("epsilon", BUDGETS[:-1])
 @pytest.mark.parametrize("sensitivity", [0.5, 1.0, 3.0])
 def test_selection_at_a_budget_promises_no_more_than_the_budget(epsilon: float, sensitivity: float) -> None:
@@ -64,34 +58,6 @@ def test_the_advantage_allowed_is_the_closed_form(epsilon: float, delta: float) 
     growth = exp_bounds(Fraction(epsilon), 200)[0]
     expected = 1 - 2 * (1 - Fraction(delta)) / (1 + growth)
     assert Claim(epsilon, delta).advantage_allowed == pytest.approx(float(expected), rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Eta(4, 2, 1), "x must be below 2\\^y = 4, got x = 4"),
-        (lambda: Eta(0, 2, 1), "x must be a positive integer, got 0"),
-        (lambda: Eta(1, 0, 1), "y must be a positive integer, got 0"),
-        (lambda: Eta(1, 1, -1), "z must be a positive integer, got -1"),
-        (lambda: Eta(1.0, 1, 1), "x must be a positive integer, got 1.0"),  # type: ignore[arg-type]
-        (lambda: Eta.from_epsilon(0.0), "nats must be positive and finite, got 0.0"),
-        (lambda: Eta.from_epsilon(math.nan), "nats must be positive and finite, got nan"),
-        (lambda: Eta.from_epsilon(math.inf), "nats must be positive and finite, got inf"),
-        (lambda: selection_eta(-1.0), "epsilon must be positive and finite, got -1.0"),
-        (lambda: selection_eta(1.0, 0.0), "sensitivity must be positive and finite, got 0.0"),
-        (lambda: Claim(-0.1), "epsilon must be non-negative and finite, got -0.1"),
-        (lambda: Claim(1e9), "epsilon must be at most 100000 nats, got 1000000000.0"),
-        (lambda: Eta.from_epsilon(1.0, -1), "resolution must be at least 1 bit, got -1"),
-        (lambda: Claim(1.0, 1.5), "delta must be between 0 and 1, got 1.5"),
-    ],
-)
-def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_a_huge_budget_is_the_fastest_rate_at_once() -> None:
-    assert Eta.from_epsilon(1e300) == Eta(1, 32, 1)
 
 
 def test_every_conversion_rounds_up() -> None:
@@ -136,9 +102,6 @@ def test_zcdp_at_its_ends() -> None:
     assert Zcdp(0.0).delta(0.0) == 0.0
     assert Zcdp(1e6).delta(1.0) == 1.0
     assert 0 < Zcdp(1e-6).delta(50.0) <= 5e-324
-    for call in (lambda: Zcdp(-1.0), lambda: Zcdp(1.0).epsilon(0.0), lambda: Zcdp(1.0).delta(-1.0)):
-        with pytest.raises(ValueError, match="must be"):
-            call()
 
 
 @pytest.mark.parametrize(
@@ -149,25 +112,6 @@ def test_a_claim_holds_numbers_of_every_type_exactly_as_python_s_own(epsilon: An
     assert (claim, type(claim.epsilon), type(claim.delta)) == (Claim(0.5, 0.5), float, float)
     whole: Any = np.int64(1)
     assert type(Claim(whole, whole).delta) is int
-
-
-@pytest.mark.parametrize(
-    ("numbers", "error", "message"),
-    [
-        ((Decimal("0.1"),), ValueError, r"epsilon must be equal to a float, got 0\.1: the nearest one is 0\.1"),
-        ((1.0, Fraction(1, 3)), ValueError, "delta must be equal to a float, got 1/3: the nearest one is 0.333"),
-        (("1",), TypeError, "epsilon must be a number, got '1' of type str"),
-        ((1.0, None), TypeError, "delta must be a number, got None of type NoneType"),
-        ((np.float32(math.inf),), ValueError, "epsilon must be non-negative and finite, got inf"),
-        ((Decimal("NaN"),), ValueError, "epsilon must be non-negative and finite, got nan"),
-        ((Decimal("1e999"),), ValueError, "epsilon must be non-negative and finite, got inf"),
-    ],
-)
-def test_what_a_claim_cannot_hold_exactly_is_refused_by_name(
-    numbers: tuple[Any, ...], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        Claim(*numbers)
 
 
 def test_claims_add_and_round_up() -> None:
@@ -181,10 +125,6 @@ def test_noise_keeps_its_budget_without_a_factor_of_two() -> None:
     eta = noise_eta(0.5, steps=16)
     assert noise_claim(eta, 16).epsilon <= 0.5 < noise_claim(Eta(eta.x - 1, eta.y), 16).epsilon
     assert noise_claim(Eta(1, 1), 0).epsilon == 0
-    with pytest.raises(ValueError, match="steps must be at least 1, got 0"):
-        noise_eta(1.0, 0)
-    with pytest.raises(ValueError, match="steps must not be negative, got -1"):
-        noise_claim(eta, -1)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.01, 0.7, 1.0, 2.0, 2.1, 3.0, 10.0, 40.0, 710.0])

@@ -37,6 +37,12 @@ class EveryWord(BitSource):
         return np.arange(self._next - count, self._next, dtype=np.uint64)
 
 
+def law_of(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any) -> Any:
+    """Return the law of a member that has one."""
+    assert mechanism.law is not None
+    return mechanism.law(data, parameters)
+
+
 def one_draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
     drawn = mechanism.sample(data, parameters, bits, 1)[0]
     if isinstance(drawn, np.ndarray):  # a vector is an outcome as a tuple
@@ -67,12 +73,16 @@ def traces(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64)
 def assert_within_the_law(
     mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, rest: float, word_bits: int = 2
 ) -> None:
-    """Every string of 12 bits: what is decided lies below the law, and the law below that and the rest."""
-    assert mechanism.law is not None
-    law = mechanism.law(data, parameters)
+    """Every string of 12 bits."""
+    law = law_of(mechanism, data, parameters)
     if isinstance(law, Product):
         law = law.on(law.parts)
     walked = exhaustive.law(partial(one_draw, mechanism, data, parameters), depth=12, word_bits=word_bits)
+    assert_between(walked, law, rest)
+
+
+def assert_between(walked: Law[Any], law: Law[Any], rest: float) -> None:
+    """What a walk decides lies below the law, and the law below that and what the walk leaves: at most `rest`."""
     assert walked.rest <= rest
     decided = {identity(atom): Fraction(low, walked.denominator) for atom, low, _ in _each_atom(walked)}
     named = {identity(atom) for atom, _, _ in _each_atom(law)}
@@ -93,6 +103,5 @@ def _each_atom(law: Law[Any]) -> Iterator[tuple[Any, int, int]]:
 def evidence(attack: Attack[Any, Any, Any], mechanism: Mechanism[Any, Any, Any]) -> ExactEvidence:
     """Return what the member's two laws prove of its claim."""
     data_in, data_out = attack.worlds()
-    assert mechanism.law is not None
-    law_in, law_out = (mechanism.law(data, attack.parameters) for data in (data_in, data_out))
+    law_in, law_out = (law_of(mechanism, data, attack.parameters) for data in (data_in, data_out))
     return exact.compare(law_in, law_out, mechanism.claim(attack.parameters, data_in, data_out), attack.event)

@@ -3,25 +3,19 @@
 import numpy as np
 
 from subnormal.attacks.additive.absorption import absorption, absorption_gaussian
-from subnormal.audit.evidence import exact
-from subnormal.audit.model import Verdict
-from subnormal.mechanisms.additive.family import LAPLACE
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace.naive import FLOAT64
+from tests.support.walks import law_of
 
 
 def test_neighbours_never_share_an_output() -> None:
     attack = absorption()
     data_in, data_out = attack.worlds()
-    assert LAPLACE.adjacent(attack.parameters, data_in, data_out)
     assert (data_in, data_out) == (2**60 + 129, 2**60 + 128)
-    assert FLOAT64.law is not None
-    law_in, law_out = (FLOAT64.law(data, attack.parameters) for data in (data_in, data_out))
+    law_in, law_out = (law_of(FLOAT64, data, attack.parameters) for data in (data_in, data_out))
     assert list(law_in.atoms) == [2.0**60 + 256]
     assert list(law_out.atoms) == [2.0**60]
-    evidence = exact.compare(law_in, law_out, FLOAT64.claim(attack.parameters, data_in, data_out), attack.event)
-    assert (evidence.verdict, evidence.delta, evidence.advantage) == (Verdict.VIOLATED, 1, 1)
     for data, float_count in ((data_in, 2.0**60 + 256), (data_out, 2.0**60)):
         assert set(FLOAT64.sample(data, attack.parameters, seeded_bits(1), 1000)) == {float_count}
 
@@ -37,8 +31,7 @@ def test_the_event_on_integers_is_that_of_their_float64() -> None:
 def test_a_smaller_epsilon_moves_outputs_but_not_into_the_other_world() -> None:
     attack = absorption(epsilon=0.3)
     assert attack.name == "absorption@epsilon=0.3"
-    assert FLOAT64.law is not None
-    supports = [list(FLOAT64.law(data, attack.parameters).atoms) for data in attack.worlds()]
+    supports = [list(law_of(FLOAT64, data, attack.parameters).atoms) for data in attack.worlds()]
     assert supports == [[2.0**60 + 256], [2.0**60 - 128, 2.0**60]]
 
 
@@ -47,8 +40,7 @@ def test_gaussian_noise_in_float32_is_absorbed_too() -> None:
     assert attack.event is not None
     for name in ("gaussian-inverse-float32", "gaussian-ziggurat-float32"):
         mechanism = member(name)
-        assert mechanism.law is not None
-        supports = [np.asarray(mechanism.law(data, attack.parameters).atoms).tolist() for data in attack.worlds()]
+        supports = [np.asarray(law_of(mechanism, data, attack.parameters).atoms).tolist() for data in attack.worlds()]
         assert supports == [[2.0**30 + 128], [2.0**30]]
     naive = member("gaussian-naive-float32")
     drawn = [

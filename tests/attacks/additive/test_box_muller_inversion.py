@@ -16,7 +16,7 @@ from subnormal.attacks.additive.box_muller_inversion import (
     reachable,
 )
 from subnormal.audit.model import Verdict
-from subnormal.mechanisms.additive.family import GAUSSIAN, GaussianParameters
+from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.gaussian.naive import FLOAT32, FLOAT64, POLAR, box_muller
@@ -71,18 +71,6 @@ def test_the_brackets_hold_the_uniforms(sigma: float, data: tuple[float, float])
     assert missed(sigma, data) == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("RADIUS_ERROR", 0.0), ("ANGLE_ERROR", -12 * 2.0**-53)])
-def test_brackets_that_are_too_narrow_are_noticed(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
-    """The tester, tested. The errors allowed for are worst-case sums, and some way above what is seen."""
-    monkeypatch.setattr(f"{reachable.__module__}.{name}", value)
-    assert missed(1.0, (1.0, 0.0)) > 0
-
-
-def test_brackets_without_the_rounding_of_the_sum_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(np, "spacing", np.zeros_like)
-    assert missed(1.0, (1000.0, 0.0)) > 1000
-
-
 @pytest.mark.parametrize("mechanism", [POLAR, FLOAT32], ids=lambda one: one.name)
 def test_shows_nothing_of_noise_made_otherwise(mechanism: AnyMechanism) -> None:
     """Hardly any of its pairs is one of Box-Muller's, in either world."""
@@ -103,22 +91,11 @@ def test_events_take_any_outcome() -> None:
     event = UnreachableByBoxMuller((0.0, 0.0), 1.0)
     pair = tuple(outcomes(FLOAT64, 1.0, (0, 0), 1)[0].tolist())
     beyond = (50.0, 50.0)
-    assert event([pair, Refused("ValueError"), beyond, 3.0, (1.0, 2.0, 3.0), (math.nan, 0.0)]).tolist() == [
-        False,
-        False,
-        True,
-        False,
-        False,
-        False,
-    ]
+    outcomes_of_any_kind = [pair, Refused("ValueError"), beyond, 3.0, (1.0, 2.0, 3.0), (math.nan, 0.0)]
+    assert np.flatnonzero(event(outcomes_of_any_kind)).tolist() == [2]
     assert event(np.array([[3, 4], [50, 2**60]])).tolist() == [True, True]
-    assert event(np.array([[math.inf, 0], [math.nan, 1], [1e308, -1e308], [1e119, 1], [5e-324, 5e-324]])).tolist() == [
-        False,
-        False,
-        False,
-        True,
-        True,
-    ]
+    extremes = np.array([[math.inf, 0], [math.nan, 1], [1e308, -1e308], [1e119, 1], [5e-324, 5e-324]])
+    assert event(extremes).tolist() == [False, False, False, True, True]
     assert event(np.array([1.0, 2.0])).tolist() == [False, False]
     assert event(np.empty((0, 2))).tolist() == []
     assert event([]).tolist() == []
@@ -130,19 +107,3 @@ def test_noise_next_to_nothing_excludes_nothing() -> None:
     """At 10^12 a float is 2^−13 away from the next, and σ = 2^−30 is lost: all uniforms lead to the same pair."""
     assert reachable(np.array([[1e12, 1e12]]), (1e12, 1e12), 2.0**-30).all()
     assert not reachable(np.array([[1e12, 1e12 + 1]]), (1e12, 1e12), 2.0**-30).any()
-
-
-@pytest.mark.parametrize("sigma", SIGMAS)
-def test_the_attack_as_described(sigma: float) -> None:
-    attack = box_muller_inversion(sigma)
-    assert GAUSSIAN.adjacent(attack.parameters, *attack.worlds())
-    assert attack.parameters.upper >= 10 * sigma
-    assert attack.event is not None
-    told = attack.event.to_json()
-    assert (told["sigma"], told["data"], told["portable"]) == (sigma, [0.0, 0.0], False)
-    assert attack.name == {1.0: "box-muller-inversion", 20.0: "box-muller-inversion@sigma=20.0"}[sigma]
-
-
-def test_errors_name_the_argument() -> None:
-    with pytest.raises(ValueError, match="sigma must be between"):
-        reachable(np.zeros((1, 2)), (0.0, 0.0), 1e-200)

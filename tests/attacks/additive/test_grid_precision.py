@@ -15,12 +15,10 @@ from subnormal.attacks.additive.grid_precision import (
 )
 from subnormal.attacks.core.events import OffGrid
 from subnormal.audit.statistics.binomial import clopper_pearson
-from subnormal.mechanisms.additive.family import LAPLACE
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import correctly_rounded
-from subnormal.mechanisms.laplace.correctly_rounded import float16_law, noise
-from subnormal.mechanisms.numerics.grid import from_steps
+from subnormal.mechanisms.laplace.correctly_rounded import float16_law
 
 ALPHA = 1e-6  # the false-alarm rate of each statistical test
 RUNS = 100_000
@@ -90,33 +88,6 @@ def test_samples_agree_with_the_formula(epsilon: float, float_type: Any) -> None
     interval = clopper_pearson(int(attack.event(drawn[0]).sum()), RUNS, ALPHA / 2)
     assert interval[0] <= low
     assert high <= interval[1]
-
-
-def test_noise_that_is_cut_to_the_grid_is_noticed() -> None:
-    """The tester, tested: noise of 53 digits after the point is never off the grid."""
-    cut = np.ldexp(np.rint(np.ldexp(noise(Fraction(1), seeded_bits(2), RUNS), 53)), -53)
-    interval = clopper_pearson(int(OffGrid(-53)(cut).sum()), RUNS, ALPHA / 2)
-    assert off_grid_probability(Fraction(1))[0] > interval[1]
-
-
-@pytest.mark.parametrize("float_type", [np.float64, np.float32, np.float16])
-def test_the_attack_as_described(float_type: Any) -> None:
-    attack = grid_precision(0.1, float_type)
-    assert attack.worlds() == (1, 0)
-    assert LAPLACE.adjacent(attack.parameters, *attack.worlds())
-    assert attack.event == OffGrid(-1 - np.finfo(float_type).nmant)
-    public = from_steps(np.arange(-256, 257), attack.parameters.grid)
-    assert (public[0], public[-1]) == (attack.parameters.lower, attack.parameters.upper)
-    assert not attack.event(public).any()  # whatever an exact member returns
-
-
-def test_names_and_errors() -> None:
-    assert grid_precision().name == "grid-precision"
-    assert grid_precision(0.1, np.float16).name == "grid-precision-float16@epsilon=0.1"
-    with pytest.raises(ValueError, match="float_type must be one of float64, float32, float16, got int64"):
-        grid_precision(1.0, np.int64)
-    with pytest.raises(ValueError, match="epsilon must be positive and finite, got 0"):
-        grid_precision(0.0)
 
 
 @pytest.mark.parametrize("name", grid_precision_gaussian().breaks)

@@ -124,14 +124,6 @@ def test_every_feature_has_words_alone_and_in_a_sum(feature: str) -> None:
     assert "2·(the outcome) is at least 0" in in_words(total.to_json())
 
 
-def test_a_sum_of_many_features_names_the_heaviest() -> None:
-    terms = tuple(Term(feature, (), weight, 0.0, 1.0) for weight, feature in enumerate(FEATURES, 1))
-    told = in_words(Learned(terms, 0.25, INF).to_json())
-    assert f"a weighted sum of {len(FEATURES)} features, above all {len(FEATURES)}·(bit 3 of the outcome) + " in told
-    assert told.endswith(", is at least 0.25")
-    assert told.count("·") == 3
-
-
 def test_both_of_two_events_are_told() -> None:
     low, long = Learned((Term("least"),), -INF, 0.5), Learned((Term("length"),), 4.0, INF)
     told = in_words(Both((low, long)).to_json())

@@ -13,10 +13,11 @@ from subnormal.mechanisms.additive import clamped_noise
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import image
-from subnormal.mechanisms.core.mechanism import NoLawError, Trace
+from subnormal.mechanisms.core.mechanism import Trace
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Eta
-from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
+from subnormal.mechanisms.samplers import discrete_laplace
+from tests.support.walks import law_of
 
 LAPLACE = LaplaceParameters(epsilon=0.7, sensitivity=1.3, grid=-2, lower=-8.0, upper=8.0)
 GAUSSIAN = GaussianParameters(sigma=2.0, delta=1e-6, sensitivity=1.3, grid=-2, lower=-8.0, upper=8.0)
@@ -32,9 +33,8 @@ MEMBERS: list[tuple[str, Any]] = [
 @pytest.mark.parametrize("data", [0.3, -8, 40])
 def test_the_trace_is_always_the_same_but_for_the_rest(name: str, parameters: Any, data: float) -> None:
     mechanism = member(name)
-    assert mechanism.law is not None
     assert mechanism.trace_law is not None
-    law, traced = mechanism.law(data, parameters), mechanism.trace_law(data, parameters)
+    law, traced = law_of(mechanism, data, parameters), mechanism.trace_law(data, parameters)
     assert 0 < traced.rest < 2.0**-50
     pairs: Sequence[Any] = traced.atoms
     (trace,) = {pair[1] for pair in pairs}
@@ -51,8 +51,7 @@ def test_the_trace_is_always_the_same_but_for_the_rest(name: str, parameters: An
 def test_the_promise_for_pairs_adds_what_the_rest_costs(name: str, parameters: Any) -> None:
     """At the same ε, and with a δ near 2^−50 more, the pairs keep it to the last bit."""
     seen = side_channels.traced(member(name))
-    assert seen.law is not None
-    law_in, law_out = (seen.law(data, parameters) for data in (0.3, 1.6))
+    law_in, law_out = (law_of(seen, data, parameters) for data in (0.3, 1.6))
     promised, own = seen.claim(parameters, 0.3, 1.6), member(name).claim(parameters, 0.3, 1.6)
     assert promised.epsilon == own.epsilon
     assert 0 < promised.delta - own.delta < 2.0**-48
@@ -72,10 +71,3 @@ def test_words_are_counted_for_each_outcome() -> None:
     for end in (-1, 1):
         assert Fraction(third - 200, 2**64) <= law.probability((end, Trace(0, 64, 1)))[0] <= Fraction(third, 2**64)
     assert law.rest == noise.undecided() < Fraction(400, 2**64)
-
-
-def test_noise_in_parts_has_no_law_of_traces() -> None:
-    with pytest.raises(NoLawError, match="drawn in parts"):
-        clamped_noise.trace_law(0, discrete_laplace.laplace(Fraction(1, 300)), lower=-9, upper=9)
-    with pytest.raises(NoLawError, match="drawn in parts"):
-        clamped_noise.trace_law(0, discrete_gaussian.gaussian(Fraction(10**6)), lower=-9, upper=9)

@@ -1,4 +1,4 @@
-"""Laws are integers in blocks, and two of them are aligned atom by atom."""
+"""Laws are integers in blocks, two of them are aligned atom by atom, and independent ones make a product."""
 
 from fractions import Fraction
 from typing import Any
@@ -8,22 +8,10 @@ import pytest
 
 from subnormal.mechanisms.core import law as core_law
 from subnormal.mechanisms.core import outcome_identity
-from subnormal.mechanisms.core.law import ABSENT, Law, block_ends, exact_law
+from subnormal.mechanisms.core.law import ABSENT, Law, exact_law
 from subnormal.mechanisms.core.law_alignment import pair
 from subnormal.mechanisms.core.mechanism import Refused
-
-
-def test_probabilities_are_looked_up_by_outcome() -> None:
-    law = exact_law(range(5), [2, 5], [1, 2], 8)
-    assert law.probability(1) == (Fraction(1, 8), Fraction(1, 8))
-    assert law.probability(4) == (Fraction(1, 4), Fraction(1, 4))
-    assert law.probability(9) == (0, 0)
-
-
-def test_atoms_may_be_floats_or_anything_hashable() -> None:
-    assert exact_law(np.array([0.5, 2.0]), [1, 2], [1, 3], 4).probability(2.0) == (Fraction(3, 4), Fraction(3, 4))  # type: ignore[arg-type]
-    refused = Refused("ValueError: no")
-    assert exact_law([(1, 2), refused], [1, 2], [1, 3], 4).probability(refused)[0] == Fraction(3, 4)
+from subnormal.mechanisms.core.product_law import Product
 
 
 def test_the_rest_bounds_what_the_atoms_leave() -> None:
@@ -48,17 +36,6 @@ def test_the_rest_bounds_what_the_atoms_leave() -> None:
 def test_what_is_not_a_distribution_is_refused(ends: list[int], low: list[int], high: list[int], rest: int) -> None:
     with pytest.raises(ValueError, match=r"block|ends|distribution"):
         Law(range(2), ends, low, high, 8, Fraction(rest))
-
-
-def test_a_law_whose_mass_is_missing_says_how_much_there_is() -> None:
-    with pytest.raises(ValueError, match=r"low sums to 6 and high to 6 over all atoms, .* over the denominator 8"):
-        exact_law(range(2), [2], [3], 8)
-
-
-def test_integers_beyond_64_bits_are_kept() -> None:
-    huge = 10**40
-    law = exact_law(range(3), [1, 3], [huge, 1], huge + 2)
-    assert law.measure(np.array([True, True, False]))[0] == huge + 1
 
 
 def test_blocks_over_indices_are_aligned_without_looking_at_each_index() -> None:
@@ -87,11 +64,6 @@ def test_ranges_of_different_lengths_and_unlike_atoms_are_aligned() -> None:
         assert seen == len(law_out.atoms)
     assert pair(short, listed).count.sum() == 3
     assert pair(long, listed).count.sum() == 4
-
-
-def test_block_ends() -> None:
-    assert block_ends(np.array([5])).tolist() == [1]
-    assert block_ends(np.array([1, 1, 2])).tolist() == [2, 3]
 
 
 def test_blocks_are_alike_when_both_bounds_are() -> None:
@@ -137,7 +109,6 @@ def a_law_on(array: Any, seed: int) -> Law[Any]:
 
 ZEROS = np.array([-1.0, -0.0, 0.0, 0.5, np.nan, np.inf, 2.0])
 SPARSE = np.unique(np.random.default_rng(1).integers(-3_000, 3_000, 2_000)) / 8
-STEPS = np.arange(-500, 500, dtype=np.float16)
 ARRAYS = {
     "ascending": (SPARSE, SPARSE[::3] + 0.125),
     "of two widths": (SPARSE.astype(np.float32), np.append(SPARSE[::2], 1e300)),
@@ -221,7 +192,19 @@ def test_as_many_marks_as_atoms_are_weighed() -> None:
             law.measure(np.ones(marks, dtype=bool))
 
 
-def test_blocks_are_alike_to_the_first_of_their_kind() -> None:
-    weights = np.array([2, 1, 2, 0, 1, 0])
-    assert exact_law(range(6), np.arange(1, 7), weights, 6).alike().tolist() == [0, 1, 0, 3, 1, 3]
-    assert exact_law(range(6), np.arange(1, 7), 100 * weights, 600).alike().tolist() == [0, 1, 0, 3, 1, 3]
+def leaving(rest: int) -> Law[Any]:
+    """A law of one value with `rest` quarters outside its atom."""
+    return Law(["a"], [1], weights := [4 - rest], weights, 4, Fraction(rest, 4))
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (0, 1), (1, 0), (2, 1), (0, 0)])
+def test_the_rest_is_all_but_what_no_key_leaves(first: int, second: int) -> None:
+    law = Product({"x": leaving(first), "y": leaving(second)}).on(["x", "y"])
+    assert law.probability((("x", "a"), ("y", "a")))[0] == 1 - law.rest == Fraction((4 - first) * (4 - second), 16)
+
+
+def test_of_two_laws_that_leave_something_open_nobody_can_tell_that_they_are_equal() -> None:
+    known, left = exact_law(["a", None], [1, 2], [1, 3], 4), leaving(1)
+    one, other = Product({"x": known, "y": left}), Product({"x": exact_law(["a", None], [1, 2], [1, 3], 4), "y": left})
+    assert one.differing(other) == []
+    assert one.differing(Product({"x": known, "y": leaving(1)})) == ["y"]

@@ -63,14 +63,8 @@ DIFFERENT: tuple[Any, ...] = (
     ),
     *(Trace(1, 2, 3), Trace(1, 2, 4), range(0), range(3, 3), float("nan"), Decimal("nan"), Decimal("sNaN")),
     *(np.str_("a\0"), "a", np.bytes_(b"a\0"), b"a", frozenset({float("nan")}), frozenset({math.nan, -math.nan})),
-    *(
-        NOON,
-        NOON.astimezone(timezone(timedelta(hours=1))),
-        NOON.astimezone(ZoneInfo("UTC")),
-        NOON.date(),
-        NOON.time(),
-        timedelta(1),
-    ),
+    *(NOON, NOON.astimezone(timezone(timedelta(hours=1))), NOON.astimezone(ZoneInfo("UTC")), NOON.date(), NOON.time()),
+    timedelta(1),
 )
 
 

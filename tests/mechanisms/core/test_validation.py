@@ -2,7 +2,6 @@
 
 import itertools
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,7 @@ from subnormal.mechanisms.families import family
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
-KINDS = (
-    *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
-    *(np.float16, np.float32, np.float64, object),
-)
+KINDS = (np.int8, np.int64, np.uint8, np.uint64, np.float16, np.float32, np.float64, object)
 LARGEST = float(np.finfo(np.float64).max)
 NUMBERS = (
     *(0, 1, -1, 0.5, -0.5, 2.0**-80, 5e-324, 1 + 2.0**-52, 1 - 2.0**-53, -(2.0**-80), 0.1, 0.3, 127, -128, 255, 32767),
@@ -44,7 +40,7 @@ HELD = [(number, array) for kind in KINDS for number in NUMBERS if (array := hel
 
 
 def test_distances_are_compared_as_rationals_are() -> None:
-    for (one, first), (other, second) in itertools.product(HELD, repeat=2):
+    for (one, first), (other, second) in itertools.combinations_with_replacement(HELD, 2):
         distance = abs(Fraction(one) - Fraction(other))
         for allowed in ALLOWED:
             assert nowhere_beyond(allowed, first, second) is (distance <= allowed), (allowed, first, second)
@@ -96,14 +92,6 @@ def test_values_and_records_of_two_types_are_not_rounded_to_one() -> None:
         assert not adjacent(summed, records, other)
         assert adjacent(summed, records, one)
         assert not adjacent(LaplaceParameters(epsilon=1.0), one, other)
-
-
-def test_a_relation_of_ones_own_is_exact_too() -> None:
-    near = partial(nowhere_beyond, Fraction(1))
-    assert near(np.array([2**53]), np.array([2**53 + 1]))
-    assert not near(np.array([2.0**62]), np.array([2**62 + 511]))
-    assert not near(np.array([-1.0]), np.array([2.0**-80]))
-    assert near(np.array([1, 2], dtype=np.int8), np.array([2.0, 1.0]))
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])

@@ -59,18 +59,6 @@ def test_shuffled_batches_lose_more_than_poisson_accounting_claims(multiplier: f
     assert tried > 20
 
 
-def test_the_shuffled_pair_is_worse_than_the_worst_of_poisson_sampling() -> None:
-    """δ(ε) at σ = 1.5 over ε: below it where ε is small, above where it is large."""
-    of = shuffling()
-    epsilons = [0.0, 1.0, 1.7]
-    assert SHUFFLED.law is not None
-    law_in, law_out = (SHUFFLED.law(data, of.parameters) for data in of.worlds())
-    low = exact.curve(law_in, law_out, epsilons)[0]
-    worst = [law(EXACT, records, of.parameters) for records in ((1.0,), ())]
-    high = exact.curve(worst[0], worst[1], epsilons)[1]
-    assert (low > 1.5 * high).tolist() == [False, True, True]
-
-
 def test_a_clipped_batch_has_the_sensitivity_of_all_its_records() -> None:
     """Of 4 records: discrete noise of σ = 1 is as private as the Gaussian whose records move the sum by 4."""
     found = evidence(batch_clipping(), BATCH_CLIPPING)

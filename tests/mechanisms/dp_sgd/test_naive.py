@@ -8,7 +8,7 @@ import pytest
 
 from subnormal.attacks.dp_sgd.float_noise import accumulation, bounded_noise, unreachable_sums
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.dp_sgd import naive
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.families import member
@@ -20,7 +20,7 @@ from subnormal.mechanisms.samplers.float_normals import (
     law_of_normals,
     noisy,
 )
-from tests.support.walks import EveryWord, evidence
+from tests.support.walks import EveryWord, evidence, law_of
 
 NORMALS = {f"dp-sgd-{one.float_type}": one for one in (INVERSE_BFLOAT16, INVERSE_FLOAT16, INVERSE_FLOAT32)}
 NAMES = tuple(NORMALS)
@@ -29,11 +29,10 @@ WORDS = 1 << 12  # of the 2^23 of float32: the law of noise added to a number is
 
 def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     """Every word through `sample`, each batch with both records; of float32 the first 2^12, each in the law."""
-    assert mechanism.law is not None
     normal = NORMALS[mechanism.name]
     parameters = DpSgdParameters(multiplier=0.75, clip=2.0)
     data = np.array([[1.25], [7.0]])
-    law = mechanism.law(data, parameters)
+    law = law_of(mechanism, data, parameters)
     words = min(WORDS, 1 << normal.bits)
     drawn = np.asarray(mechanism.sample(data, parameters, EveryWord(), words))
     normals = normal.of_words(np.arange(words, dtype=np.uint64), normal.float_type)[:, 0]
@@ -91,11 +90,3 @@ def test_steps_and_coordinates_are_released_in_their_order() -> None:
     assert drawn.shape == (100, 4)
     steps = np.round(drawn).reshape(200, 2)
     assert {tuple(row) for row in steps.tolist()} == {(0.0, 0.0), (1.0, 2.0)}
-
-
-def test_what_has_no_law_and_bad_input() -> None:
-    for options in ({"rate": 0.5}, {"steps": 2}):
-        with pytest.raises(NoLawError):
-            naive.law(np.zeros((1, 1)), DpSgdParameters(multiplier=1.0, **options), normal=INVERSE_BFLOAT16)
-    with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        naive.sample(np.zeros((1, 1)), DpSgdParameters(multiplier=1.0), seeded_bits(1), -1, normal=INVERSE_BFLOAT16)

@@ -10,7 +10,7 @@ import pytest
 
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.dp_sgd import batches, steps
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
 from subnormal.mechanisms.dp_sgd.steps import PRECISION, noise_bounds
@@ -71,16 +71,6 @@ def test_the_noise_of_a_step_is_that_of_the_exact_gaussian(multiplier: float) ->
     assert np.array_equal(released, noise.reshape(200, 3))
 
 
-def test_each_step_has_its_own_draws_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noise of 1 a draw, and a draw for each record: released is the size of each batch."""
-    monkeypatch.setattr(discrete_gaussian.Gaussian, "draw", lambda self, bits, n: np.ones(n, dtype=np.int64))
-    parameters = DpSgdParameters(multiplier=1.0, rate=0.5, steps=3, grid=0)
-    released = member("dp-sgd-microbatch-noise").sample(np.zeros((4, 2)), parameters, seeded_bits(1), 20)
-    sizes = batches.poisson(parameters, 4, seeded_bits(1), 20).sum(axis=2)
-    assert np.array_equal(np.asarray(released).reshape(20, 3, 2), np.repeat(sizes[:, :, np.newaxis], 2, axis=2))
-    assert set(sizes.ravel().tolist()) == {0, 1, 2, 3, 4}
-
-
 def test_the_sum_of_several_draws_is_their_convolution() -> None:
     """σ = 2, against floats to their precision."""
     one = np.exp(-(np.arange(-60, 61) ** 2) / 8)
@@ -118,20 +108,3 @@ def test_shuffled_batches_are_the_pieces_of_an_order() -> None:
     assert (chosen.sum(axis=2) == [2, 2, 1, 2, 2]).all()  # the second epoch stops before its last batch
     assert (chosen[:, :3].sum(axis=1) == 1).all()
     assert len({chosen[run].tobytes() for run in range(50)}) > 40
-
-
-def test_a_law_that_is_too_large_is_none() -> None:
-    exact = member("dp-sgd-exact")
-    assert exact.law is not None
-    many = np.linspace(-1, 1, 16)[:, None] * 2.0 ** -np.arange(8)
-    for data, options in ((np.zeros((1, 4)), {}), (np.zeros((1, 1)), {"steps": 4}), (many, {"rate": 0.5, "grid": -20})):
-        with pytest.raises(NoLawError):
-            exact.law(data, DpSgdParameters(multiplier=1.0, **options))
-
-
-def test_bad_input_is_named() -> None:
-    exact = member("dp-sgd-exact")
-    with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        exact.sample(np.zeros((1, 1)), DpSgdParameters(multiplier=1.0), seeded_bits(1), -1)
-    with pytest.raises(ValueError, match=r"data must be a float64 array of shape \(records, coordinates\), got int64"):
-        exact.sample(np.zeros((1, 1), dtype=np.int64), DpSgdParameters(multiplier=1.0), seeded_bits(1), 1)

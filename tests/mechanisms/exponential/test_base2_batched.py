@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,15 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subnormal.audit.statistics.binomial import clopper_pearson, ks_distance
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law, exact_law
-from subnormal.mechanisms.exponential import base2, base2_batched, randomized_rounding
+from subnormal.mechanisms.exponential import base2, base2_batched
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.privacy import Eta
-
-ALPHA = 1e-6
 
 
 def by_every_string(utilities: NDArray[np.float64], eta: Eta, limits: Limits, precision: int) -> Law[int]:
@@ -97,55 +93,3 @@ def test_many_draws_on_the_same_bits_are_those_of_whole_integers(value: float, e
     expected = [index for size in (batch, batch, 5) for index in oracle(units, shift, 20, theirs, size, word)]
     assert drawn.tolist() == [index / 16 - 10 for index in expected]
     assert ours.consumed == theirs.consumed
-
-
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 8, 16, 32, 64])
-@pytest.mark.parametrize("count", [1, 7, 64, 1001])
-def test_fields_are_the_words_of_the_stream(width: int, count: int) -> None:
-    ours, theirs = seeded_bits(1), seeded_bits(1)
-    assert ours.take(5) == theirs.take(5)
-    assert base2_batched._fields(ours, count, width).tolist() == theirs.words(count, width).tolist()
-    assert ours.take(7) == theirs.take(7)
-
-
-def test_the_fast_path_fits_the_enumerated_law_at_a_real_size() -> None:
-    """200 outcomes, eight of them fractions; 300,000 draws. Dvoretzky-Kiefer-Wolfowitz, false-alarm rate ALPHA."""
-    utilities = np.concatenate([np.arange(192) % 7 + 1.0, np.array([0.25, 0.5, 0.75, 1.5, 2.25, 0.0625, 3.75, 1.125])])
-    limits, n = Limits(0, 8, 200), 300_000
-    drawn = base2_batched.sample(utilities, Eta(1, 1, 1), seeded_bits(5), n, limits=limits, rounding_precision=4)
-    law = base2.law(utilities, Eta(1, 1, 1))
-    masses = np.array([float(law.probability(index)[0]) for index in range(200)])
-    margin = math.sqrt(math.log(2 / ALPHA) / (2 * n))
-    assert ks_distance(np.bincount(drawn, minlength=200) / n, masses) < margin
-    never_up = np.array([float(p) for p in randomized_rounding.bounds(np.floor(utilities), Eta(1, 1, 1)).lower])
-    assert ks_distance(np.bincount(drawn, minlength=200) / n, never_up) > margin  # test of the test
-
-
-def test_the_fast_path_lies_within_the_certified_bounds_of_the_figure() -> None:
-    """321 outcomes, none of them enumerable: every frequency against Lemma A.2. False-alarm rate ALPHA."""
-    n, grid = 100_000, {"grid": -4, "lower": -10, "upper": 10}
-    drawn = laplace_as_selection.sample_rounded(0, Eta(1, 1, 1), seeded_bits(7), n, **grid)
-    bounds = randomized_rounding.bounds(laplace_as_selection.steps(0, **grid) / 16, Eta(1, 1, 1))
-    counts = np.bincount((drawn * 16).astype(np.int64) + 160, minlength=321)
-    for seen, least, most in zip(counts.tolist(), bounds.lower, bounds.upper, strict=True):
-        low, high = clopper_pearson(seen, n, ALPHA / (2 * 321))
-        assert low <= most
-        assert least <= high
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: base2_batched.sample([0.5, 1.5], Eta(1, 1, 1), seeded_bits(1), 1, limits=Limits(0, 1, 1)),
-            "max_outcomes = 1, got 2 utilities",
-        ),
-        (
-            lambda: base2_batched.sample([0.5], Eta(1, 1, 1), seeded_bits(1), 1, limits=Limits(0, 2**54, 1)),
-            "with float utilities they lie within",
-        ),
-    ],
-)
-def test_bad_input_is_named_with_its_value(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal import run
 from subnormal.attacks.catalogue import attack
 from subnormal.audit.engine.pairs import Crossing, crossings
-from subnormal.audit.report import page
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.exponential import base2
@@ -128,13 +126,6 @@ def test_a_wrong_option_is_named_with_its_value(options: str, error: str) -> Non
         of(f"exponential-base2@{options}")
 
 
-def test_a_member_without_options_says_so() -> None:
-    with pytest.raises(
-        LookupError, match=r"mechanism 'exponential-exact' has no options, got 'exponential-exact@eta=1/2'"
-    ):
-        of("exponential-exact@eta=1/2")
-
-
 def test_it_meets_the_attacks_that_the_member_meets() -> None:
     attacks = [attack(name) for name in ("zero-rounding", "rejection-tries", "rejection-time", "precision-retry")]
     met = {
@@ -144,16 +135,3 @@ def test_it_meets_the_attacks_that_the_member_meets() -> None:
     assert met["exponential-base2"] == met["exponential-base2@eta=3/4^2"]
     assert "rejection-tries" in met["exponential-base2"]
     assert crossings([attack("grid-precision")], mechanisms=["exponential-base2@eta=3/4^2"]) == []
-
-
-def test_a_report_shows_the_rate_and_the_working_precision() -> None:
-    report = run(["zero-rounding"], ["exponential-base2@eta=3/4^2", "exponential-naive-float64"], runs=0, jobs=1)
-    rows = {row.mechanism: row for row in report.rows}
-    row = rows["exponential-base2@eta=3/4^2"]
-    assert row.settings == {"eta": "3/4^2", "precision": 23956}
-    assert rows["exponential-naive-float64"].settings == {}
-    (shown,) = (one for part in page.parts(report) for one in part.rows if one.row is row)
-    assert (shown.numbers["2^−η"], shown.numbers["bits of working precision"]) == ("3/4^2", "23956")
-    assert shown.exact
-    frame = report.to_frame().set_index("mechanism")
-    assert frame.loc[row.mechanism, ["settings.eta", "settings.precision"]].tolist() == ["3/4^2", 23956]

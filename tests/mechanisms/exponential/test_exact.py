@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subnormal.audit.evidence import exhaustive
-from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits, system_bits
+from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.cumulative_cells import DOUBTFUL, that_matter
@@ -26,10 +25,15 @@ FURTHER = seeded_bits(9).take(512)  # bits that follow a word chosen by a test
 ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(255, 8, 1), Eta(5, 3, 2)]
 
 
-def oracle(weights: list[Fraction], bits: BitSource, n: int) -> list[int]:
-    """Inverse transform in whole integers, in rounds of words: knows nothing of floats, errors or tables."""
+def cells(utilities: NDArray[Any], eta: Eta) -> list[int]:
+    """Return the ends of the outcomes' cells, in whole integers."""
+    weights = powers(utilities, eta)
     common = lcm(*{weight.denominator for weight in weights})
-    ends = list(itertools.accumulate(weight.numerator * (common // weight.denominator) for weight in weights))
+    return list(itertools.accumulate(weight.numerator * (common // weight.denominator) for weight in weights))
+
+
+def oracle(ends: list[int], bits: BitSource, n: int) -> list[int]:
+    """Inverse transform in whole integers, in rounds of words: knows nothing of floats, errors or tables."""
     total, word = ends[-1], bits.word_bits
     chosen: list[int | None] = [None] * n
     drawn, known, pending = [0] * n, 0, list(range(n))
@@ -66,16 +70,19 @@ CASES: list[Callable[[np.random.Generator], NDArray[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("word_bits", [1, 2, 3, 4, 5, 6, 7, 8, 16, 33, 64])
-@pytest.mark.parametrize("eta", ETAS, ids=str)
+@pytest.mark.parametrize(
+    ("word_bits", "eta"),
+    [*zip((1, 2, 3, 5, 7, 8, 16, 33), itertools.cycle(ETAS), strict=False), *((64, eta) for eta in ETAS)],
+    ids=str,
+)
 def test_the_same_bits_give_the_outcome_of_the_integer_oracle(word_bits: int, eta: Eta) -> None:
-    """44 settings of 10 vectors and 2,300 draws: a million, none different."""
+    """12 settings of 10 vectors and 2,300 draws: a quarter of a million, none different."""
     rng = np.random.default_rng(word_bits)
     for number, case in enumerate(CASES):
         utilities = case(rng)
         ours, theirs = (seeded_bits(number, word_bits=word_bits) for _ in range(2))
         drawn = exponential_exact.sample(utilities, eta, ours, 2_300)
-        assert drawn.tolist() == oracle(powers(utilities, eta), theirs, 2_300)
+        assert drawn.tolist() == oracle(cells(utilities, eta), theirs, 2_300)
         assert ours.consumed == theirs.consumed
 
 
@@ -86,27 +93,26 @@ def test_single_draws_are_those_of_the_oracle_too(word_bits: int, constant_work:
     for case, eta in itertools.product(CASES, ETAS[:2]):
         utilities = case(rng)
         ours, theirs = (seeded_bits(5, word_bits=word_bits) for _ in range(2))
-        weights = powers(utilities, eta)
-        for _ in range(20):
+        ends = cells(utilities, eta)
+        for _ in range(10):
             drawn = exponential_exact.sample(utilities, eta, ours, 1, constant_work=constant_work)
-            assert drawn.tolist() == oracle(weights, theirs, 1)
+            assert drawn.tolist() == oracle(ends, theirs, 1)
 
 
 @pytest.mark.parametrize("size", [9_000, 20_000, 70_001, 140_000])
 def test_every_size_class_decides_as_the_oracle(size: int) -> None:
     rng = np.random.default_rng(size)
     for utilities in (rng.permutation(size).clip(0, 300), rng.integers(0, 4, size), rng.integers(-5, 60, size)):
-        weights = powers(utilities, Eta(1, 1, 1))
+        ends, order = cells(utilities, Eta(1, 1, 1)), np.argsort(utilities, kind="stable")
         for n, constant_work in ((1, False), (1, True), (300, False), (5_000, False), (5_000, True)):
             if size == 140_000 and n == 1 and not constant_work:
                 continue  # by trials: test_uniform_proposals
             drawn = exponential_exact.sample(utilities, Eta(1, 1, 1), seeded_bits(n), n, constant_work=constant_work)
             if size == 20_000 == 4 * n and utilities.max() < 60 and not constant_work:  # by levels
-                order = np.argsort(utilities, kind="stable")
-                places = oracle([weights[outcome] for outcome in order], seeded_bits(n), n)
+                places = oracle(cells(utilities[order], Eta(1, 1, 1)), seeded_bits(n), n)
                 assert drawn.tolist() == order[places].tolist()
             else:
-                assert drawn.tolist() == oracle(weights, seeded_bits(n), n)
+                assert drawn.tolist() == oracle(ends, seeded_bits(n), n)
 
 
 @pytest.mark.parametrize("eta", ETAS, ids=str)
@@ -125,7 +131,12 @@ def test_a_level_and_a_place_in_it_are_decided_rightly_or_not_at_all(eta: Eta) -
             continue
         assert levels.order.tolist() == np.argsort(np.minimum(utilities, 1_000), kind="stable").tolist()
         edges = [Fraction(0), *edges_of(powers(utilities[levels.order], eta))]
-        near = [int(edge * 2**64) + sign * (1 << shift) for edge in edges for shift in range(48) for sign in (-1, 0, 1)]
+        near = [
+            int(edge * 2**64) + sign * (1 << shift)
+            for edge in edges
+            for shift in range(0, 48, 3)
+            for sign in (-1, 0, 1)
+        ]
         words = np.array([word for word in near if 0 <= word < 2**64], dtype=np.uint64)
         words = np.append(words, seeded_bits(1).words(2_000))
         places = np.empty(len(words), dtype=np.int64)
@@ -187,46 +198,13 @@ def test_no_edge_is_on_the_wrong_side(eta: Eta) -> None:
             holder = int(edge * 2**64)
             for word in {max(0, holder - 1), holder, min(2**64 - 1, holder + 1)}:
                 begin, end = Fraction(word, 2**64), Fraction(word + 1, 2**64)
-                inside = [i for i in range(len(utilities)) if edges[i] <= begin and end <= edges[i + 1]]
+                cell = bisect_right(edges, begin) - 1
+                inside = end <= edges[cell + 1]
                 bits = scripted_bits(f"{word:064b}{FURTHER:0512b}")
                 drawn = int(exponential_exact.sample(utilities, eta, bits, 1)[0])
-                assert (bits.consumed == 64) == bool(inside)
-                if inside:
-                    assert drawn == inside[0]
-                else:
-                    assert edges[drawn] <= end
-                    assert begin <= edges[drawn + 1]
-
-
-def test_the_law_of_the_bits_consumed_is_as_stated() -> None:
-    """Beyond m bits with probability at most (n − 1)·2^−m, whatever the data: every string to a depth."""
-    for utilities, eta in itertools.product(([0, 1, 2], [0, 0, 0], [4, 0, 4, 1], [0] * 5), ETAS[:2]):
-        for word_bits in (1, 2, 3):
-            law = exhaustive.bits_consumed(
-                lambda bits, u=utilities, eta=eta: exponential_exact.sample(u, eta, bits, 1)[0],  # type: ignore[misc]
-                depth=12,
-                word_bits=word_bits,
-            )
-            for known in range(word_bits, 13, word_bits):
-                decided = sum(law.probability(bits)[0] for bits in range(word_bits, known + 1, word_bits))
-                assert 1 - decided <= Fraction(len(utilities) - 1, 1 << known)
-
-
-@pytest.mark.parametrize("rate", [Eta(1, 1, 1), Eta(3, 2, 1), 1.5])
-def test_every_string_of_bits_leads_where_the_law_says(rate: Eta | float) -> None:
-    for utilities in ([0, 1, 2], [2, 0, 0, 1], [7], [0, 0, 0]):
-        law = exponential_exact.law(utilities, rate)
-        walked = exhaustive.law(
-            lambda bits, u=utilities: int(exponential_exact.sample(u, rate, bits, 1)[0]),  # type: ignore[misc]
-            depth=12,
-            word_bits=2,
-        )
-        for index in range(len(utilities)):
-            low, high = law.probability(index)
-            least = walked.probability(index)[0]
-            assert least <= high
-            assert low <= least + walked.rest
-        assert walked.rest <= Fraction(len(utilities) - 1, 1 << 12)
+                assert (bits.consumed == 64) == inside
+                assert drawn == cell if inside else edges[drawn] <= end
+                assert begin <= edges[drawn + 1]
 
 
 @pytest.mark.parametrize("magnitude", [2**62, 2**63 - 1])
@@ -260,9 +238,7 @@ def test_base_e_takes_float_utilities_as_the_rationals_that_they_are() -> None:
         low, high = law.probability(index)
         assert 0 < high - low < low * Fraction(1, 2**120)
         assert float(low) == pytest.approx(expected[index], rel=1e-14)
-    counts = np.bincount(exponential_exact.sample(utilities, 3.0, seeded_bits(1), 100_000), minlength=5)
-    assert counts[4] == 0
-    assert counts[:4] / 100_000 == pytest.approx(expected, abs=0.01)  # six standard deviations
+    assert exponential_exact.sample(utilities, 3.0, seeded_bits(1), 1_000).max() < 4
 
 
 def test_base_e_decides_the_words_around_each_edge_rightly() -> None:
@@ -311,39 +287,6 @@ def test_the_last_word_ends_the_search() -> None:
     assert set(drawn[1:].tolist()) == {(12_345 << 40) * 5_000 >> 64}
 
 
-def test_system_bits_work_as_any_others() -> None:
-    drawn = exponential_exact.sample(np.arange(50), Eta(1, 1, 1), system_bits(), 10_000)
-    assert abs((drawn == 0).sum() - 5_000) < 6 * 50  # false-alarm rate 2e-9
-    assert exponential_exact.sample([1, 2], Eta(1, 1, 1), system_bits(), 0).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda bits: exponential_exact.sample([0.5], Eta(1, 1, 1), bits, 1), "utilities must be integers with an Eta"),
-        (
-            lambda bits: exponential_exact.sample([np.nan], 1.0, bits, 1),
-            r"utilities must be finite, got utilities\[0\]",
-        ),
-        (lambda bits: exponential_exact.sample([2**63], 1.0, bits, 1), "must fit a signed 64-bit integer"),
-        (lambda bits: exponential_exact.sample([-(2**63) - 1], 1.0, bits, 1), "utilities must be 64-bit integers"),
-        (lambda bits: exponential_exact.sample([], 1.0, bits, 1), "utilities must not be empty"),
-        (lambda bits: exponential_exact.sample([1], 0.0, bits, 1), "epsilon must be positive and finite, got 0.0"),
-        (lambda bits: exponential_exact.sample([1], 1.0, bits, 1, sensitivity=-1), "sensitivity must be positive"),
-        (lambda bits: exponential_exact.sample([1], 1.0, bits, -1), "n must not be negative, got -1"),
-        (
-            lambda bits: exponential_exact.sample([1], 1e-310, bits, 1),
-            "rate = 1e-310 at sensitivity = 1.0 lies outside",
-        ),
-        (lambda bits: exponential_exact.sample([1], 1e300, bits, 1, sensitivity=1e-300), "lies outside"),
-        (lambda bits: exponential_exact.law([1], 1.0, precision=2), "precision must be at least 8 bits, got 2"),
-    ],
-)
-def test_bad_input_is_named_with_its_value(call: Callable[[BitSource], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(seeded_bits(1))
-
-
 @pytest.mark.parametrize("eta", [Eta(1, 1, 1), Eta(3, 2, 1), Eta(1023, 10, 1)], ids=str)
 def test_the_table_of_powers_is_within_its_bound(eta: Eta) -> None:
     size = 3_000
@@ -369,18 +312,3 @@ def test_the_exponential_is_within_its_bound() -> None:
         low, high = exp_bounds(-Fraction(argument), 200)
         assert abs(Fraction(result) - low) <= high * float_weights.EXPONENTIAL_ERROR * Fraction(1, 2**53)
     assert float_weights.exponential(np.array([96.0, 1e300, np.inf])).tolist() == [0, 0, 0]
-
-
-def test_floats_that_err_beyond_their_slack_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break the proof on purpose: weights off by 2^−30, which no sample would show, and the oracle does."""
-    table = float_weights.power_table
-    monkeypatch.setattr(
-        float_weights, "power_table", lambda eta, size: table(eta, size) * (1 + 2**-30 * (np.arange(size + 1) % 2))
-    )
-    float_weights.scale_of.cache_clear()
-    try:
-        with pytest.raises(AssertionError):
-            test_no_edge_is_on_the_wrong_side(Eta(3, 2, 1))
-    finally:
-        monkeypatch.undo()
-        float_weights.scale_of.cache_clear()

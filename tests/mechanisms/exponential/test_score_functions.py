@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, score_functions
-from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.privacy import Eta
 
 DOMAIN = range(5)
@@ -147,8 +145,6 @@ def test_floats_and_integers_are_compared_as_the_numbers_they_are() -> None:
     assert score_functions.median([0.5, 1.5, 2.5], [1.5]).tolist() == [0]
     large = np.array([2**60, 2**60 + 1, 2**60 + 2])
     assert score_functions.median(large, large).tolist() == [2, 0, 2]
-    with pytest.raises(ValueError, match=r"records beside floats must lie within ±2\^53"):
-        score_functions.median(large, [0.5])
 
 
 ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(5, 3, 2)]
@@ -197,37 +193,3 @@ def test_the_general_analysis_loses_a_factor_of_two_on_laplace() -> None:
         assert max(ratios) == 1 / min(ratios) == Fraction(16, 9)  # the range is symmetrical about the two counts
     at_the_edge = [base2.law(2 * score_functions.count(n, range(33)), eta).probability(0)[0] for n in (0, 1)]
     assert Fraction(16, 9) < at_the_edge[0] / at_the_edge[1] < Fraction(16, 9) ** 2
-
-
-def test_scores_feed_a_mechanism() -> None:
-    records = [1, 100, 102, 104, 105, 200, 365]
-    drawn = exponential_exact.sample(score_functions.median(records, range(400)), Eta(1, 16, 1), seeded_bits(1), 100)
-    assert (drawn == 104).all()  # 2^−32 for each step of the rank; in 100 draws, a false alarm in 10^5 seeds
-    assert exponential_exact.sample(score_functions.mode(records, [1, 2]), Eta(1, 9, 9), seeded_bits(1), 1)[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: score_functions.median([1, 2], [1]), "a median needs an odd number of records, got 2"),
-        (lambda: score_functions.quantile([1, 2], [1], 3), "rank must be an integer from 1 to 2, got 3"),
-        (lambda: score_functions.quantile([1, 2], [1], True), "rank must be an integer from 1 to 2, got True"),
-        (lambda: score_functions.median([], [1]), r"records must be a non-empty vector, got shape \(0,\)"),
-        (lambda: score_functions.median([1.0, np.nan, 2.0], [1]), "records must be finite, got nan"),
-        (lambda: score_functions.median([True], [1]), "records must be 64-bit numbers or strings, got bool"),
-        (lambda: score_functions.median(["a"], [1]), "records and candidates must both be numbers or both strings"),
-        (lambda: score_functions.mode(["a"], ["b", "a", "b"]), "categories must be distinct, got 'b' twice"),
-        (lambda: score_functions.count(1.5, [1]), "counted must be an integer of 64 bits, got 1.5"),  # type: ignore[arg-type]
-        (lambda: score_functions.count(2**62, [-(2**62)]), "lies more than 63 bits from the candidates"),
-        (lambda: score_functions.count(1, [0.5]), "candidates must be integers, got float64"),
-        (lambda: score_functions.price([1], [-1]), "prices must not be negative, got -1"),
-        (lambda: score_functions.price([1, 2], [2**62]), "for 2 bids do not fit a signed 64-bit integer"),
-        (
-            lambda: score_functions.price([1], [2**63]),
-            "prices must fit a signed 64-bit integer, got 9223372036854775808",
-        ),
-    ],
-)
-def test_bad_input_is_named_with_its_value(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
-from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential import uniform_proposals
 from subnormal.mechanisms.exponential.cumulative_cells import LARGE
@@ -130,18 +129,6 @@ def test_words_shorter_than_an_index_make_no_trials() -> None:
         assert drawn == exponential_exact.sample(utilities, ONE, scripted_bits(rest, length), 1, constant_work=True)
 
 
-def test_draws_by_trials_have_the_law_of_the_levels() -> None:
-    """2,000 draws among levels 0 to 9: ten counts, each within 6 standard deviations (false alarms: 2e-8)."""
-    utilities, bits, draws = np.random.default_rng(1).integers(0, 10, SIZE), seeded_bits(7), 2_000
-    drawn = [int(utilities[exponential_exact.sample(utilities, ONE, bits, 1)[0]]) for _ in range(draws)]
-    weights = np.bincount(utilities) * 0.5 ** np.arange(10)
-    expected = weights / weights.sum()
-    assert (np.abs(np.bincount(drawn, minlength=10) / draws - expected) < 6 * np.sqrt(expected / draws)).all()
-
-
-def test_what_takes_further_words_is_part_of_the_claim_and_trials_have_no_law_of_traces() -> None:
+def test_what_takes_further_words_is_part_of_the_claim() -> None:
     assert exponential_exact.straddle_bound(LARGE) == Fraction(LARGE - 1, 2**64)
     assert exponential_exact.straddle_bound(LARGE + 1) == Fraction(LARGE + TRIALS, 2**64)
-    law = exponential_exact.law(np.zeros(LARGE + 1, dtype=np.int64), ONE)
-    with pytest.raises(NoLawError, match="beyond 131072 outcomes"):
-        exponential_exact.trace_law(law)

@@ -8,17 +8,16 @@ from math import exp
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy import optimize, special, stats
 
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.families import member
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.gaussian import ziggurat
 from subnormal.mechanisms.gaussian.ziggurat import NUMPY, Ziggurat
 from subnormal.mechanisms.samplers.float_normals import noisy
+from tests.support.walks import law_of
 
 ALPHA = 1e-6
 FIGURES = 1 << 20  # draws
@@ -81,9 +80,8 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     for tables in (small(4, 5, 4), small(8, 6, 3), small(8, 10, 2), halves):
         for value, sigma in ((2.0**22, 1.0), (2.0**20 + 3, 0.3), (-(2.0**21), 2.5), (2.0**30 + 64, 1.0)):
             assert probabilities(ziggurat.law(value, sigma, tables=tables)) == by_force(tables, value, sigma)
-    assert mechanism.law is not None
     parameters = GaussianParameters(sigma=1.0, delta=1e-6)
-    law = probabilities(mechanism.law(2.0**22, parameters))
+    law = probabilities(law_of(mechanism, 2.0**22, parameters))
     drawn = np.asarray(mechanism.sample(2.0**22, parameters, seeded_bits(1), FIGURES))
     counts = Counter(drawn.tolist())
     assert set(counts) <= set(law)
@@ -128,26 +126,3 @@ def test_numpys_generator_draws_the_same() -> None:
         assert found == theirs[done]
         done += 1
     assert (tails, wedges) > (200, 10_000)
-
-
-def test_draws_are_normal() -> None:
-    drawn = NUMPY.draw(seeded_bits(3), FIGURES)
-    assert stats.kstest(drawn, stats.norm.cdf).pvalue > ALPHA
-    assert np.abs(drawn).max() > NUMPY.edge
-
-
-def test_a_vector_and_a_value_that_reaches_many_floats() -> None:
-    mechanism, parameters = member("gaussian-ziggurat-float32"), GaussianParameters(sigma=1.0, delta=1e-6)
-    assert np.asarray(mechanism.sample(np.zeros(3), parameters, seeded_bits(1), 10)).shape == (10, 3)
-    assert mechanism.law is not None
-    with pytest.raises(NoLawError, match="more than 2048 floats"):
-        mechanism.law(1.0, parameters)
-    with pytest.raises(NoLawError, match="combinations"):
-        mechanism.law(np.zeros(2), parameters)
-
-
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        ziggurat.sample(0.0, 1.0, seeded_bits(1), -1)
-    with pytest.raises(ValueError, match="sigma must be positive"):
-        ziggurat.law(2.0**22, -1.0)

@@ -1,28 +1,25 @@
 """Perfectly rounded Laplace noise: each digit exactly, every string of digits, and the law that they make together."""
 
 from collections import Counter
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from subnormal.audit.evidence import exhaustive
-from subnormal.mechanisms.additive.family import LaplaceParameters, Query
+from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.laplace import correctly_rounded
 from subnormal.mechanisms.laplace.correctly_rounded import (
-    ROUNDED,
-    ROUNDED_FLOAT16,
     float16_law,
     magnitudes,
     noise,
     top_place,
 )
+from tests.support.walks import law_of
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -93,10 +90,9 @@ def times(weight: tuple[int, int], chance: int, digit: int) -> tuple[int, int]:
 
 def check_law(mechanism: AnyMechanism) -> None:
     """Every string of digits of the noise through `sample`, weighed by the code's own probabilities of a digit."""
-    assert mechanism.law is not None
     for scale, data in ((Fraction(1), 1.0), (Fraction(1), -0.0), (Fraction(4096), 60000.0)):
         strings = Strings(scale)
-        law = mechanism.law(data, parameters_for(scale))
+        law = law_of(mechanism, data, parameters_for(scale))
         low: Counter[int] = Counter()
         high: Counter[int] = Counter()
         for negative in (False, True):
@@ -112,27 +108,6 @@ def check_law(mechanism: AnyMechanism) -> None:
         for atom, least, most in zip(atoms, law.low, law.high, strict=True):
             assert low[atom] * within * law.denominator <= most * unit << WEIGHT_BITS
             assert least * unit <= (high[atom] + 2 * beyond) * law.denominator
-
-
-@pytest.mark.parametrize("drifted", ["digit", "bias"])
-def test_a_law_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch, drifted: str) -> None:
-    if drifted == "digit":  # a probability that is off by 2^−60
-        digits = correctly_rounded.digit_bits
-        monkeypatch.setattr(
-            correctly_rounded, "digit_bits", lambda *args: digits(*args) + ((1 << args[2]) >> 60) * (args[1] == -3)
-        )
-    else:  # noise that is truncated instead of rounded
-        monkeypatch.setattr(correctly_rounded, "magnitudes", _truncated(magnitudes))
-    with pytest.raises(AssertionError):
-        check_law(ROUNDED_FLOAT16)
-
-
-def _truncated(rounded: Callable[..., Any]) -> Callable[..., Any]:
-    def truncated(scale: Fraction, bits: BitSource, n: int, digits: int, last: int) -> Any:
-        wider = rounded(scale, bits, n, digits, last)
-        return np.where(wider > 1, wider - np.ldexp(1.0, -10), wider)
-
-    return truncated
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
@@ -210,34 +185,6 @@ def test_what_lies_beyond_the_top_place_is_counted_and_rounded_too() -> None:
     assert magnitudes(scale, bits, 1, 2, -3).tolist() == [6 * 2.0 ** (top + 1)]
 
 
-@pytest.mark.parametrize("top", [-4, 0, 3])
-def test_the_top_place_does_not_matter(monkeypatch: pytest.MonkeyPatch, top: int) -> None:
-    """Nearly everything lies beyond a low top place. Each fails with probability ALPHA."""
-    monkeypatch.setattr(correctly_rounded, "top_place", lambda scale: top)
-    assert_fits(noise(Fraction(1), seeded_bits(3), 20_000, np.float16), float16_law(0.0, Fraction(1)))
-
-
-@pytest.mark.parametrize("scale", [Fraction(1), Fraction(10), Fraction(1, 30_000), Fraction(40_000)], ids=str)
-@pytest.mark.parametrize("data", [0.0, 1.0])
-def test_samples_fit_the_law(scale: Fraction, data: float) -> None:
-    """Each fails with probability ALPHA."""
-    outcomes = ROUNDED_FLOAT16.sample(data, parameters_for(scale), seeded_bits(4), 100_000)
-    assert_fits(outcomes, float16_law(data, parameters_for(scale).scale))
-
-
-def assert_fits(outcomes: Any, law: Any) -> None:
-    """The Dvoretzky-Kiefer-Wolfowitz bound on the distance of distribution functions, and no outcome but an atom."""
-    atoms = np.asarray(law.atoms).astype(np.float64)
-    assert np.isin(np.asarray(outcomes), np.asarray(law.atoms)).all()
-    order = np.argsort(atoms, kind="stable")
-    masses = np.array([low / law.denominator for low in law.low])[order]
-    places = np.searchsorted(atoms[order], np.asarray(outcomes, dtype=np.float64), side="right")
-    empirical = np.cumsum(np.bincount(places, minlength=len(atoms) + 1))[1:] / len(outcomes)
-    steps = np.append(np.diff(atoms[order]) > 0, True)  # 0.0 and −0.0 are one number here
-    distance = np.abs(empirical - np.cumsum(masses))[steps].max()
-    assert distance <= np.sqrt(np.log(2 / ALPHA) / (2 * len(outcomes)))
-
-
 def test_float64_noise_is_laplace_to_its_last_digit() -> None:
     """The distribution function, and the 20 lowest digits of the significand: each test fails with ALPHA."""
     drawn = noise(Fraction(10), seeded_bits(5), 100_000)
@@ -249,17 +196,6 @@ def test_float64_noise_is_laplace_to_its_last_digit() -> None:
     assert np.abs(ones - 50_000).max() <= np.sqrt(np.log(2 * 20 / ALPHA) * 100_000 / 2)  # Hoeffding
 
 
-def test_the_law_rounds_at_midpoints() -> None:
-    law = float16_law(0.0, Fraction(1))
-    size = np.array([1.0, 1 + 2.0**-10, 1 + 2.0**-9])
-    with localcontext(prec=100):
-        begin, end = (Fraction((-Decimal(float(one + other)) / 2).exp()) / 2 for one, other in pairwise(size))
-        low, high = law.probability(float(size[1]))
-        assert low <= begin - end + Fraction(1, 10**90)
-        assert begin - end <= high + Fraction(1, 10**90)
-    assert high - low < Fraction(1, 2**178)
-
-
 def test_zeros_and_infinities_are_outcomes() -> None:
     tiny, huge = Fraction(1, 1 << 40), Fraction(1 << 40)
     assert float16_law(0.0, tiny).probability(0.0)[0] > Fraction(99, 100)  # 0.0 + −0.0 is 0.0
@@ -269,34 +205,3 @@ def test_zeros_and_infinities_are_outcomes() -> None:
     assert set(noise(huge, seeded_bits(1), 100, np.float16).tolist()) == {-np.inf, np.inf}
     assert set(np.abs(noise(Fraction(2) ** 1100, seeded_bits(1), 100)).tolist()) == {np.inf}
     assert set(np.abs(noise(Fraction(2) ** -1200, seeded_bits(1), 100)).tolist()) == {0.0}
-
-
-def drawn_by(mechanism: AnyMechanism, data: Any, query: Query = "value") -> Any:
-    return np.asarray(mechanism.sample(data, LaplaceParameters(epsilon=1.0, query=query), seeded_bits(1), 5))
-
-
-def test_types_and_shapes() -> None:
-    vector = np.array([1, 2, 3])
-    assert drawn_by(ROUNDED, 1).dtype == np.float64
-    assert drawn_by(ROUNDED_FLOAT16, 1).dtype == np.float16
-    assert drawn_by(ROUNDED, vector).shape == (5, 3)
-    assert drawn_by(ROUNDED, vector, "sum").shape == (5,)
-    assert np.array_equal(drawn_by(ROUNDED, vector, "sum"), drawn_by(ROUNDED, 6.0))
-    assert noise(Fraction(1), seeded_bits(1), 0).shape == (0,)
-    assert noise(Fraction(1), seeded_bits(1), 5, np.float32).dtype == np.float32
-
-
-def test_the_law_of_a_sum_and_of_a_vector() -> None:
-    assert ROUNDED_FLOAT16.law is not None
-    total = LaplaceParameters(epsilon=1.0, query="sum")
-    law = ROUNDED_FLOAT16.law(np.array([0.5, 0.5]), total)
-    assert law.probability(1.0) == float16_law(1.0, Fraction(1)).probability(1.0)
-    with pytest.raises(NoLawError, match="all combinations of the coordinates"):
-        ROUNDED_FLOAT16.law(np.array([0.5, 0.5]), LaplaceParameters(epsilon=1.0))
-
-
-def test_errors_name_the_argument() -> None:
-    with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        noise(Fraction(1), seeded_bits(1), -1)
-    with pytest.raises(ValueError, match="scale must be positive, got 0"):
-        noise(Fraction(0), seeded_bits(1), 1)

@@ -11,14 +11,13 @@ import pytest
 from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LaplaceParameters
-from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
+from subnormal.mechanisms.core.mechanism import Mechanism, Trace
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_trials
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace import fixed_work
 from subnormal.mechanisms.privacy import Claim, Eta
-from tests.support.walks import laplace_members_at, one_draw, traces
+from tests.support.walks import laplace_members_at, law_of, one_draw, traces
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -28,7 +27,6 @@ SMALL = ((Eta(1, 1), 4), (Eta(3, 2), 1), (Eta(1, 2), 2))  # with the bits of fai
 
 def check_law(mechanism: AnyMechanism) -> None:
     """Every string of all trials: nothing is left over, and the laws are equal."""
-    assert mechanism.law is not None
     for eta, failure_bits in SMALL:
         with laplace_members_at(eta) as patch:
             patch.setattr(laplace_bernoulli_trials, "FAILURE_BITS", failure_bits)
@@ -36,7 +34,7 @@ def check_law(mechanism: AnyMechanism) -> None:
             assert depth <= 12
             for data in (0, 0.75, -3):
                 walked = exhaustive.law(partial(one_draw, mechanism, data, PARAMETERS), depth)
-                law = mechanism.law(data, PARAMETERS)
+                law = law_of(mechanism, data, PARAMETERS)
                 assert walked.rest == law.rest == 0
                 assert [law.probability(atom) for atom in law.atoms] == [walked.probability(atom) for atom in law.atoms]
 
@@ -82,32 +80,3 @@ def test_the_member_promises_its_failures() -> None:
     assert 0 < one.delta < 2**-36
     assert 2 * one.delta <= pair.delta < 2**-35
     assert mechanism.claim(LaplaceParameters(epsilon=90_000.0, grid=0), 0, 0).delta <= 1
-
-
-@pytest.mark.parametrize("n", [1, 2, 500])
-def test_many_draws_take_as_much_as_each(n: int) -> None:
-    bits, eta = seeded_bits(1), Eta(15, 4)
-    fixed_work.sample(0, eta, bits, n)
-    each = 2 * laplace_bernoulli_trials.trials_for(eta)
-    assert (bits.tries, bits.consumed, bits.steps) == (0, 4 * each * n, each * n)
-
-
-def test_a_search_that_stops_early_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break the sampler: two trials that both fail end both magnitudes, and the bits left are not drawn."""
-    draw = fixed_work.FixedWork.draw
-
-    def hasty(self: Any, bits: Any, n: int) -> Any:
-        return np.zeros(n, dtype=np.int64) if bits.take(2) == 3 else draw(self, bits, n)
-
-    monkeypatch.setattr(fixed_work.FixedWork, "draw", hasty)
-    with pytest.raises(AssertionError):
-        test_there_is_only_one_trace(*SMALL[0], monkeypatch)
-
-
-def test_more_work_than_is_bearable_is_refused() -> None:
-    with pytest.raises(ValueError, match="trials, more than 16384: choose a coarser grid"):
-        fixed_work.sample(0, Eta(2**20 - 1, 20), seeded_bits(1), 1)
-    with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        fixed_work.sample(0, Eta(1, 1), seeded_bits(1), -1)
-    with pytest.raises(NoLawError, match="take more than"):
-        fixed_work.law(0, Eta.from_epsilon(0.01), lower=-9_000, upper=9_000)

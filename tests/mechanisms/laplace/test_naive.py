@@ -1,6 +1,5 @@
 """Naive Laplace noise: its laws are those of the code, string by string, and its outputs come in order."""
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -8,11 +7,10 @@ import pytest
 
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
-from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.laplace.naive import FLOAT32, FLOAT64
-from tests.support.walks import EveryWord
+from tests.support.walks import EveryWord, law_of
 
 VALUES = [0.0, -0.0, 1.0, 0.1, -3.7, 2.0**20 + 0.5, 1e-300]
 SCALES = [1.0, 100.0, 1 / 30, 1e-3]
@@ -21,8 +19,7 @@ AT_ONCE = 1 << 19
 
 def by_every_string(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, width: int) -> None:
     """Outputs come in order: the law's atoms, each as often as it weighs, are the outputs of all strings in order."""
-    assert mechanism.law is not None
-    law, bits = mechanism.law(data, parameters), EveryWord()
+    law, bits = law_of(mechanism, data, parameters), EveryWord()
     assert law.denominator == 1 << width
     places = np.cumsum(np.repeat(law.low, law.counts()))  # the number of strings up to each atom
     for start in range(0, 1 << width, AT_ONCE):
@@ -35,8 +32,7 @@ def by_every_string(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: 
 
 def by_every_boundary(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, width: int) -> None:
     """Outputs come in order: the law is right when the first and the last string of each atom lead to it."""
-    assert mechanism.law is not None
-    law = mechanism.law(data, parameters)
+    law = law_of(mechanism, data, parameters)
     assert law.denominator == 1 << width
     ends = np.cumsum(np.repeat(law.low, law.counts()))
     words = np.stack([np.append(0, ends[:-1]), ends - 1], axis=1).ravel().tolist()
@@ -69,39 +65,6 @@ def test_the_law_is_that_of_every_string(uniform_bits: int, float_type: Any) -> 
             assert np.asarray(law.atoms).tobytes() == atoms.tobytes()
             assert np.repeat(law.low, law.counts()).tolist() == counts.tolist()
             assert law.denominator == total
-
-
-@pytest.mark.parametrize("float_type", [np.float32, np.float64])
-def test_bisection_and_enumeration_give_the_same_law(float_type: Any) -> None:
-    kind = np.dtype(float_type).name
-    unit = float(np.finfo(float_type).eps)
-    least = float(np.finfo(float_type).smallest_subnormal)  # noise of that scale is one of a few subnormal numbers
-    few = [(1.0, unit), (1.0, 50 * unit), (2.0, unit / 8), (-1.5, 20 * unit), (0.0, least), (3 * least, 2 * least)]
-    for value, scale in few:
-        bisected = laplace_naive._by_bisection(value, scale, kind, 16)
-        enumerated = laplace_naive._by_enumeration(value, scale, kind, 16)
-        assert bisected is not None
-        assert np.asarray(bisected.atoms).tobytes() == np.asarray(enumerated.atoms).tobytes()
-        assert weights(bisected) == weights(enumerated)
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 64])
-@pytest.mark.parametrize(("value", "scale"), [(0.0, 1.0), (1.0, 0.7), (100.0, 0.01)])
-def test_an_enumerated_law_counts_every_output_across_chunks(
-    value: float, scale: float, chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(laplace_naive, "CHUNK", chunk)
-    law = laplace_naive._by_enumeration(value, scale, "float16", 7)
-    drawn = laplace_naive.outputs(np.arange(256), value, scale, float_type=np.float16, uniform_bits=7)
-    atoms, counts = np.unique(drawn, return_counts=True)
-    assert np.asarray(law.atoms).tolist() == atoms.tolist()
-    assert weights(law) == counts.tolist()
-    assert (np.diff(np.asarray(law.low)) != 0).all()  # equally likely neighbours are one block
-
-
-def weights(law: Law[Any]) -> list[int]:
-    listed: list[int] = np.repeat(np.asarray(law.low), law.counts()).tolist()
-    return listed
 
 
 @pytest.mark.parametrize(("float_type", "widths"), [(np.float64, (40, 52, 53)), (np.float32, (24, 40, 53))])
@@ -140,48 +103,9 @@ def test_a_draw_takes_one_bit_for_the_sign_and_the_uniform_s() -> None:
             assert np.asarray(outcomes).dtype == (np.float64 if mechanism is FLOAT64 else np.float32)
 
 
-def test_each_coordinate_has_noise_of_its_own() -> None:
-    data = np.array([1e6, -1e6])
-    both = laplace_naive.sample(data, 2.0, scripted_bits("0" * 53 + "1" * 53), 1)
-    largest = 2 * abs(float(np.log(np.array([2.0**-52]))[0]))  # the first index has it below the value, the last above
-    assert both.tolist() == [[1e6 - largest, -1e6 + largest]]
-
-
 def test_a_sum_is_taken_in_the_member_s_float_type() -> None:
     records = np.array([2.0**24, 1.0, 1.0])  # a float32 swallows both ones
     parameters = LaplaceParameters(epsilon=1.0, query="sum")
-    assert FLOAT32.law is not None
     for data, value in ((records, 2.0**24), (records[::-1], 2.0**24 + 2)):
-        law = FLOAT32.law(data, parameters)
+        law = law_of(FLOAT32, data, parameters)
         assert law.atoms is laplace_naive.law(value, 1.0, float_type=np.float32).atoms
-
-
-def test_where_no_law_can_be_written_down_there_is_none() -> None:
-    assert FLOAT64.law is not None
-    for data in (1.0, np.array([1.0])):
-        with pytest.raises(NoLawError):
-            FLOAT64.law(data, LaplaceParameters(epsilon=1.0))
-    assert laplace_naive.law(1.0, 1.0, uniform_bits=10).denominator == 1 << 11
-
-
-def test_neighbouring_counts_never_share_an_output() -> None:
-    """2^60 + 128 is rounded to 2^60, 2^60 + 129 to the next float, and noise of scale 1 is lost on either."""
-    assert FLOAT64.law is not None
-    near, far = (FLOAT64.law(count, LaplaceParameters(epsilon=1.0)) for count in (2**60 + 128, 2**60 + 129))
-    assert near.probability(2.0**60) == (Fraction(1), Fraction(1))
-    assert far.probability(2.0**60) == (Fraction(0), Fraction(0))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"scale": 0.0}, "scale must be positive and finite, got 0.0"),
-        ({"scale": 1e-60, "float_type": np.float32}, "scale must be positive and finite in float32, got 1e-60"),
-        ({"scale": 1e60, "float_type": np.float32}, r"scale must be positive and finite in float32, got 1e\+60"),
-        ({"uniform_bits": 54}, "uniform_bits must be between 1 and 53, got 54"),
-        ({"n": -1}, "n must not be negative, got -1"),
-    ],
-)
-def test_bad_input_is_named_with_its_value(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        laplace_naive.sample(**{"value": 0.0, "scale": 1.0, "bits": seeded_bits(1), "n": 1, **options})

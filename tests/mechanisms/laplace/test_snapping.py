@@ -1,6 +1,5 @@
 """The snapping mechanism: its law is that of the code, by every U* or every boundary. False-alarm rates are stated."""
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,19 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Refused
+from subnormal.mechanisms.core.mechanism import Mechanism, Refused
 from subnormal.mechanisms.laplace import snapping
 from subnormal.mechanisms.laplace.snapping import SNAPPING, SNAPPING_16_BIT, law, sample
 from subnormal.mechanisms.laplace.snapping_bounds import Snapping, scale_for
-from subnormal.mechanisms.numerics.mpfr import above, log_bounds
+from tests.support.walks import law_of
 
-ALPHA = 1e-6
 PARAMETERS = LaplaceParameters(epsilon=1.0)
 
 Draw = Callable[[BitSource, int], Any]  # n outcomes
@@ -78,9 +75,8 @@ def law_by_bisection_of_member(mechanism: Mechanism[Any, Any, Any]) -> None:
         (-7.3, replace(PARAMETERS, lower=-4.0, upper=8.0)),
         (np.array([0.1, 0.2, 0.3]), replace(PARAMETERS, query="sum", sensitivity=0.5)),
     ]
-    assert mechanism.law is not None
     for data, parameters in cases:
-        found = mechanism.law(data, parameters)
+        found = law_of(mechanism, data, parameters)
         bound = max(-parameters.lower, parameters.upper)
         scale = scale_for(parameters.epsilon, bound, sensitivity=parameters.sensitivity, precision=p)
 
@@ -130,31 +126,6 @@ def test_every_string_of_bits(value: float) -> None:
     assert masses(walked) == masses(found)
 
 
-def test_a_code_that_drifts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ties downwards in `sample` alone; then logarithms that are rounded down, then exponents one too large."""
-    mechanism, value = Snapping(1.0, 4.0, 7), Fraction(1, 2)
-    expected = masses(law(value, mechanism))
-    assert enumerated(mechanism, value) == expected
-    with monkeypatch.context() as patch:
-        snapped = Snapping.snapped
-        patch.setattr(Snapping, "snapped", lambda self, values: -snapped(self, -values))
-        assert enumerated(mechanism, value) != expected
-    with monkeypatch.context() as patch:
-        patch.setattr(snapping, "nearest_logs", truncated_logs)
-        assert enumerated(mechanism, value) != expected
-    with monkeypatch.context() as patch:
-        exponents = snapping._exponents
-        patch.setattr(snapping, "_exponents", lambda *args: np.minimum(exponents(*args) + 1, args[2]))
-        assert enumerated(mechanism, value) != expected
-        with pytest.raises(AssertionError):
-            law_by_bisection_of_member(SNAPPING)
-
-
-def truncated_logs(significands: list[int], shifts: list[int], precision: int) -> list[float]:
-    exact = [-log_bounds(Fraction(one, 1 << shift))[0] for one, shift in zip(significands, shifts, strict=True)]
-    return [-above(one, precision) for one in exact]
-
-
 def test_the_estimate_never_decides_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
     """The outcomes that binary64 logarithms decided are those of correctly rounded ones, for every draw."""
     for p, bound in ((53, 64.0), (53, 2.0**40), (24, 64.0), (12, 16.0)):
@@ -167,30 +138,6 @@ def test_the_estimate_never_decides_wrongly(monkeypatch: pytest.MonkeyPatch) -> 
         assert (estimated == exact).all()
 
 
-def test_samples_fit_the_law() -> None:
-    """False alarms: ALPHA, over the two tails of every outcome."""
-    n = 200_000
-    for mechanism in (Snapping(scale_for(0.5, 16.0), 16.0), Snapping(1.0, 8.0, 8)):
-        drawn = Counter(sample(Fraction(1, 3), mechanism, seeded_bits(5), n).tolist())
-        expected = masses(law(Fraction(1, 3), mechanism))
-        assert drawn.keys() <= expected.keys()
-        for atom, mass in expected.items():
-            count, tail = drawn[atom], ALPHA / (4 * len(expected))
-            assert binom.cdf(count, n, float(mass)) > tail
-            assert binom.sf(count - 1, n, float(mass)) > tail
-
-
-def test_vectors_get_noise_on_every_coordinate() -> None:
-    data = np.array([0.0, 3.0, -5.0])
-    drawn: Any = SNAPPING.sample(data, PARAMETERS, seeded_bits(1), 1000)
-    assert drawn.shape == (1000, 3)
-    assert len({tuple(row) for row in (drawn - data.astype(int)).tolist()}) > 50
-    assert np.abs(np.median(drawn, axis=0) - data).max() <= 2
-    assert SNAPPING.law is not None
-    with pytest.raises(NoLawError):
-        SNAPPING.law(data, PARAMETERS)
-
-
 def test_the_budget_is_shared_by_the_coordinates() -> None:
     data, p = np.array([0.0, 3.0, -5.0]), 16
     mechanism = Snapping(scale_for(1.0, 64.0, coordinates=3, precision=p), 64.0, p)
@@ -199,23 +146,6 @@ def test_the_budget_is_shared_by_the_coordinates() -> None:
     bits = seeded_bits(1)
     for column, value in enumerate(data.tolist()):
         assert (drawn[:, column] == sample(Fraction(value), mechanism, bits, 50_000)).all()
-
-
-def test_no_law_is_written_down_that_nobody_could_read() -> None:
-    with pytest.raises(NoLawError):
-        law(Fraction(0), Snapping(1.0, 2.0**20))
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: sample(Fraction(0), Snapping(1.0, 1.0), seeded_bits(1), -1), "n must not be negative, got -1"),
-        (lambda: SNAPPING.sample(math.nan, PARAMETERS, seeded_bits(1), 1), "data must be a finite number, got nan"),
-    ],
-)
-def test_bad_input_is_named_with_its_value(make: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 def test_a_sum_is_exact_so_that_its_sensitivity_is_what_is_claimed() -> None:
@@ -233,8 +163,7 @@ def test_a_sum_is_exact_so_that_its_sensitivity_is_what_is_claimed() -> None:
 
 def test_where_no_scale_keeps_the_budget_the_refusal_is_public() -> None:
     parameters = LaplaceParameters(epsilon=1e-15, lower=-64.0, upper=64.0)
-    assert SNAPPING.law is not None
     for data in (0.0, 1.0):
         (refused,) = {*SNAPPING.sample(data, parameters, seeded_bits(1), 5)}
         assert isinstance(refused, Refused)
-        assert SNAPPING.law(data, parameters).probability(refused) == (1, 1)
+        assert law_of(SNAPPING, data, parameters).probability(refused) == (1, 1)

@@ -7,10 +7,11 @@ import pytest
 
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.families import installed, member
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.families import installed
 from subnormal.mechanisms.libraries.jax import PACKAGE, every_normal, key_of, noisy, normals
 from subnormal.mechanisms.samplers.float_normals import DIGITS, INVERSE_BFLOAT16, INVERSE_FLOAT16, INVERSE_FLOAT32
+from tests.support.walks import law_of
 
 NAMES = [f"jax-normal-{float_type}" for float_type in DIGITS]
 DRAWN = 1 << 18  # for a key
@@ -39,8 +40,7 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     again = seeded_bits(1)
     noise = normals(key_of(again.take(32), again.take(32)), (100,), float_type)
     assert np.asarray(released).tobytes() == noisy(3.0, SIGMA, noise, float_type).tobytes()
-    assert mechanism.law is not None
-    law = mechanism.law(3.0, parameters)
+    law = law_of(mechanism, 3.0, parameters)
     sums = noisy(3.0, SIGMA, jax.numpy.asarray(every, float_type), float_type)
     atoms, counts = np.unique(sums, return_counts=True)
     assert law.denominator == len(every)
@@ -56,17 +56,3 @@ def test_our_inverse_error_function_is_that_of_jax(ours: Any) -> None:
     found, theirs = ours.of_words(words, ours.float_type)[:, 0], every_normal(ours.float_type)
     allowed = 4 if ours.float_type == "float32" else 0
     assert (np.abs(found - theirs) <= allowed * np.spacing(np.abs(theirs))).all()
-
-
-@needs_jax
-def test_the_coordinates_of_a_vector_get_noise_of_their_own() -> None:
-    parameters, data = GaussianParameters(sigma=1.0, delta=1e-6), np.array([0.0, 100.0])
-    for name in NAMES:
-        mechanism = member(name)
-        outcomes = np.asarray(mechanism.sample(data, parameters, seeded_bits(1), 50))
-        assert outcomes.shape == (50, 2)
-        assert np.abs(outcomes.mean(axis=0) - data).max() < 2
-        assert len(np.unique(outcomes[:, 0])) > 25
-        assert mechanism.law is not None
-        with pytest.raises(NoLawError):
-            mechanism.law(data, parameters)

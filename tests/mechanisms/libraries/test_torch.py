@@ -18,6 +18,7 @@ from subnormal.mechanisms.samplers.float_normals import (
     FloatNormal,
     FloatType,
 )
+from tests.support.walks import law_of
 
 OURS: dict[FloatType, FloatNormal] = {"bfloat16": BOX_MULLER_BFLOAT16, "float16": BOX_MULLER_FLOAT16}
 NAMES = [f"torch-normal-{float_type}" for float_type in OURS]
@@ -55,8 +56,7 @@ def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     generator = torch.Generator().manual_seed(seeded_bits(1).take(32))
     noise = libraries_torch.normals(generator, 208, float_type)[:, 0].reshape(-1)[:100]
     assert released.tobytes() == libraries_torch.noisy(3.0, SIGMA, noise, float_type).tobytes()
-    assert mechanism.law is not None
-    law = mechanism.law(3.0, PARAMETERS)
+    law = law_of(mechanism, 3.0, PARAMETERS)
     atoms, counts = np.unique(libraries_torch.noisy(3.0, SIGMA, every, float_type), return_counts=True)
     assert law.denominator == len(every)
     assert np.asarray(law.atoms).tobytes() == atoms.tobytes()
@@ -78,27 +78,13 @@ def test_a_generators_words_are_found_from_its_state() -> None:
 def test_the_support_and_what_no_finite_epsilon_explains(float_type: str, most: float) -> None:
     """The range that pytorch/pytorch#166853 reports for bfloat16, by law. What is released has the law of the words."""
     mechanism = member(f"torch-normal-{float_type}")
-    assert mechanism.law is not None
-    atoms = np.asarray(mechanism.law(0.0, GaussianParameters(sigma=1.0, delta=1e-6)).atoms)
+    atoms = np.asarray(law_of(mechanism, 0.0, GaussianParameters(sigma=1.0, delta=1e-6)).atoms)
     assert (atoms[0], atoms[-1]) == (-most, most)
     attack = coarse_noise(mechanism=mechanism.name)
-    law_in, law_out = (mechanism.law(world, attack.parameters) for world in attack.worlds())
+    law_in, law_out = (law_of(mechanism, world, attack.parameters) for world in attack.worlds())
     beyond = np.isin(np.asarray(law_out.atoms), np.asarray(law_in.atoms), invert=True)
     mass = int(np.repeat(np.asarray(law_out.low), law_out.counts())[beyond].sum()) / law_out.denominator
     assert mass == pytest.approx({"bfloat16": 0.4382, "float16": 0.4329}[float_type], abs=1e-4)
-
-
-@in_its_own_type
-@pytest.mark.parametrize("name", NAMES)
-def test_the_coordinates_of_a_vector_get_noise_of_their_own(name: str) -> None:
-    data, mechanism = np.array([0.0, 100.0]), member(name)
-    outcomes = np.asarray(mechanism.sample(data, PARAMETERS, seeded_bits(1), 50))
-    assert outcomes.shape == (50, 2)
-    assert np.abs(outcomes.mean(axis=0) - data).max() < 2
-    assert len(np.unique(outcomes[:, 0])) > 25
-    assert mechanism.law is not None
-    with pytest.raises(NoLawError):
-        mechanism.law(data, PARAMETERS)
 
 
 def test_normals_of_more_bits_have_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,4 +95,4 @@ def test_normals_of_more_bits_have_no_law(monkeypatch: pytest.MonkeyPatch) -> No
     assert not mechanism.takes(0.0, PARAMETERS)
     libraries_torch.every_normal.cache_clear()
     with pytest.raises(NoLawError, match="48 bits"):
-        mechanism.law(0.25, PARAMETERS)
+        law_of(mechanism, 0.25, PARAMETERS)

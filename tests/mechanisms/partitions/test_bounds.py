@@ -9,7 +9,6 @@ import pytest
 from subnormal.audit.evidence import exact
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.partitions import exact as partitions_exact
 from subnormal.mechanisms.partitions.bounds import (
@@ -120,22 +119,10 @@ def test_bounds_of_noise_are_bounds_of_a_list_and_say_what_they_spend() -> None:
     assert abs(np.mean(centres) - 50) < 0.5  # 5 standard errors of √(2·½)/(1 − ½)/√400 = 0.1
 
 
-def test_around_and_by_total() -> None:
+def test_around() -> None:
     lower, upper = around([40, 3, 0], 64)
     assert lower.tolist() == [8, 0, 0]
     assert upper.tolist() == [71, 63, 63]
-    for call, message in (
-        (lambda: around([1], 0), "width must be at least 1, got 0"),
-        (lambda: around([1, 2], 4), "reference must not increase"),
-        (lambda: by_total(-1, 3), "total must lie between 0 and 1099511627776, got -1"),
-        (lambda: by_total(3, 0), "rows must be at least 1, got 0"),
-        (lambda: within_distance([1], -1), "distance must lie between 0 and 1099511627776, got -1"),
-        (lambda: within_distance([5] * 8, 2**61), "distance must lie between 0 and 1099511627776, got 23058430"),
-        (lambda: weight_beyond(-1, HALF, 1), "total and distance must not be negative, got -1 and 1"),
-        (lambda: weight_outside([1], HALF, by_total(2, 1), by_total(1, 1)), "the inner bounds must lie between"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
 
 
 def test_adjacent_lists_are_one_record_apart() -> None:
@@ -152,15 +139,3 @@ def test_adjacent_lists_are_one_record_apart() -> None:
         assert adjacent(parameters, np.array(one), np.array(other)) is expected
     wider: Any = PartitionParameters(1.0, (0, 0), (5, 2), sensitivity=2.0)
     assert adjacent(wider, np.array([3, 1]), np.array([2, 2]))
-
-
-def test_parameters() -> None:
-    assert PartitionParameters(1.0, (1, 0), (5, 2)).upper == (5, 2)
-    for given, message in (
-        ((0.0, (0,), (1,)), "epsilon must be positive"),
-        ((1.0, (2,), (1,)), r"lower\[0\] = 2 must not be above"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            PartitionParameters(*given)
-    with pytest.raises(NoLawError, match="more than 131072 lists"):
-        partitions_between([0], [1 << 30])

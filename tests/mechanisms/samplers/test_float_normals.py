@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from subnormal.mechanisms.bits import scripted_bits
 from subnormal.mechanisms.samplers import float_normals
 from subnormal.mechanisms.samplers.float_normals import (
     BOX_MULLER_BFLOAT16,
@@ -23,7 +22,6 @@ from subnormal.mechanisms.samplers.float_normals import (
 )
 
 SAMPLERS = [INVERSE_BFLOAT16, INVERSE_FLOAT16, INVERSE_FLOAT32, BOX_MULLER_BFLOAT16, BOX_MULLER_FLOAT16]
-FEW_BITS = [INVERSE_BFLOAT16, INVERSE_FLOAT16, BOX_MULLER_BFLOAT16]
 
 
 def by_name(sampler: FloatNormal) -> str:
@@ -118,14 +116,3 @@ def test_box_muller_is_bounded_by_its_least_uniform() -> None:
         assert (values[0], values[-1]) == (-bound, bound)
         assert bound == pytest.approx(np.sqrt(2 * DIGITS[sampler.float_type] * np.log(2)), rel=2.0**-8)
         assert counts.sum() == 1 << sampler.bits
-
-
-@pytest.mark.parametrize("sampler", FEW_BITS, ids=by_name)
-def test_the_law_is_that_of_every_word(sampler: FloatNormal) -> None:
-    script = "".join(f"{word:0{sampler.bits}b}" for word in range(1 << sampler.bits))
-    drawn = sampler.draw(scripted_bits(script), 1 << sampler.bits)[:, 0].tolist()
-    values, counts = law_of_normals(sampler)
-    assert {value: drawn.count(value) for value in values[::16].tolist()} == dict(
-        zip(values[::16].tolist(), counts[::16].tolist(), strict=True)
-    )
-    assert set(drawn) == set(values.tolist())

@@ -6,23 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from subnormal.attacks.core.events import Between, Part
 from subnormal.attacks.side_channels.rejection_tries import rejection_tries, rejection_tries_two_outcomes
 from subnormal.audit.evidence import exhaustive, side_channels
-from subnormal.mechanisms.bits import BitSource, seeded_bits
+from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Trace
+from subnormal.mechanisms.core.mechanism import Mechanism, Trace
 from subnormal.mechanisms.exponential import base2, base2_side_channels
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import family, member
-from subnormal.mechanisms.numerics.mpfr import cumulative, exact
 from subnormal.mechanisms.privacy import Eta
-from subnormal.mechanisms.samplers import normalized, trace_laws
+from subnormal.mechanisms.samplers import trace_laws
+from tests.support.walks import law_of
 
-ALPHA = 1e-6
 VECTORS = ([0], [2], [0, 1], [2, 0, 1], [1, 1, 1], [1, 1, 1, 1], [0, 2, 2, 1], [2, 1, 2, 2])
 HALF, THREE_QUARTERS = Eta(1, 1, 1), Eta(3, 2, 1)
 
@@ -90,12 +88,6 @@ def test_every_string_through_a_precision_on_demand(monkeypatch: pytest.MonkeyPa
     assert_decided_is_the_law(walked(draw, depth), law, depth)
 
 
-def test_utilities_that_a_precision_on_demand_may_fail_on_have_no_law() -> None:
-    """Running sums 2^−40, 2^−39, …, 1 have one bit each, and 32 bits of a draw do not tell the first two apart."""
-    with pytest.raises(NoLawError, match="32 bits need not decide"):
-        base2_side_channels.trace_law_on_demand([40, *range(40, 0, -1)], Eta(1, 1, 1), limits=Limits(0, 40, 41))
-
-
 @pytest.mark.parametrize("rate", [Eta(1, 1, 1), Eta(3, 2, 1), 0.3, 2.0])
 @pytest.mark.parametrize("vector", [[0], [0, 1], [2, 0, 1], [1, 1, 1], [0, 5, 1, 1]])
 def test_every_string_through_the_rejection_free_sampler(rate: Eta | float, vector: list[int]) -> None:
@@ -127,41 +119,6 @@ def test_a_law_of_long_weights_is_an_enclosure(monkeypatch: pytest.MonkeyPatch, 
             assert low <= full.probability(atom)[0] <= high <= low + width
 
 
-def test_figure_9_in_rationals() -> None:
-    one, ten = member("exponential-base2"), member("exponential-base2-ten-tries")
-    for attack, mechanism, least in ((rejection_tries(), one, 1), (rejection_tries(tries=10), ten, 10)):
-        assert attack.event is not None
-        seen = side_channels.traced(mechanism, attack.channel)
-        assert seen.law is not None
-        law_in, law_out = (seen.law(data, attack.parameters) for data in attack.worlds())
-        assert law_in.rest == law_in.measure(attack.event(law_in.atoms))[0] == 0
-        more = Fraction(law_out.measure(attack.event(law_out.atoms))[0], law_out.denominator) + law_out.rest
-        assert more == Fraction(255, 512) ** least
-
-
-def test_ten_tries_or_more_in_a_hundred_thousand_runs() -> None:
-    """The sums are prepared once, then single draws: more than ten tries come up as (255/512)^10 says, in one world.
-
-    False-alarm rate: ALPHA.
-    """
-    attack = rejection_tries(tries=10)
-    eta, limits = base2_side_channels.member_eta(attack.parameters), attack.parameters.limits
-    precision = base2.working_precision(eta, limits)
-    counts = []
-    for world, data, runs in zip(("in", "out"), attack.worlds(), (1_000, 100_000), strict=True):
-        with exact(precision):
-            sums = cumulative(base2.weights(data, eta, precision))
-        bits, above = seeded_bits(1, attack.name, "ten tries", world), 0
-        for _ in range(runs):
-            before = bits.tries
-            normalized.all_bits(sums, bits, precision, 1, 10)
-            above += bits.tries - before > 10
-        counts.append(above)
-    expected = stats.binom(100_000, (255 / 512) ** 10)
-    assert counts[0] == 0
-    assert expected.ppf(ALPHA / 2) <= counts[1] <= expected.isf(ALPHA / 2)
-
-
 def test_two_outcomes_at_a_small_rate() -> None:
     """The advantage tends to 1/2. No count is impossible, but they get ever less likely in one world alone."""
     attack = rejection_tries_two_outcomes()
@@ -169,11 +126,6 @@ def test_two_outcomes_at_a_small_rate() -> None:
     assert attack.parameters.epsilon == pytest.approx(6.1e-5, rel=1e-3)
     assert base2_side_channels.member_eta(attack.parameters).base == Fraction((1 << 15) - 1, 1 << 15)
     assert rejection_tries_two_outcomes(epsilon=2.0).worlds()[0].tolist() == [1, 1]
-
-
-def test_utilities_that_are_rounded_at_random_have_no_law_of_traces() -> None:
-    with pytest.raises(NoLawError, match="integer utilities"):
-        base2_side_channels.trace_law(np.array([0.5, 1.0]), Eta(1, 1, 1), limits=Limits(0, 1, 2))
 
 
 def test_the_promise_of_ten_tries_is_kept_at_the_worst_rejection() -> None:
@@ -184,7 +136,6 @@ def test_the_promise_of_ten_tries_is_kept_at_the_worst_rejection() -> None:
     data_in, data_out = np.ones(1 << 9, dtype=np.int64), np.ones(1 << 9, dtype=np.int64)
     data_out[0] = 0
     assert family("exponential").adjacent(parameters, data_in, data_out)
-    assert seen.law is not None
-    law = seen.law(data_out, parameters)
+    law = law_of(seen, data_out, parameters)
     beyond = law.rest + Fraction(law.measure(Part(1, Between(11, np.inf))(law.atoms))[0], law.denominator)
     assert 0.97 * 2**-10 < beyond < 2**-10 == seen.claim(parameters, data_in, data_out).delta

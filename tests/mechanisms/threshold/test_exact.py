@@ -14,9 +14,7 @@ from scipy import stats
 from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import seeded_bits
-from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
-from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace, lazy_digits
@@ -24,7 +22,7 @@ from subnormal.mechanisms.threshold import exact as threshold_exact
 from subnormal.mechanisms.threshold import family as threshold_family
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 from subnormal.mechanisms.threshold.release import Rounded
-from tests.support.walks import assert_within_the_law, one_draw
+from tests.support.walks import assert_between, assert_within_the_law, one_draw
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
@@ -72,19 +70,13 @@ def late(noise: Any, threshold: float) -> ThresholdParameters:
 def test_digits_that_are_drawn_late_make_the_same_law(value: float, threshold: float) -> None:
     given = late("laplace", threshold)
     walked = exhaustive.law(partial(one_draw, member("threshold-exact"), {"a": value}, given), depth=14, word_bits=2)
-    law = threshold_exact.law({"a": value}, given).on(["a"])
-    assert walked.rest < 0.25
-    for atom in law.atoms:
-        (low, high), decided = law.probability(atom), walked.probability(atom)[0]
-        assert decided <= high
-        assert low <= decided + walked.rest
+    assert_between(walked, threshold_exact.law({"a": value}, given).on(["a"]), rest=0.25)
 
 
 @pytest.mark.usefixtures("_coarse_cells")
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @LATE
-def test_a_sample_with_late_digits_fits_its_law(noise: Any, value: float, threshold: float) -> None:
-    given, runs = late(noise, threshold), 20_000
+def test_a_gaussian_sample_with_late_digits_fits_its_law(value: float, threshold: float) -> None:
+    given, runs = late("gaussian", threshold), 20_000
     law = threshold_exact.law({"a": value}, given).on(["a"])
     drawn: Counter[Any] = Counter(threshold_exact.sample({"a": value}, given, seeded_bits(1), runs))
     masses = np.array([float(law.probability(atom)[0]) for atom in law.atoms])
@@ -94,8 +86,7 @@ def test_a_sample_with_late_digits_fits_its_law(noise: Any, value: float, thresh
     assert stats.chisquare(np.roll(counts, 1), runs * masses / masses.sum()).pvalue < ALPHA
 
 
-@pytest.mark.parametrize("values", ["float64", "float32"])
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize(("noise", "values"), [("laplace", "float32"), ("gaussian", "float64")])
 def test_a_real_sample_of_floats_fits_the_continuous_law(noise: Any, values: Any) -> None:
     given = ThresholdParameters(noise, 2.0, 1.5, values)
     drawn = threshold_exact.sample({"a": 1.0}, given, seeded_bits(1), 20_000)
@@ -176,11 +167,6 @@ def test_laws_of_rates_with_too_many_digits_are_enclosures() -> None:
     assert exact_tail <= high
 
 
-def test_gaussian_noise_of_many_steps_has_no_law_and_says_so_at_once() -> None:
-    with pytest.raises(NoLawError, match="more than 512 steps"):
-        threshold_exact.law({"a": 5}, ThresholdParameters("gaussian", 1e18, 20, limit=30))
-
-
 def test_very_many_keys_that_pass_for_certain_are_claimed_at_once() -> None:
     claim = threshold_family.privacy(ThresholdParameters("laplace", 1e10, 20), (10**9, 1e9, 1))
     assert claim == Claim(0.1, 1.0)
@@ -209,13 +195,6 @@ def test_a_value_many_cells_from_the_threshold_is_decided() -> None:
     assert threshold_exact.sample({"a": 1e308, "b": -1e308}, given, seeded_bits(1), 2) == 2 * [(("a", 1e308),)]
 
 
-def test_what_the_parts_of_a_product_leave_open_stays_open() -> None:
-    half_open: Law[Any] = Law([None, 1], [1, 2], [1, 1], [1, 1], 4, Fraction(1, 2))
-    both = Product({"a": half_open, "b": half_open}).on(["a", "b"])
-    assert both.rest == Fraction(3, 4)
-    assert both.probability((("a", 1),)) == (Fraction(1, 16), Fraction(1, 16))
-
-
 def test_the_order_of_the_keys_does_not_matter() -> None:
     given = ThresholdParameters("laplace", 2.0, 1)
     one, other = ({"b": 3, "a": 2, "c": 0}, {"c": 0, "a": 2, "b": 3})
@@ -235,37 +214,9 @@ def test_a_million_keys_in_seconds() -> None:
     assert abs(len(outcome) - expected) < 5 * 500
 
 
-@pytest.mark.parametrize(
-    ("data", "values", "message"),
-    [
-        ({"a": float("nan")}, "float64", "value must be a finite number, got nan"),
-        ({"a": float("inf")}, "float32", "value must be a finite number, got inf"),
-        ({"a": 1.5}, "int64", "value must be an integer for int64 values, got 1.5"),
-        ({"a": True}, "int32", "value must be a finite number, got True"),
-        ({"a": Fraction(1, 1 << 1075)}, "float64", "value must be a multiple of 2"),
-        ({"a": Fraction(1, 3)}, "float32", "as every float is, got Fraction"),
-    ],
-)
-def test_values_that_are_none(data: Any, values: Any, message: str) -> None:
-    given = ThresholdParameters("laplace", 1.0, 3, values)
-    with pytest.raises(ValueError, match=message):
-        threshold_exact.sample(data, given, seeded_bits(1), 1)
-
-
 def test_of_no_keys_nothing_is_released() -> None:
     given = ThresholdParameters("gaussian", 1.0, 3.5, "float64")
     assert threshold_exact.sample({}, given, seeded_bits(1), 2) == [(), ()]
-    with pytest.raises(ValueError, match="n must not be negative, got -1"):
-        threshold_exact.sample({}, given, seeded_bits(1), -1)
-
-
-def test_laws_that_nobody_can_write_down() -> None:
-    with pytest.raises(NoLawError, match="values of a key from the threshold to the limit, more than 4096"):
-        threshold_exact.law({"a": 1}, ThresholdParameters("laplace", 1.0, 3))
-    with pytest.raises(NoLawError, match="the sums are rounded to float32"):
-        threshold_exact.law(
-            {"a": 1}, ThresholdParameters("laplace", 1.0, 2**24 - 9, "float32", grid=0, limit=2**24 + 9)
-        )
 
 
 def test_keys_that_do_not_change_cancel() -> None:
@@ -281,25 +232,3 @@ def test_keys_that_do_not_change_cancel() -> None:
     less = Claim(claim.epsilon, claim.delta * (1 - 1e-12))
     assert exact.compare(law_in, law_out, less).verdict is Verdict.VIOLATED
     assert exact.curve(law_in, law_out, [0.0])[0][0] == pytest.approx(claim.delta)
-
-
-def test_every_pair_of_the_code_holds() -> None:
-    """Laws of the code in base e and for Gaussian noise, over neighbours with two keys: none is above the claim."""
-    for noise, scale in (("laplace", 1.0), ("gaussian", 1.5)):
-        given: Any = ThresholdParameters(noise, scale, 3, "int32", (2, 2, 1), limit=6)  # type: ignore[arg-type]
-        claim = threshold_family.claim(given, {}, {})
-        pairs: list[tuple[Any, Any]] = [
-            ({"a": 1, "b": 1}, {}),
-            ({"a": 1, "b": 3}, {"b": 2}),
-            ({"a": 1}, {"b": 1}),
-            ({"a": 4, "b": 2}, {"a": 3, "b": 3}),
-        ]
-        for data_in, data_out in pairs:
-            law_in, law_out = (threshold_exact.law(data, given) for data in (data_in, data_out))
-            evidence = exact.compare(law_in, law_out, claim)
-            assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
-
-
-def test_floats_up_to_their_types_limit_have_no_law() -> None:
-    with pytest.raises(NoLawError):
-        threshold_exact.law({"a": 1.0}, ThresholdParameters("laplace", 1.0, 13.0, "float64", (1, 1.0, 1.0)))

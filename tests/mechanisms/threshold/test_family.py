@@ -231,28 +231,6 @@ def test_no_key_changed_costs_nothing_and_a_key_of_zero_costs_its_tail() -> None
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("laplace", 1.0, 0.0), "threshold must be positive, to keep what is at least it, or negative, got 0"),
-        (("laplace", 1.0, float("nan")), "threshold must be a finite number, got nan"),
-        (("laplace", 1.0, 1.5), "threshold must be an integer for int64 values, got 1.5"),
-        (("laplace", 1.0, 2**31, "int32"), "threshold must be a number of type int32, got 2147483648"),
-        (("laplace", 0.0, 1), "scale must be positive and finite, got 0.0"),
-        (("gaussian", Eta(1, 1), 1), r"scale must be a number for gaussian noise, got Eta\("),
-        (("cauchy", 1.0, 1), "noise must be 'laplace' or 'gaussian', got 'cauchy'"),
-        (("laplace", 1.0, 1, "int16"), "values must be 'float64', 'float32', 'int64' or 'int32', got 'int16'"),
-        (("laplace", 1.0, 9, "int64", (1, 1, 1), 0, 8), "limit = 8 must not be below the threshold, 9"),
-        (("laplace", 1.0, 9, "float64", (1, 1, 1), -1075), "grid must be an integer from -1074 to 62, got -1075"),
-        (("laplace", 1.0, 9, "int64", (1, 1)), "sensitivities must be three"),
-        (("laplace", 1.0, 9, "int64", (1, -1, 1)), "sensitivities must not be negative"),
-    ],
-)
-def test_bad_parameters_are_named_with_their_value(arguments: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ThresholdParameters(*arguments)
-
-
 def test_adjacent_mappings() -> None:
     given = parameters(threshold=10, values="int64", sensitivities=(2, 3, 2))
     assert adjacent(given, {"a": 5, "b": 1}, {"a": 5})

@@ -9,21 +9,21 @@ import pytest
 from subnormal.attacks.catalogue import attack
 from subnormal.attacks.threshold.rounding_before_threshold import rounding_before_threshold
 from subnormal.attacks.threshold.uniform_floor import uniform_floor
-from subnormal.audit.evidence import exact
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.families import member
 from subnormal.mechanisms.threshold import naive as threshold_naive
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
+from tests.support import walks
+from tests.support.walks import law_of
 
 AnyMechanism = Mechanism[Any, Any, Any]
 
 
 def check_law(mechanism: AnyMechanism) -> None:
     """Both signs at the first and last uniforms of every outcome's range, and just outside of those that pass."""
-    assert mechanism.law is not None
     for threshold, value, values in (
         (9.0, 1.0, "float32"),
         (-12.5, 0.25, "float32"),
@@ -31,7 +31,7 @@ def check_law(mechanism: AnyMechanism) -> None:
         (14.0, 3.0, "float64"),
     ):
         given: Any = ThresholdParameters("laplace", 1.0, threshold, values)  # type: ignore[arg-type]
-        law = mechanism.law({"a": value}, given)
+        law = law_of(mechanism, {"a": value}, given)
         assert isinstance(law, Product)
         part = law.part("a")
         passing = int((1 - part.probability(None)[0]) * 2**25)
@@ -49,10 +49,7 @@ def check_law(mechanism: AnyMechanism) -> None:
 
 
 def evidence(name: str, against: Any) -> ExactEvidence:
-    mechanism, (data_in, data_out) = member(name), against.worlds()
-    assert mechanism.law is not None
-    law_in, law_out = (mechanism.law(data, against.parameters) for data in (data_in, data_out))
-    return exact.compare(law_in, law_out, mechanism.claim(against.parameters, data_in, data_out), against.event)
+    return walks.evidence(against, member(name))
 
 
 def test_a_uniform_of_24_bits_has_a_floor() -> None:
@@ -103,5 +100,3 @@ def test_gaussian_noise_and_several_keys() -> None:
     given = ThresholdParameters("gaussian", 1.0, 2.0, "float64")
     drawn = threshold_naive.sample({"b": 9.0, "a": 8.0, "c": -9.0}, given, seeded_bits(1), 20)
     assert all([key for key, _ in one] == ["a", "b"] for one in drawn)
-    with pytest.raises(NoLawError, match="gaussian noise in float32"):
-        threshold_naive.law({"a": 1.0}, given, float_type=np.float32)

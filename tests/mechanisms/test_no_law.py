@@ -1,0 +1,119 @@
+"""Where there is no law, the code says so, and why: for data of such a kind, or because it would be too large."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.mechanisms.additive import clamped_noise
+from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
+from subnormal.mechanisms.core.mechanism import NoLawError
+from subnormal.mechanisms.dp_sgd.family import DpSgdParameters
+from subnormal.mechanisms.exponential import base2, base2_side_channels, gumbel_max_naive
+from subnormal.mechanisms.exponential import exact as exponential_exact
+from subnormal.mechanisms.exponential.enclosed_law import enclosed_law
+from subnormal.mechanisms.exponential.family import Limits
+from subnormal.mechanisms.families import member
+from subnormal.mechanisms.gaussian import exact as gaussian_exact
+from subnormal.mechanisms.laplace import bernoulli_trials, fixed_work
+from subnormal.mechanisms.laplace.snapping import law as snapping_law
+from subnormal.mechanisms.laplace.snapping_bounds import Snapping
+from subnormal.mechanisms.privacy import Eta
+from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
+from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
+from subnormal.mechanisms.threshold import exact as threshold_exact
+from subnormal.mechanisms.threshold import naive as threshold_naive
+from subnormal.mechanisms.threshold.parameters import ThresholdParameters
+
+HALF, ONE = Eta(1, 1), np.zeros((1, 1))
+LONG_WEIGHTS = [(np.array([0, 1 << 62]), "2 utilities from 0.0 to 4.61"), (np.arange(100_000), "100000 utilities from")]
+
+
+def law_of(name: str, data: Any, parameters: Any) -> Any:
+    return member(name).law(data, parameters)  # type: ignore[misc]
+
+
+def gumbel(utilities: Any, epsilon: float = 1.0, **options: Any) -> Any:
+    return gumbel_max_naive.law(utilities, epsilon, **{"float_type": np.float32} | options)
+
+
+def trials(eta: Eta, most: int) -> Any:
+    return bernoulli_trials.trace_law(0, eta, lower=-most, upper=most)
+
+
+def sparse(name: str, queries: int, positives: int = 2) -> Any:
+    return law_of(f"sparse-vector-{name}", np.zeros(queries), SparseVectorParameters(epsilon=1.0, positives=positives))
+
+
+def steps(gradients: Any = ONE, name: str = "exact", **options: Any) -> Any:
+    return law_of(f"dp-sgd-{name}", gradients, DpSgdParameters(multiplier=1.0, **options))
+
+
+def threshold(noise: Any, scale: float, *given: Any, **options: Any) -> Any:
+    return threshold_exact.law({"a": 1}, ThresholdParameters(noise, scale, *given, **options))
+
+
+CASES: list[tuple[Callable[[], Any], str]] = [
+    *((lambda u=u: enclosed_law(u, HALF), f"{message}.* bits each, more than 67108864") for u, message in LONG_WEIGHTS),
+    *((lambda u=u: enclosed_law(u, Fraction(1, 2)), message) for u, message in LONG_WEIGHTS),
+    *((lambda u=u: base2.law(u, HALF), message) for u, message in LONG_WEIGHTS),
+    (lambda: enclosed_law(np.array([0.0, 1e300]), Fraction(1, 2)), r"2 utilities from 0.0 to 1e\+300 need"),
+    (
+        lambda: base2_side_channels.trace_law(np.array([0.5, 1.0]), HALF, limits=Limits(0, 1, 2)),
+        "integer utilities",
+    ),
+    (  # running sums 2^−40, 2^−39, …, 1: 32 bits of a draw do not tell the first two apart
+        lambda: base2_side_channels.trace_law_on_demand([40, *range(40, 0, -1)], HALF, limits=Limits(0, 40, 41)),
+        "32 bits need not decide",
+    ),
+    (lambda: exponential_exact.trace_law(exponential_exact.law(np.zeros((1 << 17) + 1, int), HALF)), "131072 outcomes"),
+    (lambda: gumbel(np.zeros(100, int)), "100 outcomes: the maximum may lie on"),
+    (lambda: gumbel(np.zeros(2, int), float_type=np.float64), r"2\^53 uniforms for every outcome"),
+    (lambda: gumbel(np.append(0, np.full(1 << 22, 33272)), 1e-3), r"the maximum may lie on 1\d{7} points"),
+    (lambda: gumbel(np.append(0, np.full(1 << 22, 10))), r"the maximum may lie on \d{5} points of the lattice"),
+    (lambda: gumbel(np.arange(1 << 20) % 2), "1152 points"),  # for each of a million groups of equal neighbours
+    (lambda: gumbel([0, 1 << 62], 1e30, uniform_bits=4), "scores beyond the largest float"),
+    (lambda: clamped_noise.trace_law(0, discrete_laplace.laplace(Fraction(1, 300)), lower=-9, upper=9), "in parts"),
+    (lambda: clamped_noise.trace_law(0, discrete_gaussian.gaussian(Fraction(10**6)), lower=-9, upper=9), "in parts"),
+    (lambda: law_of("laplace-exact", 0, LaplaceParameters(epsilon=1.0, grid=-12)), "steps of"),
+    (lambda: law_of("laplace-exact-base-e", 0, LaplaceParameters(epsilon=1.0, grid=-12)), "steps of"),
+    (lambda: law_of("laplace-base2", 0, LaplaceParameters(epsilon=1.0, grid=-10)), "the law of 131073 outcomes takes"),
+    (lambda: law_of("laplace-naive-float64", 1.0, LaplaceParameters(epsilon=1.0)), r"2\^53 strings of bits"),
+    (lambda: trials(Eta(255, 8), 30_000), "magnitudes up to 60000"),
+    (lambda: trials(Eta(15, 4), 1_000), "probabilities of"),
+    (lambda: trials(Eta(2**40 - 1, 40), 1), "magnitudes up to"),
+    (lambda: trials(HALF, 2**60), "a law has"),
+    (lambda: fixed_work.law(0, Eta.from_epsilon(0.01), lower=-9_000, upper=9_000), "take more than"),
+    (lambda: snapping_law(Fraction(0), Snapping(1.0, 2.0**20)), "more than 4096 steps of 1.0"),
+    (lambda: gaussian_exact.law(0, 1.0, grid=-40, lower=-1, upper=1), r"steps of 2\^-40"),
+    (
+        lambda: law_of("gaussian-ziggurat-float32", 1.0, GaussianParameters(sigma=1.0, delta=1e-6)),
+        "more than 2048 floats",
+    ),
+    (lambda: steps(np.zeros((1, 4))), "4 released numbers have more than 65536 outcomes together"),
+    (lambda: steps(steps=4), "4 steps have more than 65536 outcomes together"),
+    (lambda: steps(np.linspace(-1, 1, 16)[:, None] * 2.0 ** -np.arange(8), rate=0.5, grid=-20), "4096 different sums"),
+    (lambda: steps(name="bfloat16", rate=0.5), "one coordinate and a rate of 1"),
+    (lambda: steps(name="bfloat16", steps=2), "written down for one step"),
+    (lambda: sparse("exact-gap", 8, 8), "8 queries have more than 16384 outcomes"),
+    (lambda: sparse("algorithm-3", 4), "4 queries have more than 16384 outcomes"),
+    (lambda: sparse("algorithm-6", 15), "15 queries have more than 16384 outcomes"),
+    (lambda: threshold("gaussian", 1e18, 20, limit=30), "more than 512 steps"),
+    (lambda: threshold("laplace", 1.0, 3), "values of a key from the threshold to the limit, more than 4096"),
+    (lambda: threshold("laplace", 1.0, 2**24 - 9, "float32", grid=0, limit=2**24 + 9), "rounded to float32"),
+    (lambda: threshold("laplace", 1.0, 13.0, "float64"), "more than 4096"),
+    (
+        lambda: threshold_naive.law(
+            {"a": 1.0}, ThresholdParameters("gaussian", 1.0, 2.0, "float64"), float_type=np.float32
+        ),
+        "gaussian noise in float32",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), CASES, ids=range(len(CASES)))
+def test_it_is_said_why_there_is_no_law(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(NoLawError, match=message):
+        call()
