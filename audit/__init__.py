@@ -7,8 +7,8 @@ Where to look first:
   `evidence/every_pair.py`.
 - *A row* of a report, one attack on one mechanism: `engine/row.py`. Which attack meets which mechanism:
   `engine/pairs.py`.
-- *A check* of any function: `check/stages/pipeline.py` has its stages in their order, `check/search.py` the search for
-  a pair of inputs, `check/runs.py` the score of a pair, the event that is learned on it, and the runs that judge.
+- *A check* of any function: `check/check.py` is the whole of it on one page. `check/search.py` draws and shrinks pairs
+  of inputs, `check/score.py` ranks them, `check/judge.py` judges one by runs, `check/replay/proof.py` proves by replay.
 - *Neighbouring inputs*: `neighbours/relations.py`.
 - *An outcome* of any type, as tuples of plain values: `values/outcomes.py`. Two are equal by
   `mechanisms/core/outcome_identity.py`; their parts have the features of `attacks/core/outcome_features.py`.

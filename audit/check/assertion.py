@@ -31,7 +31,7 @@ from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.function import isolated
 from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import runs_needed
+from subnormal.audit.check.score import runs_needed
 from subnormal.audit.check.trial import SEED, Trial, Watched, distance_and_zero, tried_at_zero
 from subnormal.audit.check.words import claim_words, lines, shown
 from subnormal.audit.model import Verdict
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 _NOT_GIVEN: Any = object()  # None is an input too
 RELATIONS = (add_or_remove, change_one, within)  # which make an Adjacency
-Pair = tuple[Any, Any]
 
 
 class NotPrivateError(AssertionError):

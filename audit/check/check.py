@@ -1,34 +1,69 @@
-"""Check any function from three things: the function, the domain of its data, and its claim.
+"""Check any function from three things: the function, the domain of its data, and its claim. The whole search is here.
 
-Four stages, the cheapest first. The first one that convicts decides.
+A check searches two neighbouring inputs, a *pair*, on which the function breaks its claim. The stages, in this order;
+the first one that decides ends the check:
 
-- *First call*: a function that raises in every run of every input has an error, and no verdict.
-- *Stability*: a deterministic function with different outcomes on two neighbouring inputs keeps no finite ε. Equal
-  outcomes do not show that a function is deterministic, so runs must refute the claim.
-- *Replay*: see `replay.releases`, `replay.modelled` and `replay.confirmed`.
-- *Runs*: see `runs`.
+- *First calls* (`first_calls`): a few runs of a few inputs. A function that raises in all of them has an error, and no
+  verdict.
+- *Stability* (`first_calls`): where each input had one outcome so far, neighbours with different outcomes are searched.
+  A function without noise keeps no finite ε. Equal outcomes do not show that it has none, so runs judge the pair.
+- *Refusals* (`refusals`): where outcomes are of different kinds, numbers and exceptions for instance, a bisection leads
+  to neighbours with outcomes of different kinds.
+- *Search*, in three rounds, each longer than the one before. One half of a round scores pairs by *replay*
+  (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
+  shows a release. In what that leaves of the round, pairs are scored by *runs* (`score`): a few runs learn an event and
+  tell what it promises.
+- *Judging* (`judge`): where no pair has convicted in the search, the best ones are judged one after the other.
+
+`search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them. A
+pair that convicts is shrunk to the smallest one that still does.
+
+What this guarantees:
+
+- A function that keeps its claim is accused with probability α at most, whatever the search does. A score is no
+  evidence: a sequential test of fresh runs judges a pair, and each pair but the last one takes half of the α that is
+  left. Of a replay, the evidence says what it assumes (`replay.proof`).
+- Both inputs lie in the domain, and the relation holds for them.
+- The function cannot end the check: what it raises is an outcome, and so is an exit (`function`).
+- One seed gives the same pairs, as far as the clock allows: it decides how many are tried, and never which.
+- No verdict says that a function is private. NOT REFUTED is about the pairs that were tried, and the time for them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from subnormal.audit.check.first_calls import (
+    before_any_call,
+    decide_by_first_calls,
+    find_noiseless,
+    make_first_calls,
+    no_longer_answers,
+)
+from subnormal.audit.check.function import OverTimeError, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
-from subnormal.audit.check.function import isolated, value_of
+from subnormal.audit.check.judge import judge_by_runs
+from subnormal.audit.check.refusals import find_two_kinds
+from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.search import Pair
-from subnormal.audit.check.stages.pipeline import run_stages
-from subnormal.audit.check.stages.state import Check, OnProgress
+from subnormal.audit.check.search import Pair, written
+from subnormal.audit.check.state import RUNS_LEAST, SHARE, Check, Finding, OnProgress
 from subnormal.audit.check.words import stated_words
+from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours import relations
+from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim
 from subnormal.mechanisms.privacy import require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches in turn: half by replay, what that leaves by runs
+JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at most
 
 
 def check(
@@ -93,10 +128,74 @@ def check(
     audited = audited_function(function, batch=batch, fresh=fresh)
     relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
     with isolated(seed):
-        state = Check(audited, strategy, claimed, claim, seconds, runs, alpha, seed, on_progress)
-        made = run_stages(state, data, relation)
+        state = Check(audited, strategy, claimed, seconds, runs, alpha, seed, on_progress)
+        finding = _run_stages(state, data, relation)
     stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
-    return replace(made, domain=stated_words(data), relation=stated)
+    return state.result(finding, claim, domain=stated_words(data), relation=stated)
+
+
+def _run_stages(check: Check, data: SearchStrategy[Any] | None, relation: relations.Adjacency | None) -> Finding:
+    """Return what the first stage that decides has found, or the last one.
+
+    data: the domain. relation: of neighbours in it; None where only pairs or a predicate are given. There is an error
+    in place of a verdict where a program makes a mistake, or the function has stopped answering.
+    """
+    try:
+        with before_any_call(check.function) as first_calls_of:
+            pair, outcomes = make_first_calls(check)
+            finding = decide_by_first_calls(check, pair, outcomes) or find_noiseless(check, outcomes, first_calls_of)
+        if finding is None:
+            try:
+                with check.function.within(check.function.left()):
+                    finding = _search_pairs(check, pair, find_two_kinds(check, data, relation))
+            except OverTimeError:
+                finding = check.too_slow(pair)
+        acquitted = finding.verdict not in (None, Verdict.VIOLATED)
+        if acquitted and (stopped := no_longer_answers(check)) is not None:
+            finding = check.finding(finding.stage, error=stopped)
+    except TargetError as error:
+        finding = check.finding(check.stage, error=str(error))
+    return finding
+
+
+def _search_pairs(check: Check, first: Pair, two_kinds: Pair | None) -> Finding:
+    """Return what searches by replay and by runs find. two_kinds: neighbours with outcomes of different kinds."""
+    candidates = [first]
+    if two_kinds is not None:
+        if check.runs.screening_score(two_kinds) == math.inf:
+            return judge_by_runs(check, two_kinds)
+        candidates.append(two_kinds)
+    replay = ReplaySearch(check)
+    for share in ROUNDS:
+        until = check.function.left() - share * check.seconds
+        finding, hints = replay.search(share * check.seconds / 2)
+        if finding is not None:
+            return finding
+        if not check.function.batch and check.function.left() < RUNS_LEAST * check.function.quickest:
+            return check.too_slow(first)
+        score = partial(check.runs.screening_score, readable=share < ROUNDS[-1])  # bits of floats come last
+        found = check.search("runs", score, check.function.left() - until)
+        if found.convicting is not None:
+            return judge_by_runs(check, found.convicting)
+        ranked = [pair for score, pair in found.ranked if score > -math.inf]
+        candidates = [*ranked, *hints, *candidates]  # the highest scores first
+    return _judge_best(check, candidates)
+
+
+def _judge_best(check: Check, candidates: list[Pair]) -> Finding:
+    """Return what runs show of the most promising pairs, one after the other until one convicts.
+
+    Where no time is left for the last of them, it is what they show of the one before.
+    """
+    pairs = check.runs.successive_halving(list({written(pair): pair for pair in candidates}.values()))[:JUDGED]
+    notes, findings = check.notes[:], list[Finding]()
+    for pair in pairs[:-1]:
+        findings.append(judge_by_runs(check, pair, check.share_of_alpha(), share=SHARE))
+        if findings[-1].verdict is Verdict.VIOLATED:
+            return findings[-1]
+        check.notes = notes[:]  # those of a pair that runs do not convict are not kept
+    last, earlier = judge_by_runs(check, pairs[-1]), [one for one in findings if one.verdict is Verdict.NOT_REFUTED]
+    return earlier[-1] if earlier and last.verdict is Verdict.UNDERPOWERED else last
 
 
 def _claimed(claim: Any) -> Callable[[Any, Any], AnyClaim]:

@@ -43,8 +43,9 @@ class Function:
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
     raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
-    no run is begun later, on the monotonic clock. place: "module:name", under which the function can be imported, or
-    what makes it, where each call has a fresh one. last_answer: the number of the last run that returned.
+    no run is begun later, on the monotonic clock. deadline: of the check, on that clock. place: "module:name", under
+    which the function can be imported, or what makes it, where each call has a fresh one. last_answer: the number of
+    the last run that returned.
     """
 
     function: Callable[..., Any]
@@ -55,9 +56,22 @@ class Function:
     seconds: float = 0.0
     quickest: float = math.inf
     until: float = math.inf
+    deadline: float = math.inf
     place: str | None = None
     fresh: bool = False
     last_answer: int = 0
+
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return min(self.deadline, self.until) - time.monotonic()
+
+    def seconds_a_run(self) -> float:
+        """Return what one run has taken on average."""
+        return self.seconds / max(1, self.runs)
+
+    def is_too_slow(self, runs: int) -> bool:
+        """Return whether so many calls would take more than a quarter of the time that is left."""
+        return runs * self.seconds_a_run() > self.left() / 4
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

@@ -27,11 +27,11 @@ REPEATED = 250  # pairs in a row that were tried before, and 4 for each known on
 
 Pair = tuple[Any, Any]
 Score = Callable[[Pair], float]
-Progress = Callable[["SearchResult"], None]
+Progress = Callable[["Ranking"], None]
 
 
 @dataclass(slots=True)
-class SearchResult:
+class Ranking:
     """Pairs in the order of their scores, the highest first; convicting: the smallest one whose score is infinite."""
 
     examples: int = 0
@@ -57,7 +57,7 @@ def search(
     shrinking: float = math.inf,
     examples: int = EXAMPLES,
     on_progress: Progress = lambda found: None,
-) -> SearchResult:
+) -> Ranking:
     """Return the pairs with the largest scores.
 
     Args:
@@ -81,7 +81,7 @@ def search(
     from hypothesis import strategies as st
     from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
 
-    found, ends = SearchResult(), math.inf if seconds > 0 else -math.inf
+    found, ends = Ranking(), math.inf if seconds > 0 else -math.inf
     known: dict[tuple[str, str], float] = {}
     repeated = 0
     failures: list[Exception | SystemExit] = []
@@ -199,7 +199,7 @@ def written(pair: Pair) -> tuple[str, str]:
     return text_of(one), text_of(other)
 
 
-def _rank(found: SearchResult, score: float, pair: Pair) -> None:
+def _rank(found: Ranking, score: float, pair: Pair) -> None:
     found.ranked.append((score, pair))
     found.ranked.sort(key=lambda one: -one[0])
     del found.ranked[KEPT:]

@@ -18,8 +18,10 @@ import numpy as np
 
 from subnormal.attacks.core.events import Event
 from subnormal.audit.check.function import Function, OverTimeError, are_early, stopped_answering
+from subnormal.audit.check.judge import judge
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import Candidate, Runs
+from subnormal.audit.check.score import Candidate, Runs
+from subnormal.audit.check.search import Pair
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.outcome_notes import event_notes
 from subnormal.audit.text import short
@@ -32,8 +34,6 @@ from subnormal.mechanisms.privacy import Claim
 TRAINING = 1 / 4  # runs to learn an event on, for each run that judges
 TRAINING_LEAST, TRAINING_MOST = 200, 1 << 16
 SEED = 1  # of the global generators while a release is tried, so that a test has the same result each time
-
-Pair = tuple[Any, Any]
 
 
 class Watched:
@@ -82,14 +82,15 @@ class Trial:
 
         Raises ValueError where the time is over before these runs are made, and those that were show no violation.
         """
-        started, function = time.monotonic(), replace(self.function, function=release, runs=0, seconds=0.0)
-        tried = Runs(function, lambda data_in, data_out: self.claim, SEED, self.deadline)
+        started = time.monotonic()
+        function = replace(self.function, function=release, runs=0, seconds=0.0, deadline=self.deadline)
+        tried = Runs(function, lambda data_in, data_out: self.claim, SEED)
         planned = training = min(TRAINING_MOST, max(TRAINING_LEAST, int(TRAINING * self.runs)))
         if self.event is not None and isinstance(self.claim, Claim):
             planned, training, candidate = 0, 0, Candidate(self.claim, self.event, 0.0)
         else:
             try:
-                with function.within(tried.left() / 2):
+                with function.within(function.left() / 2):
                     candidate = tried.candidate(self.pair, planned, screening=False, event=self.event, fewer=True)
             except OverTimeError:
                 raise self._over_time(0, planned, function, started) from None
@@ -97,7 +98,7 @@ class Trial:
         promised = candidate.growth * self.runs >= -math.log(self.alpha)
         if at_zero is not None and not (promised and release.only_floats):
             return None
-        evidence = tried.judge(self.pair, candidate, self.alpha, training, most=self.runs)
+        evidence = judge(tried, self.pair, candidate, self.alpha, training, most=self.runs)
         if evidence.verdict is not Verdict.VIOLATED:
             stopped = are_early(release.answers, function.last_answer, function.runs)
             if stopped and release.error is not None and at_zero is None:

@@ -13,7 +13,7 @@ the two that start and stop a span, and the function `choice_permitted`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -284,64 +284,3 @@ def least(choice: Choice) -> Any:
     low, high = choice.constraints["min_value"], choice.constraints["max_value"]
     zero = type(choice.value)() if choice.value is not None else 0 if choice.kind == "integer" else 0.0
     return low if low is not None and low > 0 else high if high is not None and high < 0 else zero
-
-
-def part_at(tree: Tree, path: Path) -> Part:
-    part = tree[path[0]]
-    for place in path[1:]:
-        assert isinstance(part, Span)
-        part = part.parts[place]
-    return part
-
-
-def parts_of(tree: Tree, path: Path) -> Tree:
-    """Return what the span at a path holds; all of the tree for the empty path."""
-    span = part_at(tree, path) if path else Span(0, tree)
-    return span.parts if isinstance(span, Span) else ()
-
-
-def with_parts(tree: Tree, path: Path, parts: Tree) -> Tree:
-    """Return a tree where the span at a path holds these parts.
-
-    >>> with_parts((Span(1, (Fresh(),)), Fresh()), (0,), ())
-    (Span(label=1, parts=()), Fresh(least=False))
-    """
-    if not path:
-        return parts
-    place, span = path[0], tree[path[0]]
-    assert isinstance(span, Span)
-    return (*tree[:place], Span(span.label, with_parts(span.parts, path[1:], parts)), *tree[place + 1 :])
-
-
-def with_part(tree: Tree, path: Path, part: Part) -> Tree:
-    """Return a tree with another part at a path."""
-    *above, place = path
-    parts = parts_of(tree, tuple(above))
-    return with_parts(tree, tuple(above), (*parts[:place], part, *parts[place + 1 :]))
-
-
-def with_choices(tree: Tree, choices: Mapping[Path, Choice], above: Path = ()) -> Tree:
-    """Return a tree with other choices at these paths."""
-    return tuple(
-        Span(part.label, with_choices(part.parts, choices, (*above, place)))
-        if isinstance(part, Span)
-        else choices.get((*above, place), part)
-        for place, part in enumerate(tree)
-    )
-
-
-def choices_of(tree: Tree, above: Path = ()) -> Iterator[tuple[Path, Choice]]:
-    """Yield all choices of a tree in their order, each after its path."""
-    for place, part in enumerate(tree):
-        if isinstance(part, Choice):
-            yield (*above, place), part
-        elif isinstance(part, Span):
-            yield from choices_of(part.parts, (*above, place))
-
-
-def spans_of(tree: Tree, above: Path = ()) -> Iterator[Path]:
-    """Yield the paths of all spans of a tree in their order, each before those inside."""
-    for place, part in enumerate(tree):
-        if isinstance(part, Span):
-            yield (*above, place)
-            yield from spans_of(part.parts, (*above, place))

@@ -6,23 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.neighbours.choice_edits import from_the_end
-from subnormal.audit.neighbours.choices import (
-    Choice,
-    Fresh,
-    Input,
-    Path,
-    Source,
-    Span,
-    Tree,
+from subnormal.audit.neighbours.choice_tree import (
+    Rows,
     choices_of,
-    follow,
     part_at,
+    rows_of,
+    sized_rows,
     spans_of,
     with_choices,
     with_part,
 )
+from subnormal.audit.neighbours.choices import Choice, Fresh, Input, Path, Source, Span, Tree, follow
 from subnormal.audit.neighbours.datasets import records_of, spliced, text_of
-from subnormal.audit.neighbours.rows import Rows, rows_of, sized_rows
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -18,11 +18,16 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias, cast
 
 import numpy as np
 
-from subnormal.audit.neighbours.choice_edits import numbers_moved, one_drawn_anew, one_more_or_less
+from subnormal.audit.neighbours.choice_edits import (
+    draw_input,
+    numbers_moved,
+    one_drawn_anew,
+    one_more_or_less,
+    with_ties,
+)
 from subnormal.audit.neighbours.choices import Input, Source, Tree, follow
 from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one, is_one_input, records_of, unshared
 from subnormal.audit.neighbours.given_records import with_record
-from subnormal.audit.neighbours.ties import draw_input, with_ties
 from subnormal.audit.text import given, quoted
 from subnormal.audit.values.distance import Norm, are_within
 from subnormal.mechanisms.privacy import require_positive

@@ -196,9 +196,8 @@ ALLOWED = {
 
 
 def test_a_claim_allows_the_advantage_of_the_derivation(report: Report) -> None:
-    allowed = {(row.attack, row.advantage_allowed) for row in report.rows if row.attack in ALLOWED}
-    assert len(allowed) == len(ALLOWED)
-    assert dict(allowed) == ALLOWED
+    broken = [row for row in report.rows if row.attack in ALLOWED and row.mechanism == BREAKS[row.attack]]
+    assert {row.attack: row.advantage_allowed for row in broken} == ALLOWED
 
 
 def test_runs_tell_what_they_can(rows: Rows) -> None:
@@ -227,13 +226,11 @@ def test_exact_noise_tells_no_more_than_ideal_noise(rows: Rows, epsilon: str, id
         (f"{LSB}@epsilon=0.01", "laplace-naive-float64", 0.85),
         ("box-muller-inversion", "gaussian-naive-float64", 0.95),
         ("box-muller-inversion@sigma=20.0", "gaussian-naive-float64", 0.95),
-        ("geometric-trials-gaussian", "gaussian-textbook", 0.795),
     ],
 )
 def test_who_guesses_by_the_event_is_right_so_often(rows: Rows, name: str, mechanism: str, right: float) -> None:
     """With probability (1 + advantage)/2."""
-    row = rows[name, mechanism]
-    assert (1 + sampled(row).advantage[0]) / 2 >= right > (1 + 2 * (row.advantage_allowed or 0)) / 2
+    assert (1 + sampled(rows[name, mechanism]).advantage[0]) / 2 >= right
 
 
 def test_snapping_loses_something_at_every_attack(rows: Rows) -> None:
@@ -311,7 +308,9 @@ def test_members_are_found_by_name() -> None:
         member("exponential-base-2")
 
 
-def test_fixed_work_tells_nothing(rows: Rows) -> None:
+def test_trials_tell_more_than_twice_what_is_allowed_and_fixed_work_nothing(rows: Rows) -> None:
+    gaussian = rows["geometric-trials-gaussian", "gaussian-textbook"]
+    assert sampled(gaussian).advantage[0] > 0.59 > 2 * (gaussian.advantage_allowed or 0)
     for fixed in ("laplace-fixed-work", "laplace-exact", "laplace-exact-base-e", "laplace-base2"):
         row = rows["geometric-trials", fixed]
         assert exact(row).total_variation <= (row.advantage_allowed or 0) + 1e-9

@@ -7,9 +7,8 @@ import numpy as np
 
 from subnormal import Claim
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.replay.confirmed import is_confirmed, runs_needed
-from subnormal.audit.check.replay.modelled import Beyond, exceeded
 from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.proof import Beyond, exceeded, is_confirmed, runs_needed
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
 

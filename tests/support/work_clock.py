@@ -11,7 +11,7 @@ import pytest
 
 from subnormal.audit.check.function import Function
 from subnormal.audit.check.search import search
-from subnormal.audit.check.stages.state import Check
+from subnormal.audit.check.state import Check
 
 
 def _inside(function: Any, name: str) -> CodeType:

@@ -1,1 +1,1 @@
-"""Stage 3: known sources of noise draw for one input what they drew for the other, and losses are read off."""
+"""Replay: known primitives draw for one input what they drew for the other, so that losses can be read off."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from subnormal.attacks.core.outcome_paths import Path, leaves
 from subnormal.audit.check.replay.recorder import Call, Floats, Recorder, Run, Shifts, depends
+from subnormal.audit.check.search import Pair
 from subnormal.audit.text import short
 from subnormal.mechanisms.core.outcome_identity import identity
 
@@ -25,8 +26,6 @@ NEAR, FAR = (4.0, 12.0), (40.0, 120.0)  # scales: noise is shifted up by so much
 ROUNDING = 2.0**-46  # relative: what a few operations on floats make of a number
 ROUNDED = 0.03  # scales: a part that is rounded to so little still shows the release
 ROUGHLY = 0.05  # relative: what a part may miss of a shift, to guide the search
-
-Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from subnormal import Claim, assert_private
 from subnormal.attacks.core.events import OffGrid
 from subnormal.audit.check import trial
 from subnormal.audit.check.assertion import NotPrivateError
-from subnormal.audit.check.runs import runs_needed
+from subnormal.audit.check.score import runs_needed
 from subnormal.audit.model import SequentialEvidence
 
 ALPHA = 1e-6
@@ -46,15 +46,14 @@ def recorded(release: Release) -> tuple[Release, list[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("data_in", "data_out", "worlds", "told"),
+    ("data_in", "data_out", "worlds", "told", "within"),
     [
-        (6, 5, "(1, 0)", "the 6 and 5 asked for"),
-        (99, 100, "(0, 1)", "the 99 and 100 asked for"),
-        (6.0, 5, "(1.0, 0.0)", "the 6.0 and 5 asked for"),
-        (np.int64(-6), np.int64(-5), "(0, 1)", "asked for"),
+        (6, 5, "(1, 0)", "the 6 and 5 asked for", float),
+        (99, 100, "(0, 1)", "the 99 and 100 asked for", lambda one: [3, one]),
+        (6.0, 5, "(1.0, 0.0)", "the 6.0 and 5 asked for", lambda one: {"mean": one}),
+        (np.int64(-6), np.int64(-5), "(0, 1)", "asked for", float),
     ],
 )
-@pytest.mark.parametrize("within", [lambda one: one, lambda one: [3, one], lambda one: {"mean": one}], ids=range(3))
 def test_naive_noise_is_convicted_wherever_it_is_asked_for(
     data_in: Any, data_out: Any, worlds: str, told: str, within: Any
 ) -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, Zcdp, check
 from subnormal.attacks.core.events import OneOf
-from subnormal.attacks.core.outcome_features import FEATURES
+from subnormal.audit.check import judge as judge_module
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.runs import READ, Candidate, Runs, certain
-from subnormal.audit.evidence import event_search
+from subnormal.audit.check.judge import certain, judge
+from subnormal.audit.check.score import Candidate, Runs
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
 
@@ -32,24 +32,9 @@ def randomized_response(bit: int, epsilon: float = 8.0) -> int:
     return bit if random.random() < 1 / (1 + math.exp(-epsilon)) else 1 - bit
 
 
-def test_answers_that_are_nearly_always_true_are_not_taken_as_certain() -> None:
-    result = check(randomized_response, pairs=PAIR, claim=Claim(8.0), seconds=0.5)
-    assert result.verdict != Verdict.VIOLATED
-
-
-def test_a_function_that_draws_and_seldom_shows_it_is_convicted_by_runs_alone() -> None:
-    result = check(lambda bit: randomized_response(bit, 30.0), pairs=PAIR, claim=Claim(1.0), seconds=6)
-    assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
-
-
 def by_default(bit: int, rng: Any = np.random.default_rng(5)) -> int:  # noqa: B008  # as people write it
     """Randomized response with the loss ln(10⁹ − 1) = 20.7: that runs all agree does not make it infinite."""
     return 1 - bit if rng.random() < 1e-9 else bit
-
-
-def test_a_function_that_draws_from_a_generator_without_a_name_is_convicted_by_runs_alone() -> None:
-    result = check(by_default, pairs=PAIR, claim=Claim(1.0), seconds=6)
-    assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
 
 
 def by_system_calls(bit: int) -> int:
@@ -63,7 +48,10 @@ def of_unseeded_generator(bit: int) -> int:
     return 1 - bit if random.Random().random() < 2.0**-30 else bit
 
 
-@pytest.mark.parametrize("function", [lambda bit: bit, by_system_calls, of_unseeded_generator])
+@pytest.mark.parametrize(
+    "function",
+    [lambda bit: bit, lambda bit: randomized_response(bit, 30.0), by_default, by_system_calls, of_unseeded_generator],
+)
 def test_no_loss_is_called_infinite_because_all_runs_agree(function: Callable[[int], int]) -> None:
     result = check(function, pairs=PAIR, claim=Claim(1.0), seconds=6)
     assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
@@ -74,15 +62,15 @@ def test_no_loss_is_called_infinite_because_all_runs_agree(function: Callable[[i
     assert sequential.alpha == 0.5e-6  # a later stage keeps the other half
 
 
+def runs_of(function: Callable[..., Any], epsilon: float = 1.0, seconds: float = 60.0, **options: Any) -> Runs:
+    own = Function(function, "function", deadline=time.monotonic() + seconds, **options)
+    return Runs(own, lambda data_in, data_out: Claim(epsilon), 1)
+
+
 def test_a_loss_below_the_claim_leads_the_search() -> None:
     """Neither pair convicts. Where both were worth nothing, nothing would lead from the one to the other."""
     with isolated(1):
-        runs = Runs(
-            Function(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), "answers"),
-            lambda data_in, data_out: Claim(3.0),
-            1,
-            time.monotonic() + 60,
-        )
+        runs = runs_of(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), 3.0)
         large, none = (runs.candidate(pair, 1024, screening=True).expected_log_wealth for pair in ((2, 3), (0, 1)))
     assert -3.0 <= none < -2.5 < large < 0
 
@@ -93,17 +81,11 @@ def test_growth_that_chance_explains_promises_nothing() -> None:
     assert Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5).expected_log_wealth == 20
 
 
-def test_a_pair_that_a_second_look_does_not_confirm_is_loud_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_score_that_a_second_look_does_not_confirm_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first look says 20 nats in 1,000 runs; the second one, on runs of its own, says that the loss is 0."""
     monkeypatch.setattr(Runs, "candidate", lambda *_, **__: Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5))
     with isolated(1):
-        runs = Runs(
-            Function(lambda bit: randomized_response(bit, 0.0), "answers"),
-            lambda data_in, data_out: Claim(1.0),
-            1,
-            time.monotonic() + 60,
-        )
-        assert -1 <= runs.screening_score((0, 1)) < -0.5
+        assert -1 <= runs_of(lambda bit: randomized_response(bit, 0.0)).screening_score((0, 1)) < -0.5
 
 
 def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,47 +93,9 @@ def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkey
     one, wide, near, loud = ([0] * 16, [0] * 15 + [1]), ([0] * 16, [1] * 16), ([1] * 16, [0] * 16), ([0], [1])
     promises = {str(one): -0.6, str(wide): -0.8, str(near): -0.01, str(loud): 0.001}
     monkeypatch.setattr(Runs, "_expected_log_wealth", lambda self, pair, *_: promises[str(pair)])
-    runs = Runs(Function(len, "len", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
+    runs = runs_of(len, quickest=1e-6)
     assert runs.successive_halving([one, wide]) == [wide]
     assert runs.successive_halving([one, wide, near, loud]) == [loud]
-
-
-@pytest.mark.parametrize(("best", "last"), [(1.0, 1 << 14), (-0.25, 1 << 16)])
-def test_the_longest_round_is_for_pairs_of_which_none_is_seen_to_exceed_the_claim(
-    monkeypatch: pytest.MonkeyPatch, best: float, last: int
-) -> None:
-    rounds: list[int] = []
-
-    def expected_log_wealth(self: Runs, pair: Any, runs: int, seconds: float) -> float:
-        rounds.append(runs)
-        return best if pair == (0, 1) else -0.5
-
-    monkeypatch.setattr(Runs, "_expected_log_wealth", expected_log_wealth)
-    runs = Runs(Function(abs, "abs", quickest=1e-6), lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 60)
-    assert runs.successive_halving([(one, one + 1) for one in range(65)])[0] == (0, 1)
-    assert rounds[-1] == last
-
-
-def test_events_are_learned_on_many_runs_by_the_features_that_a_reader_sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others take several times as long. The one that fewer runs have found is looked at again."""
-    learned: list[tuple[int, int]] = []
-
-    def learn_each(outcomes: Any, claims: Any, *, features: Any = tuple(FEATURES), **_: Any) -> list[OneOf]:
-        learned.append((len(outcomes[0]), len(features)))
-        return [OneOf((2,) if len(features) == len(READ) else (1,))] * len(claims)
-
-    monkeypatch.setattr(event_search, "learn_each", learn_each)
-    with isolated(1):
-        runs = Runs(
-            Function(lambda bit: randomized_response(bit, 1.02), "answers"),
-            lambda data_in, data_out: Claim(1.0),
-            1,
-            time.monotonic() + 60,
-        )
-        candidate, training = runs.learned((0, 1), 1e-6)
-    assert training == 1 << 16
-    assert [features for size, features in learned if size == training] == [len(READ)]
-    assert candidate.event == OneOf((1,))
 
 
 def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,12 +115,11 @@ def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatc
     assert sequential.alpha == 0.5e-6
 
 
-def test_the_race_ends_with_the_pair_that_breaks_its_claim() -> None:
-    function = Function(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), "response")
-    one = Runs(function, lambda data_in, data_out: Claim(1.0), 1, time.monotonic() + 600)
+def test_successive_halving_ends_with_the_pair_that_breaks_its_claim() -> None:
+    runs = runs_of(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), seconds=600)
     with isolated(1):
-        function.outcomes(0, 64)  # so that it is known how long a run takes
-        ranked = one.successive_halving([*((0, 1) for _ in range(8)), (2, 3)])
+        runs.function.outcomes(0, 64)  # so that it is known how long a run takes
+        ranked = runs.successive_halving([*((0, 1) for _ in range(8)), (2, 3)])
     assert ranked[0] == (2, 3)
     assert len(ranked) < 9
 
@@ -212,15 +155,14 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
         return round((judged if judging else seen)[-1] + 0.2 * bit, 3)
 
     judging = False
-    judge = Runs.judge
 
-    def watched(self: Runs, *arguments: Any, **options: Any) -> Any:
+    def watched(*arguments: Any, **options: Any) -> Any:
         nonlocal judging
         judging = True
-        return judge(self, *arguments, **options)
+        return judge(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Runs, "judge", watched)
+        patched.setattr(judge_module, "judge", watched)
         check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
     assert len(seen) > 1_000
     assert len(judged) == 4_000
@@ -231,7 +173,7 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
 def test_the_order_of_the_worlds_is_not_drawn_from_the_stream_of_the_function() -> None:
     with isolated(1):
         reseed(1)
-        coin = Runs(Function(lambda bit: bit, "function"), lambda *pair: Claim(1.0), 1, math.inf)._coin
+        coin = runs_of(abs)._coin
         ours = [coin.getrandbits(32) for _ in range(8)]
         random.seed(1)
         assert ours != [random.getrandbits(32) for _ in range(8)]
@@ -260,9 +202,7 @@ def test_a_batch_that_raises_is_drawn_again_one_by_one_and_so_are_all_later_ones
             raise ValueError("one of the runs is refused")
         return [0] * runs
 
-    runs = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
-    candidate: Candidate = certain(Claim(1.0), 0)
-    evidence = runs.judge((0, 1), candidate, 1e-6, 0, most=200)
+    evidence = judge(runs_of(function, batch=True), (0, 1), certain(Claim(1.0), 0), 1e-6, 0, most=200)
     assert evidence.runs == 200
     assert sizes[:4] == [64] * 4
     assert set(sizes[4:]) == {1}
@@ -280,8 +220,7 @@ def test_wealth_begins_again_after_a_batch_that_raises() -> None:
             raise ValueError("one of the runs is refused")
         return [bit if calls < 5 else 0] * runs
 
-    runs = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
-    evidence = runs.judge((0, 1), certain(Claim(1.0), 0), 1e-60, 0, most=256)
+    evidence = judge(runs_of(function, batch=True), (0, 1), certain(Claim(1.0), 0), 1e-60, 0, most=256)
     (_, second), (_, third) = evidence.looks[2:4]
     assert second > 10
     assert third <= 0
@@ -303,12 +242,11 @@ def test_a_batch_function_must_show_twice_the_wealth() -> None:
     def function(bit: int, runs: int) -> list[int]:
         return [bit] * runs
 
-    single = Runs(Function(lambda bit: bit, "function"), lambda *pair: Claim(1.0), 1, math.inf)
-    batch = Runs(Function(function, "function", batch=True), lambda *pair: Claim(1.0), 1, math.inf)
+    single, batch = runs_of(lambda bit: bit), runs_of(function, batch=True)
     candidate = certain(Claim(1.0), 0)
-    wealth = single.judge((0, 1), candidate, 1e-6, 0).log_e_value
+    wealth = judge(single, (0, 1), candidate, 1e-6, 0).log_e_value
     alpha = 1.5 * math.exp(-wealth)  # the first look suffices for one of them
-    looks = [len(one.judge((0, 1), candidate, alpha, 0).looks) for one in (single, batch)]
+    looks = [len(judge(runs, (0, 1), candidate, alpha, 0).looks) for runs in (single, batch)]
     assert looks[0] < looks[1]
 
 

@@ -96,6 +96,13 @@ def of_frames(mine: ModuleType, kept: dict[str, Result]) -> Result:
     return kept["frame"]
 
 
+@pytest.fixture
+def of_len(kept: dict[str, Result]) -> Result:
+    if "len" not in kept:
+        kept["len"] = checked(len)
+    return kept["len"]
+
+
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Result]:
     return {}
@@ -190,24 +197,22 @@ def test_what_cannot_be_imported_is_named_in_a_comment() -> None:
         run(code.replace("# function must be imported or defined here", "function = len"))
 
 
-def test_a_test_repeats_a_long_check_with_as_many_runs() -> None:
-    found = checked(len)
-    assert "seconds" not in str(as_test(found))
-    evidence: Any = {"sequential": replace(cast("SequentialEvidence", found.evidence["sequential"]), runs=250_000)}
-    code = str(as_test(replace(found, seconds=70.0, evidence=evidence)))
+def test_a_test_repeats_a_long_check_with_as_many_runs(of_len: Result) -> None:
+    assert "seconds" not in str(as_test(of_len))
+    evidence: Any = {"sequential": replace(cast("SequentialEvidence", of_len.evidence["sequential"]), runs=250_000)}
+    code = str(as_test(replace(of_len, seconds=70.0, evidence=evidence)))
     assert "runs=750_000, seconds=210)" in code
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-3, 1e-6, 1e-9])
-def test_a_test_has_the_runs_of_its_own_alpha(alpha: float) -> None:
+def test_a_test_has_the_runs_of_its_own_alpha(of_len: Result, alpha: float) -> None:
     """A check by luck of two standard deviations had m nats in the mean, where the test needs as many as at 1e-6."""
 
     def mean(alpha: float) -> float:
         return float(brentq(lambda m: m + 2 * math.sqrt(2 * m) + math.log(alpha), 0, 100))
 
-    found = checked(len)
-    evidence: Any = replace(cast("SequentialEvidence", found.evidence["sequential"]), runs=250_000, alpha=alpha)
-    code = str(as_test(replace(found, seconds=70.0, evidence={"sequential": evidence})))
+    evidence: Any = replace(cast("SequentialEvidence", of_len.evidence["sequential"]), runs=250_000, alpha=alpha)
+    code = str(as_test(replace(of_len, seconds=70.0, evidence={"sequential": evidence})))
     times = 3 * max(1, mean(1e-6) / mean(alpha))
     assert "alpha" not in code
     runs, seconds = (int(re.search(f"{name}=([0-9_]+)", code)[1]) for name in ("runs", "seconds"))  # type: ignore[index]
@@ -230,13 +235,12 @@ def test_a_function_with_a_name_of_the_test_has_another_one_there(mine: ModuleTy
 
 
 @pytest.mark.parametrize("name", ["data_in", "data_out", "result", "test_scores", "assert_private", "lambda", "_"])
-def test_a_function_that_cannot_be_imported_has_a_name_that_is_free(name: str) -> None:
-    code = as_test(replace(checked(lambda records: len(records)), function=f"outer.<locals>.{name}")) or ""
+def test_a_function_that_cannot_be_imported_has_a_name_that_is_free(of_len: Result, name: str) -> None:
+    code = as_test(replace(of_len, function=f"outer.<locals>.{name}", place=None)) or ""
     assert "# function must be imported or defined here\n" in code
 
 
-def test_without_short_expressions_there_is_no_test() -> None:
-    found = checked(len)
-    assert as_test(replace(found, worlds=(object(), []))) is None
-    assert as_test(replace(found, worlds=None)) is None
-    assert as_test(replace(found, function="cmd: ./mine")) is None
+def test_without_short_expressions_there_is_no_test(of_len: Result) -> None:
+    assert as_test(replace(of_len, worlds=(object(), []))) is None
+    assert as_test(replace(of_len, worlds=None)) is None
+    assert as_test(replace(of_len, function="cmd: ./mine")) is None

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, change_one, check, within
+from subnormal.audit.check.judge import certain
 from subnormal.audit.check.replay.primitives import FUNCTIONS, METHODS, Primitive, intercepted
-from subnormal.audit.check.runs import Runs, certain
+from subnormal.audit.check.score import Runs
 
 VALUES = st.integers(0, 9)
 LISTS = st.lists(st.integers(0, 9), max_size=3)
@@ -191,11 +192,11 @@ def test_a_function_with_time_for_a_few_runs_is_not_run_for_an_hour() -> None:
 
 
 def test_a_function_with_no_time_left_to_judge_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def learned(self: Runs, pair: Any, alpha: float) -> Any:
-        self._deadline = time.monotonic()
+    def learned(runs: Runs, pair: Any, alpha: float) -> Any:
+        runs.function.deadline = time.monotonic()
         return certain(Claim(3.0), 0), 256
 
-    monkeypatch.setattr(Runs, "learned", learned)
+    monkeypatch.setattr("subnormal.audit.check.judge.learn_event", learned)
     result = found(lambda records: len(records) + laplace(), seconds=5)
     assert (result.verdict, result.stage, dict(result.evidence)) == (Verdict.UNDERPOWERED, "runs", {})
     assert "one run takes" in result.notes[-1]
@@ -267,8 +268,10 @@ class StopError(Exception):
     """Raised by a callback of the tests."""
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, StopError, SystemExit])
-@pytest.mark.parametrize("stage", ["first call", "replay", "runs"])
+@pytest.mark.parametrize(
+    ("stage", "error"),
+    [("first call", SystemExit), ("replay", KeyboardInterrupt), ("runs", StopError)],
+)
 def test_the_users_generators_are_as_before_whatever_happens(stage: str, error: type[BaseException]) -> None:
     mine = np.random.default_rng(2)
     noises: list[Callable[[], float]] = [

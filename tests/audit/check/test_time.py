@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from subnormal import Claim, Verdict, add_or_remove, assert_private, check, within
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check.assertion import NotPrivateError
-from subnormal.audit.check.function import function
+from subnormal.audit.check.function import Function
+from subnormal.audit.check.judge import learn_event
 from subnormal.audit.check.page import to_html
-from subnormal.audit.check.runs import LEARN, Candidate, Runs
+from subnormal.audit.check.score import LEARN, Candidate, Runs
 from subnormal.audit.check.search import REPEATED, search
 from subnormal.audit.evidence import event_search
 from subnormal.audit.model import SequentialEvidence
@@ -118,28 +119,28 @@ def test_learning_leaves_time_to_judge_where_its_first_regression_takes_long(
     monkeypatch.setattr(Runs, "candidate", candidate)
     for seconds, steps in ((0.5, [256, 1_024]), (2.0, [256, 1_024, 4_096]), (9.0, list(LEARN))):
         learning.clear()
-        runs = Runs(function(len), lambda one, other: Claim(1.0), 1, clock.now + seconds)
-        runs.learned(([1], []), 1e-6)
+        timed = Function(len, "len", deadline=clock.now + seconds)
+        learn_event(Runs(timed, lambda one, other: Claim(1.0), 1), ([1], []), 1e-6)
         assert learning == steps
-        assert runs.left() >= seconds / 2
+        assert timed.left() >= seconds / 2
 
 
 def test_where_no_time_is_left_for_the_last_pair_the_one_before_is_the_verdict(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Learning on the last pair takes all the time that is left. What runs have shown before is not lost by it."""
-    learned, pairs = Runs.learned, [(0, 1), (1, 2), (2, 3)]
+    pairs = [(0, 1), (1, 2), (2, 3)]
 
-    def slow(self: Runs, pair: Any, alpha: float) -> Any:
+    def slow(runs: Runs, pair: Any, alpha: float) -> Any:
         if pair == pairs[-1]:
-            clock.spend(self.left())
-        return learned(self, pair, alpha)
+            clock.spend(runs.function.left())
+        return learn_event(runs, pair, alpha)
 
     def coin(value: int) -> int:
         clock.spend(1e-4)
         return random.getrandbits(1)
 
-    monkeypatch.setattr(Runs, "learned", slow)
+    monkeypatch.setattr("subnormal.audit.check.judge.learn_event", slow)
     monkeypatch.setattr(Runs, "successive_halving", lambda self, candidates: pairs)
     result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
     assert (result.verdict, result.worlds) == (Verdict.NOT_REFUTED, pairs[1])

@@ -210,7 +210,7 @@ def test_an_interrupt_leaves_the_cluster_as_it_was(address: str) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert time.monotonic() - begun[0] < ENDS
-    with distributed.Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+    with distributed.Client(address, set_as_default=False) as client:
         wait_until(lambda: not client.run_on_scheduler(tasks_left), "a scheduler without tasks")
     with cluster(address, nobody_is_refused) as workers:
         assert workers.submit(counts, *BATCHES[0]).result(PATIENCE) == counts(*BATCHES[0])

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import subnormal.audit
-from subnormal.audit.neighbours.choices import Choice, Source, choices_of, follow, with_choices
+from subnormal.audit.neighbours.choice_tree import choices_of, with_choices
+from subnormal.audit.neighbours.choices import Choice, Source, follow
 
 KINDS = {
     "boolean": st.booleans(),

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.check.search import search
-from subnormal.audit.neighbours import ties
+from subnormal.audit.neighbours import choice_edits
+from subnormal.audit.neighbours.choice_edits import with_ties
 from subnormal.audit.neighbours.relations import add_or_remove, change_one, pairs, within
-from subnormal.audit.neighbours.ties import with_ties
 
 EXAMPLES = 150
 NUMBERS = st.lists(st.integers(-100, 100), max_size=12)
@@ -62,7 +62,7 @@ def drawn(strategy: st.SearchStrategy[Any], examples: int = EXAMPLES) -> list[An
 def test_lists_of_equal_entries_are_drawn_up_to_the_longest(
     strategy: st.SearchStrategy[Any], longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ties, "OFTEN", 1)
+    monkeypatch.setattr(choice_edits, "OFTEN", 1)
     seen = drawn(with_ties(strategy))
     lists = [records(one) for one in seen if one is not None]
     assert any(len(set(one)) == 1 and len(one) == longest for one in lists)
@@ -83,14 +83,14 @@ def test_the_lists_of_a_composed_strategy_keep_to_its_bounds() -> None:
 
 
 def test_equal_entries_are_no_shared_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ties, "OFTEN", 1)
+    monkeypatch.setattr(choice_edits, "OFTEN", 1)
     long = [one for one in drawn(with_ties(st.lists(st.lists(st.integers()), min_size=9, max_size=9))) if len(one) == 9]
     assert long
     assert all(len(set(map(id, one))) == 9 for one in long)
 
 
 def test_ties_that_convict_are_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ties, "OFTEN", 1)
+    monkeypatch.setattr(choice_edits, "OFTEN", 1)
 
     def score(pair: Any) -> float:
         return math.inf if pair[0].count(7) > 200 else -math.inf
@@ -114,7 +114,7 @@ MOVES: dict[str, Callable[[list[int]], bool]] = {
 def test_neighbours_within_a_distance_move_in_every_way_by_all_of_it(
     tied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ties, "OFTEN", 1 if tied else 1 << 30)
+    monkeypatch.setattr(choice_edits, "OFTEN", 1 if tied else 1 << 30)
     moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 800)]
     assert all(max(map(abs, steps)) <= 7 for steps in moved if steps)
     for name, is_so in MOVES.items():
@@ -143,7 +143,7 @@ def test_what_moves_together_keeps_the_distance_of_another_norm(norm: Any, share
     ids=["change-one", "add-or-remove", "within", "predicate", "pairs"],
 )
 def test_every_relation_has_neighbours_with_ties(adjacent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ties, "OFTEN", 1)
+    monkeypatch.setattr(choice_edits, "OFTEN", 1)
     assert all(min(len(set(one)) for one in pair) <= 3 for pair in drawn(pairs(NUMBERS, adjacent), 50))
 
 
@@ -163,7 +163,7 @@ def rising(draw: Any) -> tuple[float, float]:
     ids=repr,
 )
 def test_a_float_is_close_to_the_one_before_it_now_and_then(strategy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ties, "OFTEN", 1)
+    monkeypatch.setattr(choice_edits, "OFTEN", 1)
     seen = drawn(with_ties(strategy))
     ulps = {abs(high - low) / math.ulp(low) for low, high in seen}
     assert any(0 < far <= 16 for far in ulps)

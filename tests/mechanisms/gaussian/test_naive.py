@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.mechanisms.additive.family import GaussianParameters, Query, gaussian_claim
+from subnormal.mechanisms.additive.family import GaussianParameters, Query
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.gaussian.naive import FLOAT32, FLOAT64, POLAR, box_muller, direction, polar, radius, uniforms
@@ -95,19 +95,6 @@ def test_pairs_fill_coordinates_in_order() -> None:
     three = drawn_by(FLOAT64, np.zeros(3), 20)
     assert np.array_equal(three, pairs.reshape(20, 4)[:, :3])
     assert np.asarray(FLOAT64.sample(np.zeros(3), parameters, seeded_bits(1), 0)).shape == (0, 3)
-
-
-@pytest.mark.parametrize("mechanism", [FLOAT64, FLOAT32, POLAR], ids=lambda one: one.name)
-def test_types_shapes_and_claims(mechanism: AnyMechanism) -> None:
-    kind = np.float32 if mechanism is FLOAT32 else np.float64
-    vector = np.array([1, 2, 3])
-    assert drawn_by(mechanism, 1, 5).dtype == kind
-    assert drawn_by(mechanism, vector, 5).shape == (5, 3)
-    assert drawn_by(mechanism, vector, 5, "sum").shape == (5,)
-    assert np.array_equal(drawn_by(mechanism, vector, 5, "sum"), drawn_by(mechanism, 6, 5))
-    parameters = GaussianParameters(sigma=3.0, delta=1e-6)
-    assert mechanism.claim(parameters, 0, 1) == gaussian_claim(parameters, 0, 1)
-    assert mechanism.law is None
 
 
 @pytest.mark.parametrize("mechanism", [FLOAT64, FLOAT32, POLAR], ids=lambda one: one.name)

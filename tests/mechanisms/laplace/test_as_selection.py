@@ -17,6 +17,8 @@ from subnormal.mechanisms.privacy import Eta
 from tests.support.walks import assert_within_the_law
 
 MEMBER = laplace_as_selection.BASE2
+
+
 def check_law(mechanism: Mechanism[Any, Any, Any]) -> None:
     """Every string of 12 bits: beyond them lie the words that hold a boundary."""
     for data, epsilon in ((0, 0.3), (0.3, 2.0), (-7, 2.0), (np.array([0.25, 0.5]), 0.3)):

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.audit.evidence import exhaustive
 from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law
@@ -112,18 +111,6 @@ def enumerated(mechanism: Snapping, value: Fraction) -> dict[float, Fraction]:
 def test_the_law_counts_every_uniform(p: int, scale: float, bound: float, value: float) -> None:
     mechanism = Snapping(scale, bound, p)
     assert enumerated(mechanism, Fraction(value)) == masses(law(Fraction(value), mechanism))
-
-
-@pytest.mark.parametrize("value", [0, 1, -0.75])
-def test_every_string_of_bits(value: float) -> None:
-    """Words of one bit: the exponent in unary, up to the cutoff, and nothing is left."""
-    mechanism = Snapping(0.75, 1.5, 4)
-    walked = exhaustive.law(
-        lambda bits: float(sample(Fraction(value), mechanism, bits, 1)[0]), 3 + mechanism.cutoff, word_bits=1
-    )
-    found = law(Fraction(value), mechanism)
-    assert walked.rest == 0
-    assert masses(walked) == masses(found)
 
 
 def test_the_estimate_never_decides_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:

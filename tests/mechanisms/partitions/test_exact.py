@@ -82,22 +82,6 @@ def test_the_dynamic_program_is_brute_force_for_all_partitions_of_up_to_12_recor
             assert (numerator * weight.sum() == denominator * weight).all()
 
 
-def test_the_loss_is_at_most_two_eta_for_every_pair_of_neighbours() -> None:
-    """P/Q = 2^(d' − d)·Z'/Z: in integers, for all pairs of partitions of up to 12 records, and all outcomes."""
-    lists = np.array([one for n in range(RECORDS + 1) for one in all_partitions(n, n, RECORDS)])
-    outcomes = outcomes_of(RECORDS, RECORDS)
-    distances = np.abs(outcomes[np.newaxis] - lists[:, np.newaxis]).sum(axis=2)
-    totals = [sum(1 << (64 - distance) for distance in row) for row in distances.tolist()]
-    pairs = np.argwhere(np.abs(lists[:, np.newaxis] - lists[np.newaxis]).sum(axis=2) == 1)
-    assert len(pairs) == 2 * 618  # pairs of a partition and a corner of it, either way round
-    worst = Fraction(0)
-    for one, other in pairs.tolist():
-        gained = int((distances[other] - distances[one]).max())
-        assert gained <= 1
-        worst = max(worst, Fraction(2) ** gained * Fraction(totals[other], totals[one]))
-    assert 3 < worst <= 4  # 2^(2η)
-
-
 def test_lists_beyond_the_bounds_have_the_law_of_the_list_at_the_bounds() -> None:
     bounds = {"lower": [3, 1, 0], "upper": [4, 3, 1]}
     beyond, at = (partitions_exact.law(data, HALF, **bounds) for data in ([9, 2, 2], [4, 2, 1]))

@@ -85,21 +85,6 @@ def probability(
     return (1 - q) / (1 + q) * (middle + beyond(1) + beyond(-1))
 
 
-def streams(m: int) -> tuple[list[int], list[int]]:
-    return [0] * m + [1], [1] * m + [0]
-
-
-@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(3, 4), Fraction(9, 11)])
-@pytest.mark.parametrize("m", range(2, 13))
-def test_algorithm_3_in_rationals(m: int, q: Fraction) -> None:
-    """With e^(−ε/2) = q any rational: a ratio of exactly q^−(m−1) for (⊥^m, 0), of q^−(m+1) for (⊥^m, 1), by ==."""
-    for value in (-9, -3, -1, 0, 1, 2, 3, 9):
-        with_alice, without = (probability(data, (0,) * m, q, q, value) for data in streams(m))
-        if value <= 1:
-            assert with_alice == without / q ** (m - 1 if value < 1 else m + 1)
-        assert with_alice <= without / q ** (m + 1)
-
-
 @pytest.mark.parametrize("m", [2, 3, 12])
 def test_algorithm_3_at_a_claim_of_one(m: int) -> None:
     """In base e, ε = 1: certified enclosures of the ratios hold e^((m−1)/2) and e^((m+1)/2), within 10^−40."""

@@ -12,10 +12,10 @@ from hypothesis import find
 from hypothesis import strategies as st
 
 from subnormal.audit.check.check import check
+from subnormal.audit.check.refusals import crossed, way_between
 from subnormal.audit.check.search import in_example
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours.choices import Choice, Input, Source, Tree, follow
-from subnormal.audit.neighbours.refusal_bisection import crossed, way_between
 from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.values.distance import apart
 from subnormal.mechanisms.privacy import Claim

@@ -9,18 +9,16 @@ from contextlib import suppress
 from functools import partial
 
 from subnormal.audit.check.evidence import CheckEvidence
+from subnormal.audit.check.first_calls import FIRST_PAIRS
 from subnormal.audit.check.function import OverTimeError
-from subnormal.audit.check.replay.confirmed import KINDS, is_confirmed, runs_needed
-from subnormal.audit.check.replay.modelled import Beyond, exceeded
+from subnormal.audit.check.judge import judge, judge_by_runs
 from subnormal.audit.check.replay.primitives import intercepted
+from subnormal.audit.check.replay.proof import KINDS, Beyond, exceeded, is_confirmed, runs_needed
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
-from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import CONFIRM, SCREEN, Candidate
+from subnormal.audit.check.score import CONFIRM, SCREEN, Candidate
 from subnormal.audit.check.search import Pair, written
-from subnormal.audit.check.stages.by_runs import by_runs
-from subnormal.audit.check.stages.first_call import FIRST_PAIRS
-from subnormal.audit.check.stages.state import Check
+from subnormal.audit.check.state import Check, Finding
 from subnormal.audit.model import Verdict
 
 PLACE = re.compile(" at ([^,]+)")  # in the code, in a note of the replay
@@ -31,7 +29,7 @@ ENOUGH = 2.0  # times the nats needed that an event has to promise in half of th
 JUDGING = 1 / 2  # of the time that is left, for such runs
 
 
-class Replaying:
+class ReplaySearch:
     """Searches by replay: `search` returns what one shows.
 
     looks: pairs without noise that runs may look at yet. proposals: events of releases that runs may judge yet.
@@ -39,14 +37,14 @@ class Replaying:
     """
 
     def __init__(self, check: Check) -> None:
-        self._check, self._left = check, check.runs.left()
+        self._check, self._left = check, check.function.left()
         self._looks, self._proposals, self._is_doubtful = LOOKS, PROPOSALS, False
 
-    def search(self, seconds: float) -> tuple[Result | None, list[Pair]]:
+    def search(self, seconds: float) -> tuple[Finding | None, list[Pair]]:
         """Return what the replay shows, and the pairs that it finds candidates."""
-        check, self._left = self._check, self._check.runs.left()
+        check, self._left = self._check, self._check.function.left()
         recorder, located = Recorder(check.function), False
-        convicted: dict[tuple[str, str], Callable[[], Result | None]] = {}
+        convicted: dict[tuple[str, str], Callable[[], Finding | None]] = {}
 
         def score(pair: Pair) -> float:
             nonlocal located
@@ -56,7 +54,7 @@ class Replaying:
             located = located or replayed.located
             for note in replayed.notes:
                 check.dependences.setdefault(_kind(note), {})[written(pair)] = note
-            how = self._how(pair, replayed)
+            how = self._conviction(pair, replayed)
             if how is None:
                 return min(MOST, sum(one.loss for one in replayed.releases))
             convicted[written(pair)] = how
@@ -70,49 +68,49 @@ class Replaying:
         if pair is None:
             return None, hints
         result = None
-        with suppress(OverTimeError), check.function.within(JUDGING * check.runs.left()):
+        with suppress(OverTimeError), check.function.within(JUDGING * check.function.left()):
             result = convicted[written(pair)]()
         return result, [pair, *hints]
 
-    def _how(self, pair: Pair, replayed: Seen) -> Callable[[], Result | None] | None:
+    def _conviction(self, pair: Pair, replayed: Seen) -> Callable[[], Finding | None] | None:
         """Return how a pair may be convicted; None where nothing speaks against it."""
-        claim, runs = self._check.claimed(*pair), self._check.runs
+        check, claim = self._check, self._check.claimed(*pair)
         if not self._is_doubtful and (beyond := exceeded(replayed.countable(), claim)) is not None:
             return partial(self._modelled, pair, beyond)
         if self._proposals > 0 and (beyond := exceeded(replayed.releases, claim, 0.0)) is not None:
-            affordable = self._left * JUDGING / 2 / max(1e-9, runs.seconds_a_run())
-            if beyond.growth() * affordable > -ENOUGH * math.log(self._check.alpha):
+            affordable = self._left * JUDGING / 2 / max(1e-9, check.function.seconds_a_run())
+            if beyond.growth() * affordable > -ENOUGH * math.log(check.alpha):
                 return partial(self._proposed, pair, beyond)
-        if self._looks > 0 and replayed.without_noise and not runs.is_too_slow(2 * (SCREEN[0] + CONFIRM)):
+        if self._looks > 0 and replayed.without_noise and not check.function.is_too_slow(2 * (SCREEN[0] + CONFIRM)):
             self._looks -= 1
-            if runs.screening_score(pair, readable=True) == math.inf:
+            if check.runs.screening_score(pair, readable=True) == math.inf:
                 return partial(self._by_runs, pair)
         return None
 
-    def _by_runs(self, pair: Pair) -> Result | None:
+    def _by_runs(self, pair: Pair) -> Finding | None:
         """Return that runs convict a pair, if they do so without the primitives being recorded."""
-        return by_runs(self._check, pair) if self._check.runs.screening_score(pair) == math.inf else None
+        return judge_by_runs(self._check, pair) if self._check.runs.screening_score(pair) == math.inf else None
 
-    def _proposed(self, pair: Pair, beyond: Beyond) -> Result | None:
+    def _proposed(self, pair: Pair, beyond: Beyond) -> Finding | None:
         """Return that runs convict a pair by the event of a release."""
         check = self._check
         self._proposals -= 1
         candidate = Candidate(beyond.point, beyond.event(), beyond.growth())
-        evidence = check.judged(pair, candidate, check.share_of_alpha(), 0, share=1.0)
+        evidence = judge(check.runs, pair, candidate, check.share_of_alpha(), 0, most=check.runs_max)
         if evidence.verdict is not Verdict.VIOLATED:
             return None
         shown: dict[str, CheckEvidence] = {"sequential": evidence}
-        return check.made("runs", pair, evidence.event, shown, verdict=evidence.verdict, point=beyond.point)
+        return check.finding("runs", pair, evidence.event, shown, verdict=evidence.verdict, point=beyond.point)
 
-    def _modelled(self, pair: Pair, beyond: Beyond) -> Result | None:
+    def _modelled(self, pair: Pair, beyond: Beyond) -> Finding | None:
         """Return that a pair is convicted by its release, if runs agree with it."""
         check, self._is_doubtful = self._check, True  # until they do
         runs = runs_needed(check.share_of_alpha() / 2)  # each input may hide a share of its own
-        if check.runs.is_too_slow(KINDS * runs) or not is_confirmed(check.function, pair, beyond, runs):
+        if check.function.is_too_slow(KINDS * runs) or not is_confirmed(check.function, pair, beyond, runs):
             return None
         shown: dict[str, CheckEvidence] = {"modelled": beyond.evidence(runs)}
         event = beyond.event().to_json()
-        return check.made("replay", pair, event, shown, verdict=Verdict.VIOLATED, point=beyond.point)
+        return check.finding("replay", pair, event, shown, verdict=Verdict.VIOLATED, point=beyond.point)
 
 
 def _kind(note: str) -> tuple[str, frozenset[str]]:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from subnormal import Verdict, conforms
+from subnormal.audit.check.declared_law import ATOMS, events, judged_input, reachable
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.evidence import LawEvidence
-from subnormal.audit.check.law.declared import ATOMS, _judged, events, reachable
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import Result
 from subnormal.audit.evidence.sequential import FIRST, SLACK
@@ -91,7 +91,7 @@ def test_one_outcome_that_the_law_does_not_have_is_enough() -> None:
 
 def test_runs_of_a_batch_that_raises_are_no_fewer_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal of chance 1/256 makes a batch of 64 raise. If only that one were drawn again, a fifth would be seen."""
-    monkeypatch.setattr("subnormal.audit.check.law.declared.BATCH", 64)
+    monkeypatch.setattr("subnormal.audit.check.conforms.BATCH", 64)
     draw = random.Random(1)
 
     def coins(data: int, runs: int) -> list[int]:
@@ -156,7 +156,7 @@ def test_one_input_that_could_have_refuted_the_law_is_enough() -> None:
 def test_a_law_is_refuted_from_the_stated_wealth_on(inputs: int, batch: bool) -> None:
     """α is shared by the inputs, and a batch function needs twice as much: to a millionth of a nat."""
     half = {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    one, runs = _judged(0, lambda data: half), 40
+    one, runs = judged_input(0, lambda data: half), 40
     seen = [event.atoms is not None and identity(0) in event.atoms for event in one.events]
     shown = log_mean(log_e_values([event.chances for event in one.events], [runs * some for some in seen], runs))
 
@@ -172,7 +172,7 @@ def test_a_law_is_refuted_from_the_stated_wealth_on(inputs: int, batch: bool) ->
 
 def test_no_outcomes_show_more_than_what_is_reachable() -> None:
     """Over all counts of seven runs. The events are five: each of two outcomes, up to each, and any other outcome."""
-    one = _judged(0, lambda data: {0: 0.4, 1: 0.5})
+    one = judged_input(0, lambda data: {0: 0.4, 1: 0.5})
     best = max(
         log_mean(
             log_e_values(
@@ -223,7 +223,7 @@ def test_events_have_the_bounds_of_an_enclosure() -> None:
 
 
 def test_floats_of_a_mapping_are_known_to_nine_digits() -> None:
-    one = _judged(0, lambda data: {0: 0.25, 1: 0.5})
+    one = judged_input(0, lambda data: {0: 0.25, 1: 0.5})
     low, high = one.law.probability(0)
     assert (float(low), float(high)) == pytest.approx((0.25 * (1 - 1e-9), 0.25 * (1 + 1e-9)), rel=1e-15)
     assert float(one.law.rest) == pytest.approx(0.25 + 0.75e-9, rel=1e-15)
@@ -231,7 +231,7 @@ def test_floats_of_a_mapping_are_known_to_nine_digits() -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_short_floats_of_a_mapping_are_known_to_their_own_digits(kind: Any) -> None:
-    one = _judged(0, lambda data: dict.fromkeys(range(3), kind(1 / 3)))
+    one = judged_input(0, lambda data: dict.fromkeys(range(3), kind(1 / 3)))
     low, high = one.law.probability(0)
     assert low < Fraction(1, 3) < high
     assert high - low < Fraction(1, 3) * 3 * Fraction(float(np.finfo(kind).eps))

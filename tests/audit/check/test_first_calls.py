@@ -15,8 +15,8 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, assert_private, check
+from subnormal.audit.check.first_calls import before_any_call
 from subnormal.audit.check.function import Function, function
-from subnormal.audit.check.stages.forked import before_any_call
 
 GENERATOR = np.random.default_rng()
 PAIR = [(0, 1)]
@@ -119,7 +119,7 @@ def test_where_first_calls_cannot_be_made_again_nothing_is_said(given: Callable[
 
 
 def test_first_calls_that_do_not_return_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subnormal.audit.check.stages.forked.SECONDS", 0.2)
+    monkeypatch.setattr("subnormal.audit.check.first_calls.SECONDS", 0.2)
     parent = os.getpid()
 
     def hangs(value: int) -> int:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.runs import LEARN, SCREEN, Candidate, Runs, runs_needed
-from subnormal.audit.check.search import Pair, SearchResult, search, written
+from subnormal.audit.check.score import LEARN, SCREEN, Runs, runs_needed
+from subnormal.audit.check.search import Pair, Ranking, search, written
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
-from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.model import Verdict
 from subnormal.audit.text import counted, given, short
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
@@ -32,15 +33,32 @@ TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 OnProgress = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a stage decides: the fields of a `Result` that do not tell what the check has spent."""
+
+    stage: Stage
+    worlds: Pair | None = None
+    event: Mapping[str, Any] | None = None
+    evidence: Mapping[str, CheckEvidence] = field(default_factory=dict)
+    verdict: Verdict | None = None
+    point: Claim | None = None
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+
+
 class Check:
-    """One check while it lasts. alpha: what is left of it; stage: the one that is at work."""
+    """One check while it lasts. alpha: what is left of it; stage: the one that is at work.
+
+    answered: how often the first calls answered an input, and the input that they answered most often.
+    dependences: notes of replays, by kind and place and then by pair.
+    """
 
     def __init__(
         self,
         function: Function,
         strategy: SearchStrategy[Pair],
         claimed: Callable[[Any, Any], AnyClaim],
-        claim: Any,
         seconds: float,
         runs_max: int | None,
         alpha: float,
@@ -48,26 +66,26 @@ class Check:
         on_progress: OnProgress,
     ) -> None:
         self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
-        self.strategy, self._claim, self.runs_max, self._on_progress = strategy, claim, runs_max, on_progress
+        self.strategy, self.runs_max, self._on_progress = strategy, runs_max, on_progress
         self._started = self._silent_until = time.monotonic()
-        self.runs = Runs(function, claimed, seed, self._started + seconds)
+        function.deadline = self._started + seconds
+        self.runs = Runs(function, claimed, seed)
         self._examples = self._searches = 0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
-        self.answered: tuple[int, Any] = (0, None)  # the input that the first calls answered most often, and how often
-        # notes of replays, by kind and place and then by pair
+        self.answered: tuple[int, Any] = (0, None)
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
-    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> SearchResult:
+    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Ranking:
         """Return the pairs with the highest scores. A pair for which there is no time says nothing."""
 
-        def on_progress(found: SearchResult) -> None:
+        def on_progress(found: Ranking) -> None:
             score, pair = found.ranked[0]
             pairs = f"{stage}: {counted(self._examples + found.examples, 'pair')}"
             self.tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
         convicted: list[Pair] = []
-        shrinking = self.runs.left() * SHRINKING
+        shrinking = self.function.left() * SHRINKING
         until = time.monotonic() + seconds if stage != "first call" else math.inf
 
         def scored(pair: Pair) -> float:
@@ -101,29 +119,20 @@ class Check:
         self.alpha /= 2
         return self.alpha
 
-    def judged(
-        self, pair: Pair, candidate: Candidate, alpha: float, training: int, **options: Any
-    ) -> SequentialEvidence:
-        """Return what runs say that no search and no learning has seen.
-
-        The global generators only go on between searches, and `search` seeds them for each pair and restores them.
-        """
-        return self.runs.judge(pair, candidate, alpha, training, most=self.runs_max, **options)
-
     def tell(self, message: Callable[[], str]) -> None:
         """Report progress, not more often than a reader can follow: messages take time to write."""
         if time.monotonic() >= self._silent_until:
             self._on_progress(message())
             self._silent_until = time.monotonic() + TELL_INTERVAL
 
-    def too_slow(self, pair: Pair) -> Result:
+    def too_slow(self, pair: Pair) -> Finding:
         """Return that there is no time for the runs of one pair, in the stage that is at work."""
         self.note_more_seconds(pair)
-        return self.made(self.stage, pair, verdict=Verdict.UNDERPOWERED)
+        return self.finding(self.stage, pair, verdict=Verdict.UNDERPOWERED)
 
     def note_more_seconds(self, pair: Pair) -> None:
         """Add a note that runs could not have refuted the claim on a pair, and how many seconds they need."""
-        one, found = self.runs.seconds_a_run(), points(self.claimed(*pair))
+        one, found = self.function.seconds_a_run(), points(self.claimed(*pair))
         needed = min(1e12, *(runs_needed(point, self.alpha) for point in found))
         least = RUNS_LEAST + 2 * math.ceil(needed - FIRST)
         more = max(10, math.ceil(max(least * one / JUDGING, 1.5 * self.seconds)))
@@ -139,35 +148,33 @@ class Check:
             f"{why}: give it more than {given(self.seconds)} second{'' if self.seconds == 1 else 's'}, {more:,} or more"
         )
 
-    def _replay_notes(self, pair: Pair | None) -> list[str]:
-        """Return one note for each kind and place: of this pair, or else of the first that has one."""
-        shown = None if pair is None else written(pair)
-        notes = [by_pair.get(shown, next(iter(by_pair.values()))) for by_pair in self.dependences.values()]
-        return notes[:NOTES]
-
-    def made(
+    def finding(
         self,
         stage: Stage,
         pair: Pair | None = None,
         event: Mapping[str, Any] | None = None,
         evidence: Mapping[str, CheckEvidence] | None = None,
-        *,
-        verdict: Verdict | None = None,
-        point: Claim | None = None,
-        error: str | None = None,
-    ) -> Result:
-        """Return the result, with what the check has spent."""
+        **decided: Any,
+    ) -> Finding:
+        """Return what a stage decides, with the notes so far: of replays, one for each kind and place, that of this
+        pair or else of the first that has one."""
+        shown = None if pair is None else written(pair)
+        notes = [by_pair.get(shown, next(iter(by_pair.values()))) for by_pair in self.dependences.values()]
+        return Finding(stage, pair, event, evidence or {}, notes=(*notes[:NOTES], *self.notes), **decided)
+
+    def result(self, found: Finding, claim: Any, **stated: str | None) -> Result:
+        """Return the result: what a stage has decided, and what the check has spent."""
         return Result(
-            verdict=verdict,
+            verdict=found.verdict,
             function=self.function.name,
-            claim=self._claim,
-            point=point,
-            stage=stage,
-            worlds=pair,
-            event=event,
-            evidence=evidence or {},
-            error=error,
-            notes=(*self._replay_notes(pair), *self.notes),
+            claim=claim,
+            point=found.point,
+            stage=found.stage,
+            worlds=found.worlds,
+            event=found.event,
+            evidence=found.evidence,
+            error=found.error,
+            notes=found.notes,
             examples=self._examples,
             runs=self.function.runs,
             seconds=time.monotonic() - self._started,
@@ -175,4 +182,5 @@ class Check:
             place=self.function.place,
             batch=self.function.batch,
             fresh=self.function.fresh,
+            **stated,
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.audit.check.replay.unrecorded import Repetition
+from subnormal.audit.check.replay.generators import Repetition
 
 
 class Slot:

@@ -1,8 +1,7 @@
-"""Evidence from runs: the screening score of a pair of inputs, an event learned on it, and runs that judge.
+"""The screening score of a pair of inputs: what a few runs promise of many more, by an event learned on them.
 
-Searching, learning and judging use different runs. α is spent on the judged pair alone, by an e-process, which may be
-looked at after any run: so judging stops when it is decided, or when the time is over. It assumes that the outcomes of
-a run keep the claim given all earlier runs: a function whose runs share their noise breaks it.
+One half of the runs learns an event, the other half tells how fast a sequential test of it would grow. No score counts
+as evidence: only `judge` spends α, on runs of its own.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subnormal.attacks.core.events import Event, OneOf
+from subnormal.attacks.core.events import Event
 from subnormal.audit.check.function import Function, OverTimeError
+from subnormal.audit.check.search import Pair
 from subnormal.audit.evidence import event_search
-from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, evidence_of, pair_counts
-from subnormal.audit.model import SequentialEvidence
+from subnormal.audit.evidence.sequential import FIRST, SLACK, batches, pair_counts
 from subnormal.audit.neighbours.datasets import parts_apart
 from subnormal.audit.statistics import binomial, e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
@@ -29,36 +28,21 @@ from subnormal.mechanisms.privacy import Claim
 
 SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
 SCREEN_SECONDS = 0.02
-READ = (
-    "kind",
-    "value",
-    "length",
-    "others",
-    "least",
-    "largest",
-)  # features that a reader sees in an outcome, unlike the bits of floats
+# features that a reader sees in an outcome, unlike the bits of floats
+READ = ("kind", "value", "length", "others", "least", "largest")
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
 CONFIRM = 512  # runs of each world for a second look at a pair with a high score in the first, or more of them
 CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
-LOUD = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
+CONVICTING = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 HOPELESS = -2.0  # nats of wealth at which that look ends
 HALVING = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the best pairs; a quarter goes on each time
 WIDE = 0.1  # nats that a loss below the claim is worth more where twice as many parts of the inputs differ
-LEARN = (
-    1 << 8,
-    1 << 10,
-    1 << 12,
-    1 << 14,
-    1 << 16,
-)  # runs of each world that an event is learned on
+LEARN = tuple(1 << power for power in (8, 10, 12, 14, 16))  # runs of each world that an event is learned on
 EVERY_MAX = 1 << 14  # of these, on which new events that no reader sees are learned, too: their features take long
-REGRESSING = 10  # times as long as others of its size takes the first step of learning that has a regression
-ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
 BATCH = 1 << 14  # runs of a batch that judges, at most
 
-Pair = tuple[Any, Any]
 Drawn = tuple[Outcomes, Outcomes]
 Claimed = Callable[[Any, Any], AnyClaim]  # what is claimed for two neighbouring inputs
 
@@ -83,16 +67,11 @@ class Candidate:
 
 
 class Runs:
-    """Runs of a function on pairs of inputs, until the time is over. seed: of the order in which worlds are called."""
+    """Runs of a function on pairs of inputs. seed: of the order in which the two inputs are called."""
 
-    def __init__(self, function: Function, claimed: Claimed, seed: int, deadline: float) -> None:
-        self._function, self._claimed = function, claimed
+    def __init__(self, function: Function, claimed: Claimed, seed: int) -> None:
+        self.function, self._claimed = function, claimed
         self._coin = random.Random(f"order of the worlds, {seed}")  # not the stream that the function draws from
-        self._deadline = deadline  # on the monotonic clock
-
-    def left(self) -> float:
-        """Return the seconds that are left."""
-        return min(self._deadline, self._function.until) - time.monotonic()
 
     def draw(self, pair: Pair, runs: int, *, singly: bool = False, fewer: bool = False) -> Drawn:
         """Return the outcomes of so many runs of each world; where `fewer` are allowed, of those that time allows.
@@ -102,11 +81,11 @@ class Runs:
         `singly`.
         """
         drawn: tuple[list[Hashable], list[Hashable]] = ([], [])
-        size = runs if self._function.batch and not singly else 1
+        size = runs if self.function.batch and not singly else 1
         for _ in range(runs // size):
             first = self._coin.getrandbits(1)
             try:
-                both = {world: self._function.outcomes(pair[world], size) for world in (first, 1 - first)}
+                both = {world: self.function.outcomes(pair[world], size) for world in (first, 1 - first)}
             except OverTimeError:
                 if not fewer:
                     raise
@@ -162,21 +141,21 @@ class Runs:
         state = State(candidate.point)
         for size in batches(runs, BATCH):
             state = e_process.update(state, pair_counts(candidate.event, self.draw(pair, size)))
-            if not HOPELESS < state.log_e_value < LOUD:
+            if not HOPELESS < state.log_e_value < CONVICTING:
                 break
         return state
 
     def screening_score(self, pair: Pair, *, readable: bool = False) -> float:
         """Return the screening score of a pair: ∞ where fresh runs confirm what was learned, else what the runs
         promise; −∞ where these inputs take too long. readable: by features that a reader sees."""
-        before = self._function.seconds
+        before = self.function.seconds
         self.draw(pair, 1)
-        pace = (self._function.seconds - before) / 2  # some inputs take a thousand times as long as others
+        pace = (self.function.seconds - before) / 2  # some inputs take a thousand times as long as others
 
         def fits(runs: int, share: float = 1 / 2) -> bool:
-            return 2 * runs * pace < self.left() * share
+            return 2 * runs * pace < self.function.left() * share
 
-        fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.seconds_a_run()))
+        fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.function.seconds_a_run()))
         runs = min(max(SCREEN[0], fitting), SCREEN[1])
         if not fits(runs):
             runs = SCREEN[0]
@@ -186,14 +165,14 @@ class Runs:
         promising = candidate.expected_log_wealth
         if candidate.growth <= 0:
             return promising
-        runs = max(CONFIRM, math.ceil(2 * LOUD / candidate.growth))
-        if not fits(runs, 1.0) or (runs > CONFIRM and 2 * runs * self.seconds_a_run() > CONFIRM_SECONDS):
+        runs = max(CONFIRM, math.ceil(2 * CONVICTING / candidate.growth))
+        if not fits(runs, 1.0) or (runs > CONFIRM and 2 * runs * self.function.seconds_a_run() > CONFIRM_SECONDS):
             return promising
         try:
             state = self.wealth(pair, candidate, runs)
         except OverTimeError:
             return promising
-        if state.log_e_value >= LOUD:
+        if state.log_e_value >= CONVICTING:
             return math.inf
         point, event = candidate.point, candidate.event  # what the first look promised by chance, the second does not
         again = Candidate(point, event, e_process.growth(point, state.seen), _excess(point, state.seen))
@@ -207,10 +186,10 @@ class Runs:
         """
         left, seen = list(pairs), False
         for runs in HALVING:
-            del left[max(1, int(self.left() / 4 / (2 * runs * max(1e-9, self._function.quickest)))) :]
+            del left[max(1, int(self.function.left() / 4 / (2 * runs * max(1e-9, self.function.quickest)))) :]
             if len(left) < 2 or (seen and runs == HALVING[-1]):
                 break
-            until = time.monotonic() + self.left() / 4
+            until = time.monotonic() + self.function.left() / 4
             promises = []
             for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
                 share = (until - time.monotonic()) / (len(left) - place)
@@ -222,90 +201,10 @@ class Runs:
     def _expected_log_wealth(self, pair: Pair, runs: int, seconds: float) -> float:
         """Return how much so many runs promise; −∞ where they take more than these seconds."""
         try:
-            with self._function.within(seconds):
+            with self.function.within(seconds):
                 return self.candidate(pair, runs, screening=True).expected_log_wealth
         except OverTimeError:
             return -math.inf
-
-    def is_too_slow(self, runs: int) -> bool:
-        """Return whether so many calls would take more than a quarter of the time that is left."""
-        return runs * self.seconds_a_run() > self.left() / 4
-
-    def learned(self, pair: Pair, alpha: float) -> tuple[Candidate, int]:
-        """Return an event to judge by, and the runs of each world that it was learned on.
-
-        More runs are spent on learning until the event promises to be decided in the time that is left, or until
-        learning has taken half of that time.
-        """
-        started, share, needed = time.monotonic(), self.left() / 2, -math.log(alpha)
-        event: Event | None = None
-        for place, runs in enumerate(LEARN):
-            before, spent, called = time.monotonic(), self._function.seconds, self._function.runs
-            candidate = self.candidate(pair, runs, screening=False, before=event)
-            event = candidate.event
-            a_run = (self._function.seconds - spent) / (self._function.runs - called)  # of this pair
-            affordable = self.left() / max(1e-9, a_run) / 2
-            now = time.monotonic()
-            ahead = (2 if runs == EVERY_MAX else 4) * (now - before)  # of the next step
-            regressing = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
-            late = now - started + (REGRESSING if regressing else 1) * ahead > share
-            enough = candidate.growth * affordable > ENOUGH * needed and candidate.growth * runs > needed
-            if enough or late or place == len(LEARN) - 1:
-                break
-        return candidate, runs
-
-    def seconds_a_run(self) -> float:
-        """Return what one run of the function has taken on average."""
-        return self._function.seconds / max(1, self._function.runs)
-
-    def judge(
-        self,
-        pair: Pair,
-        candidate: Candidate,
-        alpha: float,
-        training: int,
-        on_progress: Callable[[float, int], None] = lambda log_wealth, runs: None,
-        most: int | None = None,
-        *,
-        share: float = 1.0,
-    ) -> SequentialEvidence:
-        """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over.
-
-        most: runs of each world, at most. share: of the time that is left.
-
-        A call for a batch that raises does not say which of its runs did: its runs are drawn again one by one, and so
-        are all later ones. Their wealth begins at 1. That of the batches before counts as lost, which makes it no more
-        likely to be large. So there are two e-processes: a batch function needs twice 1/α, each with half of α.
-        """
-        state, looks, size, singly = State(candidate.point), [(0, 0.0)], FIRST, False
-        needed = -math.log(alpha) + SLACK + (math.log(2) if self._function.batch else 0.0)
-        until = self.left() * (1 - share) if share < 1 else 0.0
-        while state.log_e_value < needed and self.left() > until and (most is None or state.seen.runs < most):
-            size = size if most is None else min(size, most - state.seen.runs)
-            raised = self._function.raised
-            with self._function.within(self.left() - until):
-                drawn = self.draw(pair, size, singly=singly, fewer=True)
-                if self._function.raised > raised:
-                    singly, drawn = True, self.draw(pair, size, singly=True, fewer=True)
-                    state = replace(state, log_wealth=(0.0, 0.0, 0.0, 0.0))
-            if not len(drawn[0]):
-                break
-            state = e_process.update(state, pair_counts(candidate.event, drawn))
-            looks.append((state.seen.runs, state.log_e_value))
-            on_progress(state.log_e_value, state.seen.runs)
-            size = min(BATCH, state.seen.runs)
-            while size > 1 and self.is_too_slow(2 * size):
-                size //= 2
-        return evidence_of(
-            state,
-            looks,
-            needed=needed,
-            betting=max(0, state.seen.runs - FIRST),
-            alpha=alpha,
-            runs_max=state.seen.runs if most is None else most,
-            training=training,
-            event=candidate.event.to_json(),
-        )
 
 
 def _rank(promise: float, pair: Pair) -> tuple[bool, float]:
@@ -314,18 +213,6 @@ def _rank(promise: float, pair: Pair) -> tuple[bool, float]:
     if promise > 0:
         return True, promise
     return False, promise + WIDE * math.log2(max(1, parts_apart(*pair)))
-
-
-def runs_needed(point: Claim, alpha: float) -> float:
-    """Return the fewest runs of each world that could refute a point at α, by a perfect attack; ∞ where none could."""
-    needed = e_process.betting_needed(-math.log(alpha) + SLACK, point)
-    return FIRST + needed
-
-
-def certain(pair_claim: AnyClaim, outcome: Hashable) -> Candidate:
-    """Return the event of one outcome, and the point that a pair refutes soonest of which one world always has it."""
-    point = max(points(pair_claim), key=lambda one: e_process.reachable(1 << 20, one))
-    return Candidate(point, OneOf((outcome,), by_type=True), 0.0)
 
 
 def _excess(point: Claim, counts: PairCounts) -> float:
@@ -344,3 +231,9 @@ def _fastest(events: Sequence[Event], found: Sequence[Claim], fresh: Drawn) -> C
         for event, point in zip(events, found, strict=True)
     )
     return max(each, key=lambda one: one.growth)
+
+
+def runs_needed(point: Claim, alpha: float) -> float:
+    """Return the fewest runs of each world that could refute a point at α, by a perfect attack; ∞ where none could."""
+    needed = e_process.betting_needed(-math.log(alpha) + SLACK, point)
+    return FIRST + needed

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from subnormal import Claim, Gdp, Renyi, Zcdp
-from subnormal.audit.check.replay.modelled import LAWS, LEAST, PROBABILITIES, SHARE, Beyond, exceeded, off
+from subnormal.audit.check.replay.proof import LAWS, LEAST, PROBABILITIES, SHARE, Beyond, exceeded, off
 from subnormal.audit.check.words import evidence_words
 from tests.support.replays import PAIR, RUNS, Pair, accused, laplace, shown, suspected
 

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, check, within
+from subnormal.audit.check.first_calls import find_differing
 from subnormal.audit.check.function import Function, isolated
-from subnormal.audit.check.runs import Runs, certain
-from subnormal.audit.check.stages.deterministic import differing
-from subnormal.audit.check.stages.refusals import of_two_kinds
-from subnormal.audit.check.stages.state import Check
+from subnormal.audit.check.judge import certain, judge
+from subnormal.audit.check.refusals import find_two_kinds
+from subnormal.audit.check.score import Runs
+from subnormal.audit.check.state import Check
 from subnormal.audit.evidence.sequential import evidence_of
 from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.neighbours import relations
@@ -31,7 +32,7 @@ PAIR = [(0, 1)]
 
 
 def begun(function: Callable[[Any], Any], strategy: Any, runs: int | None = None) -> Check:
-    return Check(Function(function, "function"), strategy, lambda *_: CLAIM, CLAIM, 60.0, runs, 1e-6, 1, lambda _: None)
+    return Check(Function(function, "function"), strategy, lambda *_: CLAIM, 60.0, runs, 1e-6, 1, lambda _: None)
 
 
 def refuted_at(state: State, needed: float, betting: int = 10**6) -> Verdict:
@@ -54,7 +55,7 @@ def test_runs_that_could_just_have_refuted_are_not_underpowered() -> None:
 
 def test_all_runs_that_bet_are_counted_and_no_others_bet() -> None:
     function = Function(lambda bit: bit, "function")
-    evidence = Runs(function, lambda *_: CLAIM, 1, math.inf).judge((0, 1), certain(CLAIM, 0), 1e-300, 0, most=200)
+    evidence = judge(Runs(function, lambda *_: CLAIM, 1), (0, 1), certain(CLAIM, 0), 1e-300, 0, most=200)
     assert (evidence.runs, function.runs) == (200, 400)
     assert evidence.looks[:2] == ((0, 0.0), (64, 0.0))
 
@@ -62,7 +63,7 @@ def test_all_runs_that_bet_are_counted_and_no_others_bet() -> None:
 def test_a_function_with_rare_outcomes_is_not_deterministic() -> None:
     with isolated(1):
         check = begun(lambda bit: bit if random.random() < 0.95 else random.random(), st.just((0, 1)))
-        assert differing(check) is None
+        assert find_differing(check) is None
 
 
 def test_outcomes_that_differ_once_do_not_differ() -> None:
@@ -73,7 +74,7 @@ def test_outcomes_that_differ_once_do_not_differ() -> None:
         return len(calls) == 1  # it warms up
 
     with isolated(1):
-        assert differing(begun(function, st.just((0, 1)))) is None
+        assert find_differing(begun(function, st.just((0, 1)))) is None
     assert len(calls) == 202
 
 
@@ -115,7 +116,7 @@ def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, distance: int, fo
 
     data, relation = st.integers(0, 1_000).filter(lambda number: not even or number % 2 == 0), within(distance)
     with isolated(1):
-        crossing = of_two_kinds(begun(function, relation.pairs(data)), data, relation)
+        crossing = find_two_kinds(begun(function, relation.pairs(data)), data, relation)
     assert crossing is not None
     assert set(crossing) == found
 

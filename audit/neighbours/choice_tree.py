@@ -1,4 +1,4 @@
-"""The entries of what a strategy draws, in the tree of its choices: spans of one label beside each other.
+"""The tree of choices that drew an input: its parts, and its rows, spans of one label beside each other.
 
 The choices of a list are a span for each entry and one that ends it. Those of a function that draws a size and then so
 many records are the size and a span for each record, or several spans for each in turn.
@@ -6,24 +6,74 @@ many records are the size and a span for each record, or several spans for each 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from subnormal.audit.neighbours.choices import (
-    Choice,
-    Path,
-    Span,
-    Tree,
-    choices_of,
-    is_structure,
-    part_at,
-    parts_of,
-    spans_of,
-    with_part,
-    with_parts,
-)
+from subnormal.audit.neighbours.choices import Choice, Part, Path, Span, Tree, is_structure
 
 LOOKED_AT = 64  # spans in which entries are looked for, and choices that may be the number of entries
+
+
+def part_at(tree: Tree, path: Path) -> Part:
+    part = tree[path[0]]
+    for place in path[1:]:
+        assert isinstance(part, Span)
+        part = part.parts[place]
+    return part
+
+
+def parts_of(tree: Tree, path: Path) -> Tree:
+    """Return what the span at a path holds; all of the tree for the empty path."""
+    span = part_at(tree, path) if path else Span(0, tree)
+    return span.parts if isinstance(span, Span) else ()
+
+
+def with_parts(tree: Tree, path: Path, parts: Tree) -> Tree:
+    """Return a tree where the span at a path holds these parts.
+
+    >>> with_parts((Span(1, (Fresh(),)), Fresh()), (0,), ())
+    (Span(label=1, parts=()), Fresh(least=False))
+    """
+    if not path:
+        return parts
+    place, span = path[0], tree[path[0]]
+    assert isinstance(span, Span)
+    return (*tree[:place], Span(span.label, with_parts(span.parts, path[1:], parts)), *tree[place + 1 :])
+
+
+def with_part(tree: Tree, path: Path, part: Part) -> Tree:
+    """Return a tree with another part at a path."""
+    *above, place = path
+    parts = parts_of(tree, tuple(above))
+    return with_parts(tree, tuple(above), (*parts[:place], part, *parts[place + 1 :]))
+
+
+def with_choices(tree: Tree, choices: Mapping[Path, Choice], above: Path = ()) -> Tree:
+    """Return a tree with other choices at these paths."""
+    return tuple(
+        Span(part.label, with_choices(part.parts, choices, (*above, place)))
+        if isinstance(part, Span)
+        else choices.get((*above, place), part)
+        for place, part in enumerate(tree)
+    )
+
+
+def choices_of(tree: Tree, above: Path = ()) -> Iterator[tuple[Path, Choice]]:
+    """Yield all choices of a tree in their order, each after its path."""
+    for place, part in enumerate(tree):
+        if isinstance(part, Choice):
+            yield (*above, place), part
+        elif isinstance(part, Span):
+            yield from choices_of(part.parts, (*above, place))
+
+
+def spans_of(tree: Tree, above: Path = ()) -> Iterator[Path]:
+    """Yield the paths of all spans of a tree in their order, each before those inside."""
+    for place, part in enumerate(tree):
+        if isinstance(part, Span):
+            yield (*above, place)
+            yield from spans_of(part.parts, (*above, place))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,0 @@
-"""The stages of a check, a file each, and what they share."""
