@@ -11,8 +11,7 @@ the first one that decides ends the check:
   to neighbours with outcomes of different kinds.
 - *Search*, in three rounds, each longer than the one before. One half of a round scores pairs by *replay*
   (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
-  shows a release. In what that leaves of the round, pairs are scored by *runs* (`score`): a few runs learn an event and
-  tell what it promises.
+  shows a release. The other half scores them by *runs* (`score`): a few runs learn an event and tell what it promises.
 - *Judging* (`judge`): where no pair has convicted in the search, the best ones are judged one after the other.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them. A
@@ -62,7 +61,7 @@ from subnormal.mechanisms.privacy import require_positive
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches in turn: half by replay, what that leaves by runs
+ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at most
 
 
@@ -167,14 +166,13 @@ def _search_pairs(check: Check, first: Pair, two_kinds: Pair | None) -> Finding:
         candidates.append(two_kinds)
     replay = ReplaySearch(check)
     for share in ROUNDS:
-        until = check.function.left() - share * check.seconds
         finding, hints = replay.search(share * check.seconds / 2)
         if finding is not None:
             return finding
         if not check.function.batch and check.function.left() < RUNS_LEAST * check.function.quickest:
             return check.too_slow(first)
         score = partial(check.runs.screening_score, readable=share < ROUNDS[-1])  # bits of floats come last
-        found = check.search("runs", score, check.function.left() - until)
+        found = check.search("runs", score, share * check.seconds / 2)
         if found.convicting is not None:
             return judge_by_runs(check, found.convicting)
         ranked = [pair for score, pair in found.ranked if score > -math.inf]

@@ -52,7 +52,10 @@ class Judged:
 
 
 def judged_input(data: Any, law: Laws) -> Judged:
-    """Return an input with its law and the events that judge it."""
+    """Return an input with its law and the events that judge it.
+
+    Raises TypeError where the law is neither a Law nor a mapping, and ValueError where it names too many outcomes.
+    """
     made = value_of("law", law, data)
     if not isinstance(made, Law | Mapping):
         raise TypeError(f"law(data) must return a Law or a mapping of outcomes to probabilities, got {made!r}")

@@ -21,8 +21,6 @@ from subnormal.audit.commands.common import (
     print_table,
 )
 from subnormal.audit.engine.process_pool import each_of, local
-from subnormal.audit.report.table import grid
-from subnormal.audit.report.to_json import to_json
 from subnormal.audit.text import counted, short, short_apart
 
 if TYPE_CHECKING:
@@ -98,6 +96,7 @@ def claims(
     """
     from subnormal.audit.claims.kinds import KINDS, kind
     from subnormal.audit.claims.rows import Row, as_json, held
+    from subnormal.audit.report.to_json import to_json
 
     if (function is None) == (against is None):
         raise click.UsageError("name a FUNCTION, or a package with --against")
@@ -163,6 +162,8 @@ def _answers(
 
 
 def _print(found: list[Held]) -> None:
+    from subnormal.audit.report.table import grid
+
     titles = ("accountant", "kind", "answered", "refused", "rounded", "verdict", "LOOSE", "most")
     table = grid(titles, ("accountant", "kind", "verdict"))
     for one in found:

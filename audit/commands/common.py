@@ -176,7 +176,7 @@ def audit_progress() -> Iterator[Callable[[AuditProgress], None]]:
 
     def words(done: AuditProgress) -> str:
         speed = pace(done.runs_done - done.runs_restored, done.runs - done.runs_done, time.monotonic() - begun)
-        return "; ".join(filter(None, (f"auditing: {done.rows_done} of {done.rows} rows", speed, bound(done.at))))
+        return "; ".join(filter(None, (f"{done.rows_done} of {done.rows} rows", speed, bound(done.at))))
 
     with line_progress() as tell:
         yield lambda done: tell(partial(words, done))

@@ -10,7 +10,6 @@ import click
 
 from subnormal.audit.commands.common import FiniteRange, known, out_option, output, print_table, progress
 from subnormal.audit.commands.composed import composed
-from subnormal.audit.report.table import grid
 from subnormal.audit.text import at_least, at_most, given
 
 if TYPE_CHECKING:
@@ -164,6 +163,8 @@ def _leaks(names: Sequence[str], count: int) -> list[Panel]:
 
 
 def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
+    from subnormal.audit.report.table import grid
+
     table = grid([axis, "low", "up", *(name.replace("Oh–", "Oh–\n") for name in lines[0].others)], (), title)
     for line in lines:
         at = f"{line.at:,}" if isinstance(line.at, int) else given(line.at, 6)
@@ -173,6 +174,7 @@ def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
 
 def _leak_table(rows: Sequence[LeakGrowth]) -> Table:
     from subnormal.audit.composition.leak_growth import RUNS as STEPS
+    from subnormal.audit.report.table import grid
 
     titles = ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
     table = grid(titles, ("attack", "mechanism"), "δ(r·ε): the leak beyond r times the claim")

@@ -103,7 +103,7 @@ def recorded(files: Sequence[Path], alpha: float | None, count: int) -> Subject:
     """Read a pair of worlds: probabilities, or counts, whose bounds hold together with probability 1 − α.
 
     files: a JSON object with both, or a file for each world, with one number a line. Raises BadParameter, with the
-    paths, if they hold no such pair.
+    paths, if they hold no such pair: what raises ValueError here.
     """
     from subnormal.audit.composition.buckets import count_bounds, probabilities
     from subnormal.audit.composition.comparison import Subject

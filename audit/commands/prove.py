@@ -14,7 +14,6 @@ import click
 
 from subnormal.audit.commands.common import Failure, file_mistakes, format_option, known, mistakes, progress
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
-from subnormal.audit.report.to_json import to_json
 
 if TYPE_CHECKING:
     from subnormal.audit.engine.process_pool import Executor
@@ -88,6 +87,7 @@ def prove(
     from subnormal.audit.engine.process_pool import local
     from subnormal.audit.evidence import every_pair
     from subnormal.audit.report import proofs
+    from subnormal.audit.report.to_json import to_json
     from subnormal.mechanisms.core.mechanism import NoLawError
     from subnormal.mechanisms.families import member
 
@@ -136,6 +136,7 @@ def _write_certificate(
     file: Path, mechanism: AnyMechanism, domain: Domain[Any, Any] | Cube[Any], evidence: DomainEvidence
 ) -> None:
     from subnormal.audit.evidence.certificate import certificate
+    from subnormal.audit.report.to_json import to_json
     from subnormal.mechanisms.core.mechanism import NoLawError
 
     if evidence.verdict != "VIOLATED":

@@ -32,8 +32,8 @@ def parts_of(tree: Tree, path: Path) -> Tree:
 def with_parts(tree: Tree, path: Path, parts: Tree) -> Tree:
     """Return a tree where the span at a path holds these parts.
 
-    >>> with_parts((Span(1, (Fresh(),)), Fresh()), (0,), ())
-    (Span(label=1, parts=()), Fresh(least=False))
+    >>> with_parts((Span(1, (Span(3, ()),)), Span(2, ())), (0,), ())
+    (Span(label=1, parts=()), Span(label=2, parts=()))
     """
     if not path:
         return parts

@@ -22,8 +22,8 @@ def apart(one: Any, other: Any, norm: Norm) -> Fraction | float:
     An infinity or NaN is 0 apart from itself, and infinitely far from every other entry. Raises TypeError for an entry
     that is no real number, and ValueError for vectors of other lengths.
 
-    >>> apart([1.0, 0.5], [0.5, 0.5], "l2"), apart([1e308, math.inf], [-1e308, 0.0], "l2")
-    (Fraction(1, 4), inf)
+    >>> apart([1.0, 0.5], [0.5, 0.5], "l2"), apart({"a": 2}, {}, "l1"), apart([1e308, math.inf], [-1e308, 0.0], "l2")
+    (Fraction(1, 4), Fraction(2, 1), inf)
     """
     steps = [_step_between(exact(first), exact(second)) for first, second in _entries_of_both(one, other)]
     if math.inf in steps:  # no float holds the sum of the others, perhaps

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, Zcdp, check
 from subnormal.attacks.core.events import OneOf
-from subnormal.audit.check import judge as judge_module
+from subnormal.audit.check import judge as check_judge
 from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.judge import certain, judge
 from subnormal.audit.check.score import Candidate, Runs
@@ -162,7 +162,7 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
         return judge(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(judge_module, "judge", watched)
+        patched.setattr(check_judge, "judge", watched)
         check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
     assert len(seen) > 1_000
     assert len(judged) == 4_000

@@ -348,5 +348,5 @@ def test_a_terminal_sees_runs_a_second_the_time_left_and_the_bound(tmp_path: Pat
     os.close(shown)
     assert audit.returncode == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
-    assert re.search(r"auditing: 0 of 2 rows; [\d,]+ runs/s, 0:00:\d\d left; ε ≥ 1[\d.]+ of 0.5:", text)
+    assert re.search(r" 0 of 2 rows; [\d,]+ runs/s, 0:00:\d\d left; ε ≥ 1[\d.]+ of 0.5:", text)
     assert "2 of 2 rows" in text

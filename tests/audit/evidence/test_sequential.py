@@ -197,3 +197,10 @@ def test_the_factor_of_a_loss_is_no_less_than_the_claim_says(epsilon: float) -> 
     assert factors is not None
     assert Fraction(-factors[2]) >= exp_bounds(Fraction(epsilon), 200)[1]
     assert factors[2] == pytest.approx(-math.exp(epsilon), rel=1e-15)
+
+
+def test_the_bets_on_the_complement_are_those_on_the_event_with_the_worlds_kept() -> None:
+    counts, complement = PairCounts(1, 20, 300, 4_000), PairCounts(4_000, 300, 20, 1)
+    assert counts.of_bets() == (complement.of_bets()[2:] + complement.of_bets()[:2])
+    assert counts.of_bets()[0] == (1, 20, 300, 4_000)
+    assert len(set(counts.of_bets())) == 4

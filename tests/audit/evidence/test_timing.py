@@ -380,3 +380,12 @@ def test_intervals_of_the_bootstrap_leave_a_fortieth_on_each_side_and_blocks_go_
     assert difference == ratio == (pytest.approx(last * 0.025, abs=0.1), pytest.approx(last * 0.975, abs=0.1))
     assert set(np.concatenate(seen).tolist()) == set(range(100))
     assert any((np.diff(one) == -99).any() for one in seen)
+
+
+def test_a_leak_below_rare_noise_is_seen_by_a_crop() -> None:
+    random = np.random.default_rng(1)
+    is_in = random.random(4_000) < 0.5
+    rare = np.where(random.random(4_000) < 0.02, random.integers(0, 10**7, 4_000), 0)
+    nanoseconds = 1_000 + random.integers(0, 100, 4_000) + 10 * is_in + rare
+    assert abs(paired_times.welch_t(nanoseconds[is_in], nanoseconds[~is_in])[0]) < 4.5
+    assert paired_times.welch(nanoseconds, is_in)[0] > 4.5

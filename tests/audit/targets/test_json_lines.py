@@ -26,6 +26,7 @@ def test_the_schema_is_one_and_describes_what_is_sent() -> None:
         line = json.loads(json_lines.question(data, {"epsilon": 1.0, "delta": 0.0}) + "5}")
         assert list(line) == ["data", "parameters", "runs"]
         LINES.validate(line)
+    assert json.loads(json_lines.question([0.1, 5e-324], {}) + "1}")["data"] == [0.1, 5e-324]
     LINES.validate(json.loads(json_lines.hello()))
     for line in ({"data": 1, "runs": 5}, {"data": 1, "parameters": {}, "runs": 0}, {"outcomes": 0.5}, {"protocol": 2}):
         assert not LINES.is_valid(line)
