@@ -1,7 +1,9 @@
 """Permute-and-flip: its law against every order of the outcomes, its sampler against every string of bits."""
 
 import itertools
+import operator
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,30 @@ def test_bounds_hold_at_any_precision(working: int, panels: int, monkeypatch: py
         for kind, outcome in enumerate(np.cumsum(sizes) - 1):
             truth = law.probability(int(outcome))[0]
             assert Fraction(low[kind], denominator) <= truth <= Fraction(high[kind], denominator)
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_every_step_is_rounded_its_way(up: bool) -> None:
+    """Coefficients, products and integrals of a few bits, each against its rational."""
+    side = operator.ge if up else operator.le
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        end, width, low, count = (int(rng.integers(1, top)) for top in (33, 33, 32, 4))
+        high = low + int(rng.integers(0, 2))
+        given: Any = {"working": 5, "up": up}
+        series = permute_and_flip_law._series((low, high), count, end=end, width=width, **given)
+        for p in (Fraction(low, 32), Fraction(high, 32)):
+            for r in range(count + 1):
+                stays = max(Fraction(0), 1 - Fraction(end, 32) * p)
+                truth = comb(count, r) * stays ** (count - r) * (Fraction(width, 32) * p) ** r
+                assert side(Fraction(series[r], 32), truth)
+        one, other = ([*rng.integers(0, 40, 4).tolist()] + [0] * 61 for _ in range(2))
+        product = permute_and_flip_law._truncated_product(one, other, **given)
+        for r, unrounded in enumerate(permute_and_flip_law._product(one, other)[: len(product)]):
+            assert side(Fraction(product[r], 32), Fraction(unrounded, 32**2))
+    for coins in (2, 3, 5, 6, 7):  # all certain: 1/coins
+        (integral,) = permute_and_flip_law._integrals([coins], [(32, 32)], 5, up=up)
+        assert side(Fraction(integral, 32), Fraction(1, coins))
 
 
 def test_millions_of_outcomes_have_a_law_in_closed_form() -> None:

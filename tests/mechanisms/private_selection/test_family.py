@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from subnormal.attacks.private_selection.absorbed_scores import selection_absorption
 from subnormal.audit.evidence import exact, exhaustive
+from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import BitSource, seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import member
+from subnormal.mechanisms.families import family, member
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.privacy import Eta, noise_eta
@@ -104,6 +105,23 @@ def check_naive(mechanism: Mechanism[Any, Any, Any]) -> None:
     drawn = mechanism.sample(attack.worlds()[0], attack.parameters, seeded_bits(1), 2_000)
     atoms = set(law_of(mechanism, attack.worlds()[0], attack.parameters).atoms)
     assert {(int(candidate), score) for candidate, score in np.asarray(drawn).tolist()} <= atoms
+
+
+@pytest.mark.parametrize(("stop", "reserve"), [(0.5, 0.5), (0.25, 0.2), (0.75, 0.05)])
+def test_the_loss_of_every_pair_of_neighbours_is_within_the_claim(stop: float, reserve: float) -> None:
+    parameters = PrivateSelectionParameters(2.0, 0, 2, stop=stop, reserve=reserve)
+    mechanism = member("private-selection-exact")
+    losses = []
+    laws = {scores: law_of(mechanism, np.array(scores), parameters) for scores in itertools.product(range(3), repeat=2)}
+    for (one, law_one), (other, law_other) in itertools.combinations(laws.items(), 2):
+        data = np.array(one), np.array(other)
+        if not family("private-selection").adjacent(parameters, *data):
+            continue
+        evidence = exact.compare(law_one, law_other, mechanism.claim(parameters, *data))
+        assert (evidence.verdict, evidence.within) == (Verdict.HOLDS, 0)
+        losses.append(evidence.epsilon)
+    assert len(losses) == 20
+    assert float(parameters.score_epsilon) < max(losses) <= 3 * float(parameters.score_epsilon) + reserve
 
 
 @pytest.mark.parametrize("reserve", [Fraction(1), Fraction(1, 4), Fraction(1, 100)])
