@@ -21,7 +21,10 @@ def sampled_gaussian(sigma, sampling):
 
 
 def renyi(alpha, tau, delta):
-    """The least ε on a fine ladder at which the curve keeps within delta. Each look at the curve takes 10 to 20 ms."""
+    """The least ε on a fine ladder at which the curve keeps within delta. Each look at the curve takes 10 to 20 ms.
+
+    Raises ValueError where there is none up to `MOST`.
+    """
     claim = Renyi(alpha, tau)
     if claim.delta(0.0) <= delta:
         return 0.0
