@@ -31,7 +31,7 @@ def renyi(alpha, tau, delta):
     low, high = 0.0, tau + 1.0
     while claim.delta(high) > delta:
         if high > MOST:
-            raise ValueError(f"delta must be larger: no epsilon up to {MOST:g} keeps {delta:g}")
+            raise ValueError(f"delta must be larger, as no epsilon keeps it, got {delta!r}")
         low, high = high, 2 * high
     for _ in range(20):
         middle = (low + high) / 2
