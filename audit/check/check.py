@@ -9,9 +9,9 @@ the first one that decides ends the check:
   A function without noise keeps no finite ε. Equal outcomes do not show that it has none, so runs judge the pair.
 - *Refusals* (`refusals`): where outcomes are of different kinds, numbers and exceptions for instance, a bisection leads
   to neighbours with outcomes of different kinds.
-- *Search*, in three rounds, each longer than the one before. One half of a round scores pairs by *replay*
+- *Search*, in three rounds, each longer than the one before. At most half of a round scores pairs by *replay*
   (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
-  shows a release. The other half scores them by *runs* (`score`): a few runs learn an event and tell what it promises.
+  shows a release. The rest scores them by *runs* (`score`): a few runs learn an event and tell what it promises.
 - *Judging* (`judge`): where no pair has convicted in the search, the best ones are judged one after the other.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them. A
@@ -166,13 +166,14 @@ def _search_pairs(check: Check, first: Pair, two_kinds: Pair | None) -> Finding:
         candidates.append(two_kinds)
     replay = ReplaySearch(check)
     for share in ROUNDS:
+        until = check.function.left() - share * check.seconds
         finding, hints = replay.search(share * check.seconds / 2)
         if finding is not None:
             return finding
         if not check.function.batch and check.function.left() < RUNS_LEAST * check.function.quickest:
             return check.too_slow(first)
         score = partial(check.runs.screening_score, readable=share < ROUNDS[-1])  # bits of floats come last
-        found = check.search("runs", score, share * check.seconds / 2)
+        found = check.search("runs", score, check.function.left() - until)  # with what the replay leaves of its half
         if found.convicting is not None:
             return judge_by_runs(check, found.convicting)
         ranked = [pair for score, pair in found.ranked if score > -math.inf]

@@ -33,7 +33,7 @@ READ = ("kind", "value", "length", "others", "least", "largest")
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
 CONFIRM = 512  # runs of each world for a second look at a pair with a high score in the first, or more of them
-CONFIRM_SECONDS = 0.2  # for the second look, where it takes more runs
+CONFIRM_SECONDS = 0.2  # for the second look, and at least for twice the runs of the first
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 CONVICTING = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 HOPELESS = -2.0  # nats of wealth at which that look ends
@@ -165,8 +165,9 @@ class Runs:
         promising = candidate.expected_log_wealth
         if candidate.growth <= 0:
             return promising
-        runs = max(CONFIRM, math.ceil(2 * CONVICTING / candidate.growth))
-        if not fits(runs, 1.0) or (runs > CONFIRM and 2 * runs * self.function.seconds_a_run() > CONFIRM_SECONDS):
+        affordable = int(CONFIRM_SECONDS / 2 / max(1e-9, self.function.seconds_a_run()))
+        runs = min(max(CONFIRM, math.ceil(2 * CONVICTING / candidate.growth)), max(2 * runs, affordable))
+        if not fits(runs, 1.0):
             return promising
         try:
             state = self.wealth(pair, candidate, runs)
@@ -176,7 +177,7 @@ class Runs:
             return math.inf
         point, event = candidate.point, candidate.event  # what the first look promised by chance, the second does not
         again = Candidate(point, event, e_process.growth(point, state.seen), _excess(point, state.seen))
-        return min(promising, again.expected_log_wealth) if promising > 0 else promising
+        return again.expected_log_wealth
 
     def successive_halving(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
-SHRINKING = 1 / 4  # of the time that is left, for making a pair that convicts smaller
+SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts smaller
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
