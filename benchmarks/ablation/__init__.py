@@ -1,0 +1,1 @@
+"""Which functions the heuristics of `check` convict: python -m benchmarks.ablation."""

@@ -1,0 +1,121 @@
+"""The heuristics and tuned constants of the search of `check`, and what takes the place of each when it is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subnormal.audit.check import score
+from subnormal.audit.check.replay.search import ReplaySearch
+from subnormal.audit.check.score import Runs
+from subnormal.audit.neighbours import choice_edits
+
+CHECK, SEARCH = "subnormal.audit.check.check.", "subnormal.audit.check.search."
+SCORE, REPLAY = "subnormal.audit.check.score.", "subnormal.audit.check.replay.search.ReplaySearch."
+EDITS, EVENTS = "subnormal.audit.neighbours.choice_edits.", "subnormal.audit.evidence.event_search."
+
+
+@dataclass(frozen=True, slots=True)
+class Heuristic:
+    """What a part of the search does, and the names to replace so that the search goes on without it."""
+
+    does: str
+    without: Mapping[str, Any]
+
+
+def _none(*_: object, **__: object) -> None:
+    return None
+
+
+def _nothing(*_: object, **__: object) -> tuple[()]:
+    return ()
+
+
+def _no_replay(*_: object) -> tuple[None, list[Any]]:
+    return None, []
+
+
+def _uniform_place(source: Any, size: int) -> int:
+    return int(source.integer(0, max(0, size - 1)))
+
+
+def _one_number(source: Any, size: int, chosen: int, distance: float, norm: str, whole: bool) -> list[Any]:
+    return [choice_edits._step(source, distance, whole) if place == chosen else 0 for place in range(size)]
+
+
+def _first_look_alone(self: Runs, pair: Any, *, readable: bool = False) -> float:
+    """Return the screening score of the first runs: pairs that convict are met in judging alone."""
+    return self.candidate(pair, score.SCREEN[0], screening=True, readable=readable).expected_log_wealth
+
+
+def _without_hints(search: Callable[..., Any]) -> Callable[..., Any]:
+    def without(self: Any, seconds: float) -> Any:
+        return search(self, seconds)[0], []
+
+    return without
+
+
+def _no_ties(data: Any, drawn: Any, source: Any) -> Any:
+    return drawn
+
+
+HEURISTICS = {
+    "ties": Heuristic("one input in three is a list of one or two distinct rows", {f"{EDITS}_tied": _no_ties}),
+    "close floats": Heuristic(
+        "one input in three has a float next to the one before it", {f"{EDITS}_with_close_floats": _none}
+    ),
+    "place from the end": Heuristic(
+        "a record is added or left out at the end half of the time", {f"{EDITS}from_the_end": _uniform_place}
+    ),
+    "several numbers move": Heuristic(
+        "where neighbours lie within a distance, all numbers of a kind move", {f"{EDITS}_steps": _one_number}
+    ),
+    "refusals": Heuristic(
+        "a bisection leads to neighbours with outcomes of different kinds", {f"{CHECK}find_two_kinds": _none}
+    ),
+    "replay": Heuristic("runs on both inputs receive the same noise", {f"{REPLAY}search": _no_replay}),
+    "hints of replay": Heuristic(
+        "pairs that replay finds suspicious are judged by runs",
+        {f"{REPLAY}search": _without_hints(ReplaySearch.search)},
+    ),
+    "rounds": Heuristic("the search has three rounds, each longer than the one before", {f"{CHECK}ROUNDS": (47 / 96,)}),
+    "second look": Heuristic(
+        "a pair that promises much gets a second look, and may convict at once",
+        {f"{SCORE}Runs.screening_score": _first_look_alone},
+    ),
+    "readable first": Heuristic(
+        "bits of floats are looked at in the last round only", {f"{SCORE}READ": score.SCREENED}
+    ),
+    "grid of the first look": Heuristic("a first look sees the grid of a float", {f"{SCORE}SCREENED": score.READ}),
+    "readable preferred": Heuristic(
+        "an event that a reader sees is preferred to one that grows four times as fast", {f"{SCORE}PREFERRED": 1}
+    ),
+    "successive halving": Heuristic("more and more runs choose the pairs that are judged", {f"{SCORE}HALVING": ()}),
+    "three are judged": Heuristic("the best three pairs are judged, not one", {f"{CHECK}JUDGED": 1}),
+    "more parts first": Heuristic("of losses below the claim, those of more parts count more", {f"{SCORE}WIDE": 0.0}),
+    "corners": Heuristic("events are conjunctions of two features", {f"{EVENTS}corners": _nothing}),
+    "relations": Heuristic("events compare neighbouring parts", {f"{EVENTS}relations": _nothing}),
+    "sets of outcomes": Heuristic("events are sets of outcomes", {f"{EVENTS}of_outcomes": _nothing}),
+    "regression": Heuristic("events are half-spaces of several parts", {f"{EVENTS}REGRESSION_LEAST": 1 << 62}),
+}
+
+CONSTANTS = {
+    f"{name}: {how}": Heuristic(f"{what}, {how}", {f"{place}{name}": value})
+    for place, name, what, variants in (
+        (SCORE, "SCREEN", "runs of a first look", {"a quarter": (16, 256), "four times": (256, 4096)}),
+        (SCORE, "CONFIRM", "runs of a second look", {"a quarter": 128, "four times": 2048}),
+        (SCORE, "UNSURE", "chance of an interval of a loss", {"a tenth": 0.002, "ten times": 0.2}),
+        (SEARCH, "KEPT", "pairs remembered", {"a quarter": 6, "four times": 96}),
+        (EVENTS, "TAIL", "tails of the intervals that rank events", {"a tenth": 1e-4, "ten times": 1e-2}),
+        (
+            EVENTS,
+            "SINGLE_VALUES",
+            "values of a feature, up to which each is an event",
+            {"a quarter": 16, "four times": 256},
+        ),
+        (EVENTS, "PARTS_MAX", "parts of an outcome that are looked at", {"a quarter": 4, "four times": 64}),
+        (EDITS, "OFTEN", "one input in so many has ties", {"every one": 1, "one in nine": 9}),
+    )
+    for how, value in variants.items()
+}
