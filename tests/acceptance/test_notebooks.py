@@ -30,20 +30,21 @@ OWN_CLOCK = "SimpleNamespace(monotonic=time.process_time, perf_counter=time.proc
 SLIDE = """\
 _.children[0].value = _.children[0].options[-1][1]  # the picture is an output of this cell, and so is its error
 """
-# All combinations of two sliders, and of more those in which each position of one meets each position of another.
+# Each position of each slider, with the others where they begin, and with the others at their ends.
 POSITIONS = """\
 def draw_positions(draw, **choices):
-    from itertools import product
     from explore import positions
-    sliders = sorted(((name, positions(*choice)) for name, choice in choices.items()), key=lambda one: -len(one[1]))
-    failed = {}
-    for first in product(*(range(len(values)) for _, values in sliders[:2])):
-        at = [*first, *(sum(first) for _ in sliders[2:])]
-        chosen = {name: values[place % len(values)] for place, (name, values) in zip(at, sliders)}
-        try:
-            draw(**chosen)
-        except Exception as error:
-            failed[tuple(chosen.items())] = repr(error)
+    sliders = {name: positions(*choice) for name, choice in choices.items()}
+    begun = {name: first for name, (first, _) in choices.items()}
+    ends = {name: values[-1] for name, values in sliders.items()}
+    failed = []
+    for others in (begun, ends):
+        for name, values in sliders.items():
+            for value in values:
+                try:
+                    draw(**{**others, name: value})
+                except Exception as error:
+                    failed.append(({**others, name: value}, repr(error)))
     assert not failed, f"positions of the sliders without a picture: {failed}"
 """
 
