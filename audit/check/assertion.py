@@ -87,6 +87,7 @@ def assert_private(
     data: SearchStrategy[Any] | None = None,
     adjacent: Any = None,
     fresh: Callable[[], Callable[[Any], Any]] | None = None,
+    grid: float | None = None,
     runs: int = 100_000,
     alpha: float = 1e-6,
     event: Event | Callable[[Any], bool] | None = None,
@@ -122,6 +123,7 @@ def assert_private(
         adjacent: which inputs are neighbours, see `check`; a list of pairs [(x, y), ...] needs no data.
         fresh: in place of release, a function of no arguments that returns the release to call once:
             `fresh=lambda: Accountant(budget=1).count`.
+        grid: every float in an outcome is rounded to a multiple of it, so that the last bits of noise tell nothing.
         runs: calls on each input that judge the claim, at most. Those that learn an event come on top: a quarter as
             many, but at most 65,536. A search has its own.
         alpha: the chance that a release that keeps its claim is accused, at most. Where two pairs of inputs are
@@ -160,7 +162,7 @@ def assert_private(
             raise TypeError("event goes with data_in and data_out: where a pair is searched, so is an event")
         _require_enough(runs, alpha, stated)
         options: dict[str, Any] = {"runs": runs, "seconds": seconds, "alpha": alpha, "seed": SEED}
-        result = check(release, data, adjacent, stated, fresh=fresh, **options)
+        result = check(release, data, adjacent, stated, fresh=fresh, grid=grid, **options)
         _raise(result)
         if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
             raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
@@ -170,7 +172,7 @@ def assert_private(
     share = alpha if at_zero is None else alpha / 2
     _require_enough(runs, share, stated)
     looked_for = event if event is None or hasattr(event, "to_json") else Predicate(event)
-    function, pair = audited_function(release, fresh=fresh), (data_in, data_out)
+    function, pair = audited_function(release, fresh=fresh, grid=grid), (data_in, data_out)
     trial = Trial(function, pair, stated, share, runs, cast("Event | None", looked_for), deadline)
     with isolated(SEED):
         watched = Watched(function.function)

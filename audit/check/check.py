@@ -13,6 +13,7 @@ the first one that decides ends the check:
   (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
   shows a release. The rest scores them by *runs* (`score`): a few runs learn an event and tell what it promises.
 - *Judging* (`judge`): where no pair has convicted in the search, the best ones are judged one after the other.
+- *Beyond the last bits* (`last_bits`): where only the last bits of floats convict, the search goes on without them.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them. A
 pair that convicts is shrunk to the smallest one that still does.
@@ -45,6 +46,7 @@ from subnormal.audit.check.first_calls import (
 from subnormal.audit.check.function import OverTimeError, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.judge import judge_by_runs
+from subnormal.audit.check.last_bits import look_beyond_last_bits
 from subnormal.audit.check.refusals import find_two_kinds
 from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.result import Result
@@ -74,6 +76,7 @@ def check(
     pairs: Sequence[Pair] | None = None,
     batch: bool = False,
     fresh: Callable[[], Callable[..., Any]] | None = None,
+    grid: float | None = None,
     seconds: float = 60.0,
     runs: int | None = None,
     alpha: float = 1e-6,
@@ -103,6 +106,8 @@ def check(
         batch: the function takes (data, runs) and returns a sequence of `runs` outcomes.
         fresh: instead of the function, a function of no arguments that returns the function to call once, where calls
             share a state: `fresh=lambda: Accountant(budget=1).count`.
+        grid: every float in an outcome is rounded to a multiple of it, so that the last bits of noise tell nothing.
+            None: outcomes stay as they are. Where their last bits convict, the search goes on without them.
         seconds: for the whole check; one call of the function is never interrupted.
         runs: of each input that judge the claim, at most; None: as many as the time allows.
         alpha: the chance that a function that keeps its claim is accused, at most.
@@ -124,11 +129,13 @@ def check(
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)
     strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
-    audited = audited_function(function, batch=batch, fresh=fresh)
+    audited = audited_function(function, batch=batch, fresh=fresh, grid=grid)
     relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
     with isolated(seed):
         state = Check(audited, strategy, claimed, seconds, runs, alpha, seed, on_progress)
         finding = _run_stages(state, data, relation)
+        if finding.verdict is Verdict.VIOLATED and grid is None:
+            finding = look_beyond_last_bits(state, finding, alpha, _search_pairs)
     stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
     return state.result(finding, claim, domain=stated_words(data), relation=stated)
 

@@ -11,6 +11,7 @@ from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
 from subnormal.audit.check.evidence import LawEvidence, ModelledEvidence, StabilityEvidence, Stage, WalkEvidence
 from subnormal.audit.check.result import Result
+from subnormal.audit.check.severity import Severity
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
 from subnormal.audit.report.form import plain
@@ -92,6 +93,9 @@ class Document:
     relation: which two inputs are neighbours; null where pairs are named, and for a declared law.
     command: the command line, without options that no result depends on; null for a call in Python.
     versions: of Subnormal, of Python, and of the libraries that a check or the function uses.
+    grid: floats in outcomes were rounded to its multiples; null where they were not.
+    severity: of a violation: deterministic, large loss, loss near the claim or last bits; null where there is none.
+    last_bits_only: whether the search went on without the last bits of floats, and found nothing else.
     commit: of the working directory, with "(changed)" where files differ from it; null where there is none.
     """
 
@@ -114,6 +118,9 @@ class Document:
     domain: str | None
     relation: str | None
     command: str | None
+    grid: Annotated[float, Range(0)] | None
+    severity: Severity | None
+    last_bits_only: bool
     versions: Mapping[str, str]
     commit: str | None
 
@@ -150,6 +157,9 @@ def _document(result: Result) -> Document:
         domain=result.domain,
         relation=result.relation,
         command=result.command,
+        grid=result.grid,
+        severity=result.severity,
+        last_bits_only=result.last_bits_only,
         versions=provenance.versions(result.place),
         commit=provenance.commit(),
     )

@@ -25,9 +25,10 @@ from subnormal.audit import interrupts
 from subnormal.audit.check.words import shown
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import counted, error_text, quoted
-from subnormal.audit.values.outcomes import as_outcome, refused
+from subnormal.audit.values.outcomes import as_outcome, on_grid, refused
 from subnormal.audit.values.reference import imported_as
 from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.privacy import require_positive
 
 _SCALARS = frozenset((int, float, str, bytes, bool, type(None), np.float64))  # a type derived from these may hold more
 CHANCE = 1e-4  # that all answers come so early, where each run answers with one probability
@@ -45,7 +46,7 @@ class Function:
     raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
     no run is begun later, on the monotonic clock. deadline: of the check, on that clock. place: "module:name", under
     which the function can be imported, or what makes it, where each call has a fresh one. last_answer: the number of
-    the last run that returned.
+    the last run that returned. grid: floats in outcomes are rounded to its multiples.
     """
 
     function: Callable[..., Any]
@@ -60,6 +61,7 @@ class Function:
     place: str | None = None
     fresh: bool = False
     last_answer: int = 0
+    grid: float | None = None
 
     def left(self) -> float:
         """Return the seconds that are left."""
@@ -97,7 +99,7 @@ class Function:
             if self.batch:
                 outcomes = self._batch(data, runs)
             else:
-                outcomes.extend(as_outcome(self.released(data)) for _ in range(runs))
+                outcomes.extend(self._outcome(self.released(data)) for _ in range(runs))
         finally:
             seconds = time.perf_counter() - started
             self.seconds += seconds
@@ -141,6 +143,10 @@ class Function:
             after.append(_states())
         return any(one == other != start for one, other, start in zip(*after, before, strict=True))
 
+    def _outcome(self, released: Any) -> Hashable:
+        outcome: Hashable = as_outcome(released)
+        return outcome if self.grid is None else on_grid(outcome, self.grid)
+
     def _batch(self, data: Any, runs: int) -> list[Hashable]:
         returned = self.released(data, runs)
         if isinstance(returned, Refused):
@@ -153,22 +159,25 @@ class Function:
             )
         if len(listed) != runs:
             raise TypeError(f"{self.name} returned {counted(len(listed), 'outcome')}, not {runs:,}")
-        return list(map(as_outcome, listed))
+        return list(map(self._outcome, listed))
 
 
-def function(given: Any, *, batch: bool = False, fresh: Any = None) -> Function:
+def function(given: Any, *, batch: bool = False, fresh: Any = None, grid: float | None = None) -> Function:
     """Return the function under audit. fresh: returns the function to call once, in its place.
 
     Raises TypeError where it is not callable, or cannot be called with the data alone (with the data and a number of
-    runs, where it is called in batches), and where there are both, or none.
+    runs, where it is called in batches), and where there are both, or none; ValueError for a grid that is not a
+    positive number.
     """
+    if grid is not None:
+        require_positive("grid", grid)
     if fresh is not None:
         if given is not None or not callable(fresh):
             raise TypeError(
                 "fresh must be a function of no arguments that returns the function to call once, in its place, "
                 f"got fresh = {quoted(repr(fresh))}" + ("" if given is None else f" and {quoted(repr(given))}")
             )
-        made = function(fresh(), batch=batch)
+        made = function(fresh(), batch=batch, grid=grid)
         return replace(made, function=lambda *arguments: fresh()(*arguments), place=imported_as(fresh), fresh=True)
     name = getattr(given, "__qualname__", None) or type(given).__qualname__
     if not callable(given):
@@ -179,12 +188,12 @@ def function(given: Any, *, batch: bool = False, fresh: Any = None) -> Function:
     try:
         signature = inspect.signature(given)
     except (TypeError, ValueError):  # a builtin without one is known by calling it only
-        return Function(given, name, batch, place=imported_as(given))
+        return Function(given, name, batch, place=imported_as(given), grid=grid)
     try:
         signature.bind(*arguments)
     except TypeError as error:
         raise TypeError(f"{name} is called as {called}, but its signature is {signature}: {error}") from None
-    return Function(given, name, batch, place=imported_as(given))
+    return Function(given, name, batch, place=imported_as(given), grid=grid)
 
 
 @contextmanager

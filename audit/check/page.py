@@ -58,12 +58,14 @@ def _values(result: Result) -> dict[str, Any]:
     convicted = result.verdict is Verdict.VIOLATED
     spent = {"pairs tried": f"{result.examples:,}", "runs": f"{result.runs:,}", "seconds": short(result.seconds, 3)}
     spent["seed"] = str(result.seed)
+    of_grid = None if result.grid is None else words.grid_words(result.grid)
     made_with = {"command": result.command, "commit": provenance.commit(), **provenance.versions(result.place)}
     return {
         "result": result,
         "verdict": "ERROR" if result.verdict is None else str(result.verdict),
         "claim": words.claim_words(result.claim),
         "point": None if result.point in (None, result.claim) else words.claim_words(result.point),
+        "grid": of_grid,
         "ended": " ".join(words.ended(result)).capitalize(),
         "worlds": None if result.worlds is None else tuple(map(words.shown, result.worlds)),
         "event": in_words(result.event) if convicted and result.event is not None else None,

@@ -48,7 +48,9 @@ def as_test(result: Result) -> str | None:
     if isinstance(exact, StabilityEvidence):
         body = _stability(function, exact, imports)
     else:
-        options = "".join(f", {name}={value:_}" for name, value in _enough(result).items())
+        grid = result.grid or result.test_grid
+        options = "" if grid is None else f", grid={grid!r}"
+        options += "".join(f", {name}={value:_}" for name, value in _enough(result).items())
         body = [f"assert_private({function}, adjacent={PAIRS}, claim={claim!r}{options})"]
     lines = sorted(
         [*imports, f"from subnormal import {', '.join(sorted(names))}"], key=lambda line: line.startswith("#")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.evidence import CheckEvidence, Stage
+from subnormal.audit.check.severity import Severity, severity
 from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.curves import AnyClaim
@@ -29,6 +30,8 @@ class Result:
     function can be imported; None where it cannot. batch: the function takes (data, runs). fresh: the place is that of
     a function that returns the function to call once. domain, relation: the text of the strategy of inputs, and which
     of them are neighbours; None where pairs are named. command: the command line; None for a call in Python.
+    grid: floats in outcomes were rounded to its multiples. test_grid: one on which runs convict the two inputs as well,
+    for a test of them. last_bits_only: the search went on without last bits of floats, and found nothing else.
     """
 
     verdict: Verdict | None
@@ -51,6 +54,14 @@ class Result:
     domain: str | None = None
     relation: str | None = None
     command: str | None = None
+    grid: float | None = None
+    test_grid: float | None = None
+    last_bits_only: bool = False
+
+    @property
+    def severity(self) -> Severity | None:
+        """How severe a violation is, by its event and its loss; None where there is none."""
+        return severity(self)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame of one line: the verdict, the worlds and the numbers of the evidence.

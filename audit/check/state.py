@@ -45,6 +45,9 @@ class Finding:
     point: Claim | None = None
     error: str | None = None
     notes: tuple[str, ...] = ()
+    grid: float | None = None
+    test_grid: float | None = None
+    last_bits_only: bool = False
 
 
 class Check:
@@ -67,6 +70,7 @@ class Check:
     ) -> None:
         self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
         self.strategy, self.runs_max, self._on_progress = strategy, runs_max, on_progress
+        self.grid = function.grid
         self._started = self._silent_until = time.monotonic()
         function.deadline = self._started + seconds
         self.runs = Runs(function, claimed, seed)
@@ -182,5 +186,8 @@ class Check:
             place=self.function.place,
             batch=self.function.batch,
             fresh=self.function.fresh,
+            grid=found.grid or self.grid,
+            test_grid=found.test_grid,
+            last_bits_only=found.last_bits_only,
             **stated,
         )

@@ -125,6 +125,7 @@ class Trial:
             seed=SEED,
             place=function.place,
             fresh=function.fresh,
+            grid=function.grid,
         )
 
     def _over_time(self, made: int, training: int, function: Function, started: float) -> ValueError:

@@ -72,6 +72,10 @@ def lines(result: Result) -> list[str]:
     pairs, runs = counted(result.examples, "pair"), counted(result.runs, "run")
     spent = f"{pairs}, {runs}, {short(result.seconds, 3)} s, seed {result.seed}"
     named = [("claim", claim_words(result.claim)), ended(result)]
+    if result.severity is not None:
+        named.append(("severity", str(result.severity)))
+    if result.grid is not None:
+        named.append(("grid", grid_words(result.grid)))
     if result.error is not None:
         named.append(("error", result.error))
     if result.worlds is not None:
@@ -83,6 +87,10 @@ def lines(result: Result) -> list[str]:
     named += [(kind, evidence_words(evidence)) for kind, evidence in result.evidence.items()]
     named += [("note", note) for note in result.notes]
     return [f"{head}  {result.function}  ({spent})", *(line for one in named for line in _wrapped(*one))]
+
+
+def grid_words(grid: float) -> str:
+    return f"every float in an outcome was rounded to a multiple of {short(grid, 17)}"
 
 
 def ended(result: Result) -> tuple[str, str]:

@@ -60,6 +60,11 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--batch", is_flag=True, help="The function takes (data, runs) and returns as many outcomes.")
 @click.option("--fresh", is_flag=True, help="FUNCTION takes no arguments and returns the function to call once.")
 @click.option(
+    "--grid",
+    type=FiniteRange(0, min_open=True),
+    help="Round every float in an outcome to a multiple of this, so that the last bits of noise tell nothing.",
+)
+@click.option(
     "--seconds",
     type=FiniteRange(0, 86_400, min_open=True),
     default=60.0,
@@ -162,6 +167,7 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
                 pairs=pairs,
                 fresh=function if options["fresh"] else None,
                 batch=options["batch"] or name.startswith(COMMAND),
+                grid=options["grid"],
                 seconds=options["seconds"],
                 alpha=options["alpha"],
                 seed=options["seed"],

@@ -16,7 +16,7 @@ FEW = 5  # digits, or decimals, that a user may ask for: %g and %f leave 6
 ENOUGH = 16  # outcomes, or distinct floats, that say something: see `outcome_notes`
 LAST_BITS = (
     "the event reads the last bits of floats: the rounding of the noise tells the inputs apart, whatever its scale; "
-    "to look for other flaws, check the function with its outcome rounded to a few digits"
+    "a grid (grid=1e-6, --grid) leaves them out of the comparison"
 )
 TRUTHS = "where the event names numbers, True is 1 and False is 0"
 
@@ -82,14 +82,14 @@ def event_notes(event: Mapping[str, Any], outcomes: Sequence[Any]) -> list[str]:
         return [f"the error is {raised}"] if raised else []
     of_numbers = event["kind"] == "between" or "terms" in event or "both" in event
     of_truths = of_numbers and any(isinstance(one, bool) for one in leaves(tuple(outcomes)).values())
-    found = [*([LAST_BITS] if _reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
+    found = [*([LAST_BITS] if reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
     return [*found, *([f"some of the runs raise {raised}"] if raised else [])]
 
 
-def _reads_bits(event: Mapping[str, Any]) -> bool:
+def reads_bits(event: Mapping[str, Any]) -> bool:
     """Return whether an event, as JSON, looks at nothing but the last bits of numbers.
 
-    >>> _reads_bits({"kind": "off-grid", "grid": -53}), _reads_bits({"kind": "between", "low": 0, "high": 1})
+    >>> reads_bits({"kind": "off-grid", "grid": -53}), reads_bits({"kind": "between", "low": 0, "high": 1})
     (True, False)
     """
     features = [term["feature"] for term in event.get("terms", ())]

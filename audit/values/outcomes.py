@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AnySet
@@ -69,6 +70,21 @@ def as_outcome(released: Any) -> Hashable:
     if isinstance(released, AnySet):
         return _sorted(released)
     return _from_other_type(released)
+
+
+def on_grid(outcome: Any, grid: float) -> Any:
+    """Return an outcome with every finite float in it rounded to a multiple of the grid, and −0.0 as 0.0.
+
+    >>> on_grid((0.1 + 0.2, "a", 3, (-0.01, 1e300)), 0.125)
+    (0.25, 'a', 3, (0.0, 1e+300))
+    """
+    if type(outcome) is tuple:
+        return tuple(on_grid(one, grid) for one in outcome)
+    if isinstance(outcome, complex):
+        return complex(on_grid(outcome.real, grid), on_grid(outcome.imag, grid))
+    if not isinstance(outcome, float) or not abs(outcome / grid) < 1 / sys.float_info.epsilon:
+        return outcome  # a float that is finer than its last bit is a multiple of the grid, as far as floats tell
+    return round(outcome / grid) * grid + 0.0
 
 
 def atoms_as_outcomes(atoms: Sequence[Any]) -> Sequence[Any]:
