@@ -56,10 +56,31 @@ def noise(count: NDArray[np.int64], scale: float, *, float_type: DTypeLike, unif
     2^−53/U apart, and so are their logarithms, which is 1.36 units or more (at U = 1/e). Rounding is monotone.
     """
     kind: Any = float_types.of(float_type).type
-    uniform = np.ldexp(count.astype(np.float64), -uniform_bits)
     with np.errstate(over="ignore", under="ignore"):
-        size: Floats = kind(scale) * np.abs(np.log(uniform).astype(kind))
+        size: Floats = kind(scale) * _logs(count, float_type, uniform_bits)
     return size
+
+
+def _logs(count: NDArray[np.int64], float_type: DTypeLike, uniform_bits: int) -> Floats:
+    """Return |ln U|, what is left of the noise at a scale of 1."""
+    uniform = np.ldexp(count.astype(np.float64), -uniform_bits)
+    logs: Floats = np.abs(np.log(uniform).astype(float_types.of(float_type)))
+    return logs
+
+
+@lru_cache(maxsize=1)
+def _every_log(float_type: str, uniform_bits: int) -> Floats:
+    """Return |ln U| of every uniform, shape (2^b,): laws of every value and every scale begin with it.
+
+    In float32, 64 MB.
+    """
+    uniforms = 1 << uniform_bits
+    logs = np.empty(uniforms, dtype=float_types.of(float_type))
+    for first in range(0, uniforms, CHUNK):
+        count = np.arange(first + 1, min(first + CHUNK, uniforms) + 1)
+        logs[first : first + CHUNK] = _logs(count, float_type, uniform_bits)
+    logs.flags.writeable = False
+    return logs
 
 
 def outputs(
@@ -176,11 +197,13 @@ def _by_enumeration(value: float, scale: float, float_type: str, uniform_bits: i
     """
     uniforms = 1 << uniform_bits
     start, outputs = _value(value, float_type), np.empty(2 * uniforms, dtype=stored(float_type))
+    logs = _every_log(float_type, uniform_bits)
     for first in range(0, uniforms, CHUNK):
-        count = np.arange(first + 1, min(first + CHUNK, uniforms) + 1)
-        size = noise(count, scale, float_type=float_type, uniform_bits=uniform_bits)
-        np.subtract(start, size, out=outputs[count[0] - 1 : count[-1]])
-        np.add(start, size[::-1], out=outputs[2 * uniforms - count[-1] : 2 * uniforms - count[0] + 1])
+        with np.errstate(over="ignore", under="ignore"):
+            size = start.dtype.type(scale) * logs[first : first + CHUNK]
+        mirrored = 2 * uniforms - first
+        np.subtract(start, size, out=outputs[first : first + len(size)])
+        np.add(start, size[::-1], out=outputs[mirrored - len(size) : mirrored])
     atoms, before, ends, counts = 0, -1, [], []
     for first in range(0, 2 * uniforms, CHUNK):
         chunk = outputs[first : first + CHUNK + 1]
