@@ -121,8 +121,12 @@ def _of_options(name: str) -> Mechanism[Any, Any, Any]:
 
 def _nearest_first(name: str, of: Iterable[Family[Any, Any]]) -> Iterator[Mechanism[Any, Any, Any]]:
     """Import and yield the families' mechanisms, those whose references share most words with the name first."""
-    references = [reference for candidate in of for reference in candidate.members]
-    return map(_imported, sorted(references, key=partial(_shared, name), reverse=True))
+    return map(_imported, _sorted(name, tuple(reference for candidate in of for reference in candidate.members)))
+
+
+@cache
+def _sorted(name: str, references: tuple[str, ...]) -> list[str]:
+    return sorted(references, key=partial(_shared, name), reverse=True)
 
 
 def _shared(name: str, reference: str) -> int:
