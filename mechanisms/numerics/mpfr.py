@@ -27,6 +27,10 @@ def libraries() -> dict[str, str]:
     return {"mpfr": gmpy2.mpfr_version().split()[-1], "gmp": gmpy2.mp_version().split()[-1]}
 
 
+_EVENTS = ("inexact", "overflow", "underflow", "divzero", "invalid", "erange")
+_TRAPPING = gmpy2.context(**{f"trap_{event}": True for event in _EVENTS})
+
+
 @contextmanager
 def exact(precision: int) -> Iterator[None]:
     """Make every MPFR operation inside exact at `precision` bits; raise InexactError where one is not.
@@ -37,10 +41,8 @@ def exact(precision: int) -> Iterator[None]:
     """
     if precision < 1:
         raise ValueError(f"precision must be at least 1 bit, got {precision}")
-    traps = dict.fromkeys(("inexact", "overflow", "underflow", "divzero", "invalid", "erange"), True)
-    context = gmpy2.context(precision=precision, **{f"trap_{name}": on for name, on in traps.items()})
     try:
-        with context:
+        with gmpy2.context(_TRAPPING, precision=precision):
             yield
     except (
         gmpy2.InexactResultError,
@@ -91,15 +93,18 @@ def ceiling_log2(value: Real) -> int:
     return int(exponent) + int(mantissa - 1).bit_length()
 
 
-def floor_scaled(value: Real, exponent: int) -> int:
-    """Return the integer part of value·2^exponent, value ≥ 0.
+def divided(value: Real, exponent: int) -> tuple[int, bool]:
+    """Return the integer part of value/2^exponent, value ≥ 0, and whether anything is left.
 
-    >>> floor_scaled(scaled(7, -2), 1)
-    3
+    >>> divided(scaled(7, -2), -1)
+    (3, True)
     """
     mantissa, own = value.as_mantissa_exp()
-    shift = int(own) + exponent
-    return int(mantissa << shift if shift >= 0 else mantissa >> -shift)
+    shift = int(own) - exponent
+    if shift >= 0:
+        return int(mantissa << shift), False
+    whole, left = gmpy2.f_divmod_2exp(mantissa, -shift)
+    return int(whole), bool(left)
 
 
 class _LowestTerms(NamedTuple):
@@ -177,11 +182,10 @@ def root_of_two_pi_bounds(value: Fraction, precision: int = 128) -> tuple[Fracti
 
 
 def _directed(function: Callable[[Real], Real], argument: Fraction, precision: int) -> tuple[Fraction, Fraction]:
-    bounds = []
+    bounds, ratio = [], gmpy2.mpq(argument.numerator, argument.denominator)
     for direction in (gmpy2.RoundDown, gmpy2.RoundUp):
         with gmpy2.context(precision=precision, round=direction):
-            rounded = gmpy2.mpfr(gmpy2.mpq(argument.numerator, argument.denominator))
-            bounds.append(fraction(function(rounded)))
+            bounds.append(fraction(function(gmpy2.mpfr(ratio))))
     return bounds[0], bounds[1]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.numerics.mpfr import Real, ceiling_log2, exact, floor_scaled, scaled
+from subnormal.mechanisms.numerics.mpfr import Real, ceiling_log2, divided, exact, scaled
 
 FIRST_BITS = 62  # of a try, that are taken together with those of other draws: signed 64-bit integers hold them
 
@@ -45,9 +45,9 @@ def _of_first_bits(sums: Sequence[Real], bits: BitSource, precision: int, unit: 
     of 2^first cells; they decide unless a running sum lies inside of the cell."""
     first = min(precision, bits.word_bits, FIRST_BITS)
     rest = precision - first
-    below = np.array([floor_scaled(total, -(unit + rest)) for total in sums])  # whole cells below each running sum
-    inside = {cell for cell, total in zip(below.tolist(), sums, strict=True) if scaled(cell, unit + rest) < total}
-    undecided = np.array(sorted(inside), dtype=np.int64)
+    cells_below = [divided(total, unit + rest) for total in sums]
+    below = np.array([whole for whole, _ in cells_below])  # whole cells below each running sum
+    undecided = np.array(sorted({whole for whole, left in cells_below if left}), dtype=np.int64)
     chosen = np.empty(n, dtype=np.int64)
     pending = np.arange(n)
     while len(pending):
