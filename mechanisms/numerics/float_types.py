@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ ACCELERATORS = {  # digits of a significand, and the least exponent of a normal 
     "float8_e5m2": (3, -14),
 }
 FORMATS = {"float64": (53, -1022), "float32": (24, -126), "float16": (11, -14), **ACCELERATORS}
+OF_NUMPY = frozenset(map(np.dtype, FORMATS.keys() - ACCELERATORS.keys()))
 
 
 def of(float_type: DTypeLike) -> np.dtype[Any]:
@@ -32,7 +34,7 @@ def of(float_type: DTypeLike) -> np.dtype[Any]:
         found = np.dtype(float_type)
     except TypeError:
         found = None
-    if found is None or found.name not in FORMATS:
+    if found is None or (found not in OF_NUMPY and found.name not in FORMATS):  # numpy takes long to name a type
         given = repr(float_type) if found is None else found.name
         raise ValueError(f"float_type must be one of {', '.join(FORMATS)}, got {given}")
     return found
@@ -44,7 +46,7 @@ def digits(float_type: DTypeLike) -> int:
     >>> digits("float32")
     24
     """
-    return FORMATS[of(float_type).name][0]
+    return _format(of(float_type))[0]
 
 
 def least_exponent(float_type: DTypeLike) -> int:
@@ -53,7 +55,7 @@ def least_exponent(float_type: DTypeLike) -> int:
     >>> least_exponent("float16")
     -14
     """
-    return FORMATS[of(float_type).name][1]
+    return _format(of(float_type))[1]
 
 
 def least_positive_exponent(float_type: DTypeLike) -> int:
@@ -63,3 +65,8 @@ def least_positive_exponent(float_type: DTypeLike) -> int:
     -1074
     """
     return least_exponent(float_type) - digits(float_type) + 1
+
+
+@lru_cache(maxsize=64)
+def _format(of_type: np.dtype[Any]) -> tuple[int, int]:
+    return FORMATS[of_type.name]

@@ -36,4 +36,6 @@ def running_sums(weight: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         sums = np.cumsum(weight)
         sums /= sums[-1]
-    return np.where(np.isnan(sums), 0.0, sums.astype(np.float64))
+    widened: NDArray[np.float64] = sums.astype(np.float64)  # first, as numpy takes long to compare halves
+    widened[np.isnan(widened)] = 0.0
+    return widened
