@@ -84,7 +84,7 @@ class _Ordered:
     @classmethod
     def of(cls, count: NDArray[Any], mass: NDArray[Any], other: NDArray[Any]) -> _Ordered:
         """Return the groups in order. Two ratios that differ do so by more than 1 over both denominators."""
-        shift = 2 * max(map(int.bit_length, map(int, other)), default=0)
+        shift = 2 * int(other.max(initial=0)).bit_length()
 
         def ratio(group: tuple[int, int, int]) -> float | int:
             return (group[1] << shift) // group[2] if group[2] else math.inf if group[1] else -1

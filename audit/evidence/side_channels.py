@@ -61,10 +61,10 @@ def _law_seen(law: Callable[..., Law[Any]], count: Callable[[Trace], Any], data:
     whole = law(data, parameters)
     least: dict[Hashable, int] = {}
     atoms: Sequence[Any] = whole.atoms
-    for (outcome, trace), high in zip(atoms, integers(whole.high).repeat(whole.counts()), strict=True):
+    for (outcome, trace), high in zip(atoms, integers(whole.high).repeat(whole.counts()).tolist(), strict=True):
         if high > 0:
-            key = identity(outcome)
-            least[key] = min(count(trace), least.get(key, count(trace)))
+            key, seen = identity(outcome), count(trace)
+            least[key] = min(seen, least.get(key, seen))
     return image(whole, lambda pair: (pair[0], count(pair[1])), lambda seen: seen[1] >= least.get(identity(seen[0]), 0))
 
 

@@ -258,7 +258,18 @@ def largest_ratio(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
     Compared is n/d − 1, with a relative error below 2^-190: a ratio that is missed has the same logarithm as a float.
     """
     with gmpy2.context(precision=192):
-        return max(pairs, key=lambda pair: gmpy2.mpfr(pair[0] - pair[1]) / gmpy2.mpfr(pair[1]))
+        given = [(_rounded(*pair), pair) for pair in pairs]
+        most = max(quotient for quotient, _ in given)
+        # Rounding is monotone: the largest ratio has the largest quotient.
+        near = [pair for quotient, pair in given if quotient == most]
+        return max(near, key=lambda pair: gmpy2.mpfr(pair[0] - pair[1]) / gmpy2.mpfr(pair[1]))
+
+
+def _rounded(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
 
 
 def log_ratio(numerator: int, denominator: int) -> float:
