@@ -293,7 +293,7 @@ def release(data, runs):
     return data + np.random.default_rng().laplace(scale=1 / EPSILON, size=runs)
 
 
-mine = subnormal.check(release, pairs=NEIGHBOURS, claim=CLAIM, batch=True, alpha=ALPHA)
+mine = subnormal.check(release, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=2, alpha=ALPHA)
 print(mine)
 
 # %% [markdown]
@@ -329,7 +329,7 @@ else:
 for command in programs:
     with program(shlex.join(command), {"epsilon": EPSILON}, timeout=60.0) as asked:
         asked.__qualname__ = " ".join([Path(command[1]).name, *command[2:]])  # a short name
-        print(subnormal.check(asked, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA), end="\n\n")
+        print(subnormal.check(asked, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=2, alpha=ALPHA), end="\n\n")
 
 # %% [markdown]
 # The last one is the one to remember. It is the same broken mechanism as the one above, and yet NOT REFUTED. `%g`

@@ -39,6 +39,7 @@ NOT_ACCUSED = (
     ("subnormal-gaussian-vector", SOUND),
 )
 SECONDS = 2.0  # of a sound release, whose check takes all of them; within 3 the flaws above are convicted too
+FLAW_SECONDS = 20.0  # of a flaw: where last bits convict, the check takes them all, too
 
 
 def verdicts(name: str, role: str, seconds: float | None = None) -> tuple[str, str]:
