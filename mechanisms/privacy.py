@@ -356,19 +356,22 @@ def _selection_eta(epsilon: float | Fraction, sensitivity: float | Fraction) -> 
 
 
 def require_positive(name: str, value: float | Fraction) -> None:
-    """Raise ValueError unless 0 < value < ∞."""
-    if not (_is_finite(value) and value > 0):
+    """Raise ValueError unless 0 < value < ∞, TypeError for what is no number."""
+    if not (_is_finite(name, value) and value > 0):
         raise ValueError(f"{name} must be positive and finite, got {value}")
 
 
 def require_nonnegative(name: str, value: float) -> None:
-    """Raise ValueError unless 0 ≤ value < ∞."""
-    if not (_is_finite(value) and value >= 0):
+    """Raise ValueError unless 0 ≤ value < ∞, TypeError for what is no number."""
+    if not (_is_finite(name, value) and value >= 0):
         raise ValueError(f"{name} must be non-negative and finite, got {value}")
 
 
-def _is_finite(value: float | Fraction) -> bool:
-    return isinstance(value, int | Fraction) or math.isfinite(value)  # of any size
+def _is_finite(name: str, value: float | Fraction) -> bool:
+    try:
+        return isinstance(value, int | Fraction) or math.isfinite(value)  # of any size
+    except TypeError:
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
 
 
 @lru_cache(1024)

@@ -145,6 +145,7 @@ def assert_private(
             relation, an outcome cannot be compared for certain, as an object of a class of your own or a generator, or
             the arguments state two pairs, no pair, two claims or none.
     """
+    __tracebackhide__ = True  # pytest shows the line of the test, and not these
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     require_positive("seconds", seconds)
@@ -222,6 +223,7 @@ def _require_enough(runs: int, alpha: float, claim: AnyClaim) -> None:
 
 def _raise(result: Result | None) -> None:
     """Raise NotPrivateError for a violation, and ValueError where there is no verdict."""
+    __tracebackhide__ = True
     if result is None:
         return
     if result.error is not None:

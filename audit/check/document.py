@@ -13,7 +13,7 @@ from subnormal.audit.check.evidence import LawEvidence, ModelledEvidence, Stabil
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.engine import provenance
-from subnormal.audit.model import OF_RUNS, SequentialEvidence, Verdict
+from subnormal.audit.model import OF_RUNS, Nonnegative, SequentialEvidence, Verdict
 from subnormal.audit.report.form import plain
 from subnormal.audit.values.distance import rounded
 from subnormal.mechanisms.privacy import Claim, Range
@@ -59,6 +59,17 @@ class Stability:
 
 
 @dataclass(frozen=True, slots=True)
+class DetectableLosses:
+    """The least losses, in nats, that the runs would have shown on the pair, in the middle of many such tests.
+
+    by_event: by the event that was judged. by_best_event: by the event that tells two worlds of that loss apart best.
+    """
+
+    by_event: Nonnegative
+    by_best_event: Nonnegative
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The evidence by its kind; null where there is none. stability: the exact evidence of a transformation. law: that
     of a sampler against the law that it declares, from runs. walk: the same, from all strings of its random bits.
@@ -95,6 +106,7 @@ class Document:
     versions: of Subnormal, of Python, and of the libraries that a check or the function uses.
     grid: floats in outcomes were rounded to its multiples; null where they were not.
     severity: of a violation: deterministic, large loss, loss near the claim or last bits; null where there is none.
+    detectable: the least losses that the runs would have shown, by the event and by the best event; null without such.
     last_bits_only: whether the search went on without the last bits of floats, and found nothing else.
     commit: of the working directory, with "(changed)" where files differ from it; null where there is none.
     """
@@ -120,6 +132,7 @@ class Document:
     command: str | None
     grid: Annotated[float, Range(0)] | None
     severity: Severity | None
+    detectable: DetectableLosses | None
     last_bits_only: bool
     versions: Mapping[str, str]
     commit: str | None
@@ -133,7 +146,7 @@ def to_json(result: Result) -> str:
 
 def _document(result: Result) -> Document:
     by_kind: Mapping[str, Any] = result.evidence
-    stability = by_kind.get("exact")
+    stability, losses = by_kind.get("exact"), result.detectable
     return Document(
         schema=SCHEMA,
         function=result.function,
@@ -159,6 +172,7 @@ def _document(result: Result) -> Document:
         command=result.command,
         grid=result.grid,
         severity=result.severity,
+        detectable=None if losses is None else DetectableLosses(losses.by_event, losses.by_best_event),
         last_bits_only=result.last_bits_only,
         versions=provenance.versions(result.place),
         commit=provenance.commit(),

@@ -39,6 +39,7 @@ from subnormal.audit.check.search import Pair
 from subnormal.audit.check.state import SHARE, Check, Finding
 from subnormal.audit.check.words import pair_words
 from subnormal.audit.model import Verdict
+from subnormal.audit.text import counted
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 
@@ -88,6 +89,9 @@ def decide_by_first_calls(check: Check, pair: Pair, outcomes: list[list[Any]]) -
     """Return what the first calls decide: all raise, or there is no time for more of them."""
     raised = all(map(all_refused, outcomes))
     error = always_raised(outcomes[-1][-1]) if raised else no_longer_answers(check)
+    if raised:
+        tried = f"{counted(len(outcomes), 'input')} were tried"
+        check.notes.append(f"{tried}: where the function needs others, let the strategy draw these (min_size=)")
     if error is not None:
         return check.finding("first call", error=error)
     return check.too_slow(pair) if check.function.left() <= 0 else None

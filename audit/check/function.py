@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import inspect
 import math
@@ -179,10 +180,12 @@ def function(given: Any, *, batch: bool = False, fresh: Any = None, grid: float 
             )
         made = function(fresh(), batch=batch, grid=grid)
         return replace(made, function=lambda *arguments: fresh()(*arguments), place=imported_as(fresh), fresh=True)
-    name = getattr(given, "__qualname__", None) or type(given).__qualname__
+    named = given.func if isinstance(given, functools.partial) else given
+    name = getattr(named, "__qualname__", None) or type(named).__qualname__
     if not callable(given):
-        hint = ": a program is started by subnormal.audit.targets.program.program" if isinstance(given, str) else ""
-        raise TypeError(f"function must be callable, got {quoted(repr(given))}{hint}")
+        raise TypeError(f"function must be callable, got {quoted(repr(given))}{_hint(given)}")
+    if inspect.iscoroutinefunction(given):
+        raise TypeError(f"{name} is async, and check calls it as it is: pass lambda data: asyncio.run({name}(data))")
     arguments = (None, 1) if batch else (None,)
     called = "function(data, runs)" if batch else "function(data)"
     try:
@@ -194,6 +197,14 @@ def function(given: Any, *, batch: bool = False, fresh: Any = None, grid: float 
     except TypeError as error:
         raise TypeError(f"{name} is called as {called}, but its signature is {signature}: {error}") from None
     return Function(given, name, batch, place=imported_as(given), grid=grid)
+
+
+def _hint(given: Any) -> str:
+    """Return what somebody may have meant who gave this as a function."""
+    if isinstance(given, str):
+        return ": a program is started by subnormal.audit.targets.program.program"
+    is_strategy = callable(getattr(given, "example", None)) and callable(getattr(given, "flatmap", None))
+    return ": the function comes first, then the strategy of its data" if is_strategy else ""
 
 
 @contextmanager

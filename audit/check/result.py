@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from subnormal.audit.check.detectable import Detectable, detectable
 from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.severity import Severity, severity
 from subnormal.audit.model import Verdict
@@ -62,6 +63,11 @@ class Result:
     def severity(self) -> Severity | None:
         """How severe a violation is, by its event and its loss; None where there is none."""
         return severity(self)
+
+    @property
+    def detectable(self) -> Detectable | None:
+        """The least losses that the runs would have shown; None where no runs judged, or they refuted the claim."""
+        return detectable(self)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a pandas data frame of one line: the verdict, the worlds and the numbers of the evidence.

@@ -85,6 +85,8 @@ def lines(result: Result) -> list[str]:
     if result.point is not None and result.point != result.claim:
         named.append(("point", f"{claim_words(result.point)}, which the claim implies"))
     named += [(kind, evidence_words(evidence)) for kind, evidence in result.evidence.items()]
+    if result.detectable is not None:
+        named.append(("silence", f"these runs would have shown {result.detectable}"))
     named += [("note", note) for note in result.notes]
     return [f"{head}  {result.function}  ({spent})", *(line for one in named for line in _wrapped(*one))]
 

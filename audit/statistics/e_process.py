@@ -142,6 +142,20 @@ def growth(claim: Claim, counts: PairCounts) -> float:
     return best / counts.runs
 
 
+def mean_growth(claim: Claim, likelier: float, other: float) -> float:
+    """Return how fast the best bet on an event grows in the mean, in nats a run, by its probabilities in both worlds.
+
+    >>> mean_growth(Claim(1.0), 0.5, 0.5)
+    0.0
+    """
+    factors = _factors(claim)
+    shares = (likelier * other, likelier * (1 - other), (1 - likelier) * other, (1 - likelier) * (1 - other))
+    many = 1e9  # runs, of which the half that smoothing adds is no matter
+    first, second, third, fourth = (many * share for share in shares)
+    counts = first, second, third, fourth
+    return _growth(_best_bet(counts, factors), counts, factors) / many
+
+
 def reachable(betting: int, claim: Claim) -> float:
     """Return the largest ln W̄ that so many runs with bets can show: a perfect distinguisher's, with the largest λ.
 

@@ -1,5 +1,6 @@
 """Functions that misbehave under `check` end in a clear outcome, and the user's generators stay as they were."""
 
+import functools
 import multiprocessing
 import os
 import random
@@ -66,6 +67,20 @@ def test_a_function_that_always_raises_or_exits_has_an_error_and_no_verdict(
     assert result.error.endswith(error)
 
 
+async def asynchronous(records: list[int]) -> int:
+    return len(records)
+
+
+def weighted(records: list[int], *, weight: int) -> int:
+    return weight * len(records)
+
+
+@pytest.mark.parametrize("seconds", ["5", None, [5]])
+def test_seconds_that_are_no_number_are_named(seconds: Any) -> None:
+    with pytest.raises(TypeError, match=r"^seconds must be a number, got "):
+        found(noisy_count, seconds=seconds)
+
+
 @pytest.mark.parametrize(
     ("function", "batch", "told"),
     [
@@ -74,6 +89,9 @@ def test_a_function_that_always_raises_or_exits_has_an_error_and_no_verdict(
         (lambda records: [1], True, r"called as function\(data, runs\), but its signature is \(records\)"),
         (3, False, "function must be callable, got '3'$"),
         ("cmd: awk 1", False, "function must be callable, got .*: a program is started by .*program"),
+        (st.integers(), False, "function must be callable, got .*: the function comes first, then the strategy"),
+        (asynchronous, False, r"^asynchronous is async, .* lambda data: asyncio.run\(asynchronous\(data\)\)$"),
+        (functools.partial(weighted, weight=2), True, r"^weighted is called as function\(data, runs\)"),
     ],
 )
 def test_a_wrong_signature_is_refused_before_the_first_call(function: Any, batch: bool, told: str) -> None:
