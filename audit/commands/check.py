@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from subnormal.mechanisms.curves import AnyClaim
 
 COMMAND = "cmd:"
+OF_USERS = "change-one:", "add-or-remove:"  # before the column that says whose a record is
 
 
 def _json(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -47,7 +48,8 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option(
     "--adjacent",
     metavar="RELATION",
-    help="Which inputs are neighbours: change-one, add-or-remove, within:DISTANCE, within:DISTANCE:l1 (or l2, linf), "
+    help="Which inputs are neighbours: change-one, add-or-remove, either with :COLUMN for all records of a user, "
+    "within:DISTANCE, within:DISTANCE:l1 (or l2, linf), "
     "or module:name of a predicate or of a strategy of pairs.",
 )
 @click.option("--in", "data_in", metavar="JSON", callback=_json, help="One input, instead of --data and --adjacent.")
@@ -230,7 +232,7 @@ def _require_one_domain(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--in and --out are one input, {json.dumps(options['data_in'][0])}")
     elif options["adjacent"] is None:
         raise click.UsageError("name the inputs: --data and --adjacent, or one pair by --in and --out")
-    elif options["adjacent"].startswith("within:") or ":" not in options["adjacent"]:
+    elif options["adjacent"].startswith(("within:", *OF_USERS)) or ":" not in options["adjacent"]:
         _relation(options["adjacent"])
 
 
@@ -270,8 +272,11 @@ def _relation(text: str) -> Any:
         return relations.change_one()
     if text in ("add-or-remove", "add_or_remove"):
         return relations.add_or_remove()
+    if text.startswith(OF_USERS):
+        column = ":".join(arguments)
+        return (relations.change_one if name == "change-one" else relations.add_or_remove)(by=column)
     if name != "within" and not arguments:
-        known = "change-one, add-or-remove, within:DISTANCE, within:DISTANCE:NORM or module:name"
+        known = "change-one, add-or-remove, either with :COLUMN, within:DISTANCE, within:DISTANCE:NORM or module:name"
         raise click.BadParameter(f"{text!r} is none of {known}", param_hint="--adjacent")
     if name != "within":
         return _named("--adjacent", text)

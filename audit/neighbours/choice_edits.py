@@ -96,6 +96,29 @@ def _spliced(source: Source, tree: Tree, rows: Rows, by: int, least: bool) -> Tr
     return rows.spliced(tree, place, place + 1, (), by)
 
 
+def rows_of_another(
+    tree: Tree, kept: list[int], count: int, place: int = 0, other: Tree = (), taken: list[int] | None = None
+) -> Tree | None:
+    """Return choices with these rows alone, of `count`; before the row at a place, rows that are taken of another input
+    of the same strategy. None where its rows are not seen."""
+    rows = _rows_in(tree, count)
+    others = _rows_in(other, None) if taken else None
+    if rows is None or (taken and (others is None or others.period != rows.period or max(taken) >= len(others.starts))):
+        return None
+    added = sum((others.row(other, row) for row in taken or ()), ()) if others else ()
+    before = sum((rows.row(tree, row) for row in kept if row < place), ())
+    after = sum((rows.row(tree, row) for row in kept if row >= place), ())
+    return rows.filled(tree, before + added + after, len(kept) + len(taken or ()))
+
+
+def _rows_in(tree: Tree, count: int | None) -> Rows | None:
+    """Return the rows of a tree, of which there are so many."""
+    candidates = rows_of(tree)
+    return next(
+        (rows for rows in [*sized_rows(tree, candidates), *candidates] if count in (None, len(rows.starts))), None
+    )
+
+
 def one_drawn_anew(source: Source, tree: Tree, whole: bool = False) -> Tree | None:
     """Return choices of which one is another, or one span is drawn anew. whole: or all of them."""
     paths = [path for path, choice in choices_of(tree) if not is_structure(choice)]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import hashlib
 import pickle
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from subnormal.audit.text import counted, quoted
+from subnormal.audit.text import counted, error_text, quoted
 from subnormal.audit.values.elements import of_each
 from subnormal.audit.values.literal import LONGEST, written
+
+By: TypeAlias = str | int | Callable[[Any], Any]  # the part of a record that says whose it is
+_OfUsers: TypeAlias = tuple[list[str], list[str]]  # the records of a dataset as texts, and whose each is
 
 
 def unshared(data: Any) -> Any:
@@ -56,8 +59,81 @@ def differ_in_one(one: Any, other: Any) -> bool:
 def differ_by_one(one: Any, other: Any) -> bool:
     """Return whether one of two datasets has one record more than the other."""
     few, many = sorted(_texts_of_both(one, other), key=len)
-    place = next((place for place, (a, b) in enumerate(zip(few, many, strict=False)) if a != b), len(few))
+    place = _first_difference(few, many)
     return [*many[:place], *many[place + 1 :]] == few and len(many) == len(few) + 1 and _have_one_form(one, other)
+
+
+def users_of(dataset: Any, by: By) -> list[str]:
+    """Return whose each record is, as a text: its value in a column of a frame or an array of rows, in an entry of a
+    mapping or a tuple, in a field of another record, or what a function of the record returns.
+
+    Raises TypeError where the input is no dataset of records, ValueError where a record has no such part.
+
+    >>> users_of([{"user": "ann", "sum": 3}, {"user": "bob", "sum": 1}], "user"), users_of([(7, 3), (8, 1)], 0)
+    (["'ann'", "'bob'"], ['7', '8'])
+    """
+    records_of(dataset)
+    try:
+        if is_frame(dataset) and not callable(by):
+            return of_each(text_of, dataset[by].tolist())
+        records = dataset.to_dict("records") if is_frame(dataset) else list(dataset)
+        return of_each(text_of, [_part(record, by) for record in records])
+    except (LookupError, AttributeError, TypeError) as error:
+        raise ValueError(f"by = {by!r} names no part of each record: {quoted(error_text(error))}") from None
+
+
+def _part(record: Any, by: By) -> Any:
+    if callable(by):
+        return by(record)
+    is_field = isinstance(by, str) and not (hasattr(record, "keys") or isinstance(record, np.void))
+    return getattr(record, by) if is_field else record[by]  # type: ignore[arg-type]
+
+
+def differ_by_user(one: Any, other: Any, by: By, at_most: float) -> bool:
+    """Return whether one of two datasets has all records of one more user, and not more than so many."""
+    (few, _), (many, users) = sorted(_of_users(one, other, by), key=lambda dataset: len(dataset[0]))
+    place = _first_difference(few, many)
+    if len(few) == len(many) or not 0 < users.count(users[place]) <= at_most:
+        return False
+    return _without(many, users, users[place]) == few and _have_one_form(one, other)
+
+
+def differ_in_user(one: Any, other: Any, by: By, at_most: float) -> bool:
+    """Return whether two datasets differ in the records of one user each, in not more than so many."""
+    both = _of_users(one, other, by)
+    return any(map(_differ_from, both, both[::-1], 2 * [at_most])) and _have_one_form(one, other)
+
+
+def _differ_from(one: _OfUsers, other: _OfUsers, at_most: float) -> bool:
+    """Return whether two datasets are equal without the records of a user each, that of the first being whose record is
+    the first of it to differ."""
+    (first, users), (second, others) = one, other
+    place = _first_difference(first, second)
+    if place == len(first):
+        return False
+    left = _without(first, users, users[place])
+    place_of_other = _first_difference(left, second)
+    if place_of_other == len(second):
+        return False
+    most = max(users.count(users[place]), others.count(others[place_of_other]))
+    return most <= at_most and _without(second, others, others[place_of_other]) == left
+
+
+def _of_users(one: Any, other: Any, by: By) -> list[_OfUsers]:
+    return [
+        (texts, users_of(dataset, by)) for texts, dataset in zip(_texts_of_both(one, other), (one, other), strict=True)
+    ]
+
+
+def _first_difference(one: list[str], other: list[str]) -> int:
+    """Return the first place where two lists differ, or the length of the shorter one."""
+    return next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(map(len, (one, other)))
+    )
+
+
+def _without(texts: list[str], users: list[str], user: str) -> list[str]:
+    return [text for text, whose in zip(texts, users, strict=True) if whose != user]
 
 
 def parts_apart(one: Any, other: Any) -> int:

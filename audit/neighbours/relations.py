@@ -20,13 +20,25 @@ import numpy as np
 
 from subnormal.audit.neighbours.choice_edits import (
     draw_input,
+    from_the_end,
     numbers_moved,
     one_drawn_anew,
     one_more_or_less,
+    rows_of_another,
     with_ties,
 )
 from subnormal.audit.neighbours.choices import Input, Source, Tree, follow
-from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one, is_one_input, records_of, unshared
+from subnormal.audit.neighbours.datasets import (
+    By,
+    differ_by_one,
+    differ_by_user,
+    differ_in_one,
+    differ_in_user,
+    is_one_input,
+    records_of,
+    unshared,
+    users_of,
+)
 from subnormal.audit.neighbours.given_records import with_record
 from subnormal.audit.text import given, quoted
 from subnormal.audit.values.distance import Norm, are_within
@@ -79,7 +91,7 @@ class Adjacency:
         return st.builds(draw)
 
 
-def change_one(element: Domain | None = None) -> Adjacency:
+def change_one(element: Domain | None = None, *, by: By | None = None, at_most: int | None = None) -> Adjacency:
     """Return the relation of datasets of one size that differ in one record.
 
     Datasets are lists, tuples, one-dimensional arrays (or arrays of rows), or pandas frames. The label of a frame's row
@@ -87,13 +99,19 @@ def change_one(element: Domain | None = None) -> Adjacency:
 
     Args:
         element: a strategy of records. None: records of other datasets of the domain.
+        by: the part of a record that says whose it is: a column, a key, a field, a place, or a function of the record.
+            Datasets differ in all records of one user then, those of another one or other ones in their place.
+        at_most: records of a user, so that neighbours differ in no more.
 
     Returns:
         The relation, for `check(adjacent=...)`.
 
     Raises:
-        TypeError: element is no Hypothesis strategy.
+        TypeError: element is no Hypothesis strategy, or goes with `by`; at_most goes without.
+        ValueError: at_most is less than 1; while pairs are drawn, a record has no such part.
     """
+    if by is not None or at_most is not None:
+        return _of_users("change_one", element, by, at_most)
     _require_strategy(element)
 
     def change(source: Source, data: Domain, one: Input) -> Input | None:
@@ -109,18 +127,24 @@ def change_one(element: Domain | None = None) -> Adjacency:
     return Adjacency("change_one", differ_in_one, change, np.inf)
 
 
-def add_or_remove(element: Domain | None = None) -> Adjacency:
+def add_or_remove(element: Domain | None = None, *, by: By | None = None, at_most: int | None = None) -> Adjacency:
     """Return the relation of datasets one of which has one record more. Sizes stay within those of the domain.
 
     Args:
         element: a strategy of records. None: records of other datasets of the domain.
+        by: the part of a record that says whose it is: a column, a key, a field, a place, or a function of the record.
+            One dataset has all records of one more user then.
+        at_most: records of a user, so that neighbours differ in no more.
 
     Returns:
         The relation, for `check(adjacent=...)`.
 
     Raises:
-        TypeError: element is no Hypothesis strategy.
+        TypeError: element is no Hypothesis strategy, or goes with `by`; at_most goes without.
+        ValueError: at_most is less than 1; while pairs are drawn, a record has no such part.
     """
+    if by is not None or at_most is not None:
+        return _of_users("add_or_remove", element, by, at_most)
     _require_strategy(element)
 
     def change(source: Source, data: Domain, one: Input) -> Input | None:
@@ -130,6 +154,33 @@ def add_or_remove(element: Domain | None = None) -> Adjacency:
         return _followed(source, data, one_more_or_less(source, one.tree, by=-1 if element is not None else 0))
 
     return Adjacency("add_or_remove", differ_by_one, change)
+
+
+def _of_users(name: str, element: Domain | None, by: By | None, at_most: int | None) -> Adjacency:
+    """Return the relation of datasets that differ in the records of one user."""
+    if by is None or element is not None:
+        raise TypeError(f"{name}: at_most goes with by, and by without element")
+    if at_most is not None and at_most < 1:
+        raise ValueError(f"at_most must be at least 1, got {at_most}")
+    differ = differ_by_user if name == "add_or_remove" else differ_in_user
+    most = np.inf if at_most is None else at_most
+
+    def change(source: Source, data: Domain, one: Input) -> Input | None:
+        users = users_of(one.value, by)
+        if not users:
+            return _rejected()
+        user = users[from_the_end(source, len(users))]
+        kept = [place for place, whose in enumerate(users) if whose != user]
+        if name == "add_or_remove":
+            return _followed(source, data, rows_of_another(one.tree, kept, len(users)))
+        other = draw_input(data, source)
+        others = users_of(other.value, by)
+        taken = [place for place, whose in enumerate(others) if whose == others[0]]
+        tree = rows_of_another(one.tree, kept, len(users), users.index(user), other.tree, taken)
+        return _followed(source, data, tree)
+
+    limit = "" if at_most is None else f", at_most={at_most}"
+    return Adjacency(f"{name}(by={by!r}{limit})", lambda one, other: differ(one, other, by, most), change)
 
 
 def within(distance: float, norm: Norm = "linf") -> Adjacency:
