@@ -23,10 +23,10 @@ from typing import Any
 from museum.exhibits import Exhibit, ExhibitError, Release, exhibit
 from subnormal.audit.check import document, page
 from subnormal.audit.check.check import check
-from subnormal.audit.check.conforms import conforms
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.words import evidence_words
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
+from subnormal.audit.conforms.conforms import conforms
 from subnormal.audit.targets import serve
 from subnormal.audit.targets.program import program
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from subnormal.audit.api import Report, load, run
     from subnormal.audit.check.assertion import NotPrivateError, assert_private
     from subnormal.audit.check.check import check
-    from subnormal.audit.check.conforms import conforms
     from subnormal.audit.check.stability import stability
+    from subnormal.audit.conforms.conforms import conforms
     from subnormal.audit.model import Verdict
     from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
     from subnormal.audit.sweeps import sweep
@@ -58,7 +58,7 @@ _MODULES = {
     "subnormal.audit.api": ("Report", "load", "run"),
     "subnormal.audit.neighbours.relations": ("add_or_remove", "change_one", "within"),
     "subnormal.audit.check.check": ("check",),
-    "subnormal.audit.check.conforms": ("conforms",),
+    "subnormal.audit.conforms.conforms": ("conforms",),
     "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),
     "subnormal.audit.sweeps": ("sweep",),

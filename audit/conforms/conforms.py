@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subnormal.audit.check.bit_strings import Sampler, require_types, sampler, takes_bits, walked
-from subnormal.audit.check.declared_law import Judged, Laws, judged_input, reachable
 from subnormal.audit.check.evidence import CheckEvidence, LawEvidence
 from subnormal.audit.check.function import Function, OverTimeError, all_refused, isolated
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import search
 from subnormal.audit.check.words import shown, stated_words
+from subnormal.audit.conforms.bit_strings import Sampler, require_types, sampler, takes_bits, walked
+from subnormal.audit.conforms.declared_law import Judged, Laws, judged_input, reachable
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours.relations import require_strategy

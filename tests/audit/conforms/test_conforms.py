@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from subnormal import Verdict, conforms
-from subnormal.audit.check.declared_law import ATOMS, events, judged_input, reachable
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.evidence import LawEvidence
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import Result
+from subnormal.audit.conforms.declared_law import ATOMS, events, judged_input, reachable
 from subnormal.audit.evidence.sequential import FIRST, SLACK
 from subnormal.audit.statistics.conformance import log_e_values, log_mean
 from subnormal.mechanisms.core.law import Law, exact_law
@@ -91,7 +91,7 @@ def test_one_outcome_that_the_law_does_not_have_is_enough() -> None:
 
 def test_runs_of_a_batch_that_raises_are_no_fewer_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal of chance 1/256 makes a batch of 64 raise. If only that one were drawn again, a fifth would be seen."""
-    monkeypatch.setattr("subnormal.audit.check.conforms.BATCH", 64)
+    monkeypatch.setattr("subnormal.audit.conforms.conforms.BATCH", 64)
     draw = random.Random(1)
 
     def coins(data: int, runs: int) -> list[int]:

@@ -19,11 +19,11 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Verdict, conforms
-from subnormal.audit.check.bit_strings import difference
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.evidence import WalkEvidence
 from subnormal.audit.check.page import to_html
 from subnormal.audit.check.result import Result
+from subnormal.audit.conforms.bit_strings import difference
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -136,7 +136,7 @@ def test_every_input_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.verdict, evidence_of(result).data, evidence_of(result).undecided) == (Verdict.VIOLATED, "1", 0)
     result = of_either(coin, wide, lambda data: HALF, lambda data: HALF)
     assert (evidence_of(result).verdict, result.stage) == (Verdict.UNRESOLVED, "runs")
-    monkeypatch.setattr("subnormal.audit.check.bit_strings.CALLS", 30)
+    monkeypatch.setattr("subnormal.audit.conforms.bit_strings.CALLS", 30)
     result = of_either(coin, geometric, lambda data: HALF, halves)
     assert (evidence_of(result).verdict, evidence_of(result).data, result.stage) == (Verdict.UNRESOLVED, "1", "runs")
 
@@ -230,7 +230,7 @@ def test_what_only_the_first_calls_do_proves_no_violation() -> None:
     [("CALLS", 30, "there are too many for 30 calls"), ("DEPTHS", (1, 2), "those of 2 bits do not decide")],
 )
 def test_why_runs_judge_is_noted(monkeypatch: pytest.MonkeyPatch, limit: str, value: Any, why: str) -> None:
-    monkeypatch.setattr(f"subnormal.audit.check.bit_strings.{limit}", value)
+    monkeypatch.setattr(f"subnormal.audit.conforms.bit_strings.{limit}", value)
     result = conforms(geometric, st.just(3), law=halves, runs=256)
     assert (result.verdict, result.stage) == (Verdict.NOT_REFUTED, "runs")
     assert (evidence_of(result).verdict, evidence_of(result).event) == (Verdict.UNRESOLVED, None)
