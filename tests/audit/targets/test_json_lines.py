@@ -99,7 +99,7 @@ def test_digits_are_missed_where_they_are_missing() -> None:
 @pytest.mark.parametrize("scale", [1.0, 100.0, 1e5])
 @pytest.mark.parametrize("shown", [lambda x, digits: round(x, digits), lambda x, digits: float(f"{x:.{digits}g}")])
 def test_who_rounds_to_a_few_digits_is_not_warned(shown: Callable[[float, int], float], scale: float) -> None:
-    """As docs/check.md advises, to look for other flaws than last bits."""
+    """To look for other flaws than last bits."""
     noise = scale * np.random.default_rng(1).laplace(size=128)
     for digits in range(1, 6):
         assert not warned([shown(value, digits) for value in noise.tolist()])
