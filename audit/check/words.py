@@ -19,6 +19,8 @@ from subnormal.audit.check.evidence import (
     Stage,
     WalkEvidence,
 )
+from subnormal.audit.check.regression import as_test
+from subnormal.audit.engine.provenance import versions
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.text import DIGITS_MAX, counted, given, quoted, short, short_apart
 from subnormal.audit.values.distance import rounded
@@ -89,6 +91,34 @@ def lines(result: Result) -> list[str]:
         named.append(("silence", f"these runs would have shown {result.detectable}"))
     named += [("note", note) for note in result.notes]
     return [f"{head}  {result.function}  ({spent})", *(line for one in named for line in _wrapped(*one))]
+
+
+def issue(result: Result) -> str:
+    """Return the result as a bug report in Markdown: the claim, both inputs, the event, the evidence, and a test."""
+    if result.verdict is not Verdict.VIOLATED:
+        return "\n".join(["Nothing to report: no violation was found.", "", *(f"    {line}" for line in lines(result))])
+    test, made = as_test(result), ", ".join(f"{name} {number}" for name, number in versions(result.place).items())
+    inputs = [f"data_{name} = {shown(data)}" for name, data in zip(("in", "out"), result.worlds or (), strict=False)]
+    facts = [
+        *([] if result.severity is None else [f"Severity: {result.severity}."]),
+        *([] if result.event is None else [f"The event that tells them apart: {_event_words(result.event)}."]),
+        *([] if result.grid is None else [f"{grid_words(result.grid).capitalize()}."]),
+        *(f"{kind.capitalize()} evidence: {evidence_words(one)}." for kind, one in result.evidence.items()),
+        *(f"Note: {note}." for note in result.notes),
+    ]
+    parts = [
+        f"# {result.function} breaks its claim: {claim_words(result.claim)}",
+        "Two neighbouring inputs on which it does:",
+        _code(inputs),
+        *facts,
+        *([] if test is None else ["A test that fails until the claim holds on these inputs:", _code([test.rstrip()])]),
+        f"Made with {made}; seed {result.seed}, {result.runs:,} runs.",
+    ]
+    return "\n\n".join(parts)
+
+
+def _code(of_python: list[str]) -> str:
+    return "\n".join(["```python", *of_python, "```"])
 
 
 def grid_words(grid: float) -> str:

@@ -85,7 +85,9 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
     default=60.0,
     help="Seconds for one answer of a program.",
 )
-@format_option("text", "json", "html", help_text="Format of standard output, which has nothing else.")
+@format_option(
+    "text", "json", "html", "issue", help_text="Format of standard output, which has nothing else; issue: a bug report."
+)
 @click.option(
     "--report",
     "folder",
@@ -122,7 +124,7 @@ def check(function: str, form: str, folder: Path | None, fail_on_violation: bool
     with output(folder, "--report") as files:
         shown = _shown(function, claim, options)
         files |= {f"check.{kind}": shown[kind].encode() for kind in ("html", "json")}
-    click.echo(shown[form], nl=form == "text")
+    click.echo(shown[form], nl=form in ("text", "issue"))
     if folder is not None:
         click.echo(f"report: {folder / 'check.html'}", err=True)
     if shown["error"] is not None:
@@ -145,8 +147,7 @@ def _shown(function: str, claim: AnyClaim, options: dict[str, Any]) -> dict[str,
     except EndedError as error:
         from subnormal.audit.check.result import Result
 
-        ended = f"{function}: {error}"
-        seed = options["seed"]
+        ended, seed = f"{function}: {error}", options["seed"]
         failed = Result(None, function, claim, None, "first call", None, None, {}, ended, (), 0, 0, 0.0, seed)
         return {**_forms(replace(failed, command=command)), "text": f"ERROR  {ended}"}
 
@@ -190,7 +191,7 @@ def _forms(result: Result) -> dict[str, Any]:
     test = regression.as_test(result) if result.verdict == "VIOLATED" else None
     text = "\n".join([*words.lines(result), *([] if test is None else ["", "A test for it:", "", test])])
     verdict = None if result.verdict is None else str(result.verdict)
-    forms = {"text": text, "json": to_json(result), "html": page.to_html(result)}
+    forms = {"text": text, "json": to_json(result), "html": page.to_html(result), "issue": words.issue(result)}
     return {**forms, "verdict": verdict, "error": result.error}
 
 

@@ -130,6 +130,18 @@ def test_a_function_that_raises_in_every_run_is_exit_code_3(form: str) -> None:
     assert "every run of every input raised; the last: ValueError: no such column" in shown.stdout
 
 
+def test_a_bug_report_has_the_inputs_the_severity_the_test_and_the_versions() -> None:
+    shown = checked("mine:forgets_to_clip", "--in", "[9]", "--out", "[]", "--epsilon", "1", "--format", "issue")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("# forgets_to_clip breaks its claim: epsilon = 1\n")
+    for part in ("data_in = [9]", "Severity: large loss.", "def test_forgets_to_clip_keeps_its_claim", ", numpy "):
+        assert part in shown.stdout
+    silent = checked(
+        "mine:noisy", "--in", "[9]", "--out", "[]", "--epsilon", "1", "--seconds", "1", "--format", "issue"
+    )
+    assert silent.stdout.startswith("Nothing to report: no violation was found.\n")
+
+
 def test_a_mistake_that_the_process_of_the_function_finds_is_one_line() -> None:
     shown = checked("mine:iterates", *PAIR, "--seconds", "1", "--report", "out/deep")
     assert (shown.exit_code, shown.stdout, len(shown.stderr.splitlines())) == (2, "", 1)
