@@ -45,14 +45,15 @@ def look_beyond_last_bits(
         return found
     if not of_last_bits(found.event):
         return replace(found, test_grid=_grid_of_test(check, found.worlds))
-    other, started = found, time.monotonic()
-    grid = check.function.grid = _coarse_grid(check, found.worlds)
-    if grid is None:
+    started, other, grid = time.monotonic(), None, None
+    with suppress(OverTimeError, TargetError, TypeError), check.function.within(check.function.left()):
+        grid = check.function.grid = _coarse_grid(check, found.worlds)
+        if grid is not None:
+            check.alpha, check.notes = alpha, []
+            other = search_pairs(check, found.worlds, None)
+    if other is None or grid is None:  # what was found stands; of anything else, nothing can be said
         return found
-    check.alpha, check.notes = alpha, []
-    with suppress(OverTimeError, TargetError), check.function.within(check.function.left()):
-        other = search_pairs(check, found.worlds, None)
-    if other.verdict is Verdict.VIOLATED and other is not found:
+    if other.verdict is Verdict.VIOLATED:
         return replace(other, grid=grid, notes=(BESIDE, *other.notes))
     note = ONLY.format(seconds=time.monotonic() - started, grid=grid)
     return replace(found, last_bits_only=True, notes=(note, *found.notes))
@@ -62,7 +63,7 @@ def _grid_of_test(check: Check, pair: Pair) -> float | None:
     """Return a grid on which fresh runs convict the pair as well: a test on it turns green when the flaw is repaired,
     whatever the last bits of the noise tell."""
     grid, convicts = None, False
-    with suppress(OverTimeError), check.function.within(SHARE * check.function.left()):
+    with suppress(OverTimeError, TargetError, TypeError), check.function.within(SHARE * check.function.left()):
         grid = check.function.grid = _coarse_grid(check, pair)
         convicts = grid is not None and check.runs.screening_score(pair) == math.inf
     check.function.grid = None
