@@ -20,7 +20,6 @@ FLAWS = (  # 1 to 6 seconds of processor time each, of 60
     "box-muller",
     "cook-laplace",
     "diffprivlib-94",
-    "dp-accounting-378",
     "gaussian-large-epsilon",
     "group-by-keys",
     "ilvento-exponential",
