@@ -1,5 +1,6 @@
 """Last bits of floats apart from real loss: outcomes on a grid, the search beyond last bits, and severity."""
 
+import math
 import random
 from typing import Any
 
@@ -13,6 +14,7 @@ from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.model import Verdict
+from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.values.outcomes import as_outcome, on_grid
 from tests.support.checked_functions import UNIT, clipped, lap
 
@@ -47,12 +49,35 @@ def test_last_bits_alone_are_told_apart_from_real_loss() -> None:
     assert any(note.startswith("only the last bits of floats") for note in found.notes)
 
 
+class Ending:
+    """A program that ends after a number of calls, each of which asks for many outcomes."""
+
+    def __init__(self, calls: float) -> None:
+        self.left, self.calls = calls, 0
+
+    def __call__(self, records: list[float], runs: int) -> list[float]:
+        if self.left <= 0:
+            raise TargetError("ended")
+        self.left, self.calls = self.left - 1, self.calls + 1
+        return [honest_sum(records) for _ in range(runs)]
+
+
+def test_a_conviction_stands_where_the_program_ends_later() -> None:
+    """Of what the search on a grid did not see to its end, nothing is said."""
+    whole = Ending(math.inf)
+    assert checked(whole, batch=True).last_bits_only
+    found = checked(Ending(whole.calls - 1), batch=True)
+    assert (found.verdict, found.error, found.severity) == (Verdict.VIOLATED, None, Severity.LAST_BITS)
+    assert not found.last_bits_only
+    assert not any("nothing else was found" in note for note in found.notes)
+
+
 def test_on_a_grid_an_honest_function_is_not_accused() -> None:
     found = checked(honest_sum, grid=1e-6)
     assert (found.verdict, found.severity, found.grid) == (Verdict.NOT_REFUTED, None, 1e-6)
-    assert_private(honest_sum, [1.0], [], epsilon=1.0, grid=1e-6, runs=20_000)
+    assert_private(honest_sum, [1.0], [], epsilon=1.0, grid=1e-6, runs=5_000)
     with pytest.raises(NotPrivateError):
-        assert_private(honest_sum, [1.0], [], epsilon=1.0, runs=20_000)
+        assert_private(honest_sum, [1.0], [], epsilon=1.0, runs=5_000)
 
 
 def test_a_real_loss_is_found_behind_the_last_bits() -> None:
@@ -70,7 +95,7 @@ def test_a_violation_on_a_grid_is_one_and_its_test_turns_green_after_the_repair(
     options: dict[str, Any] = {"adjacent": [found.worlds], "claim": Claim(1.0), "grid": found.test_grid}
     with pytest.raises(NotPrivateError):
         assert_private(half_the_noise, **options)
-    assert_private(honest_sum, **options, runs=20_000)
+    assert_private(honest_sum, **options, runs=5_000)
 
 
 def test_what_tells_the_inputs_apart_in_every_run_is_deterministic() -> None:
