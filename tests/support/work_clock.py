@@ -20,7 +20,7 @@ def _inside(function: Any, name: str) -> CodeType:
 
 
 READING = 1e-6  # seconds: of a reading of the clock by which nothing below stands
-RUN = 5e-6  # of one run of a function
+RUN = 2e-5  # of one run of a function
 BY_READER = {  # other seconds of a reading
     _inside(search, "is_over"): 1e-3,  # of a drawn pair, twice where it has not been seen before
     _inside(Check.search, "scored"): 3e-2,  # of learning from the first runs of a pair

@@ -39,7 +39,7 @@ def hidden_by_last_bits(records: list[float]) -> float:
 
 
 def checked(function: Any, **options: Any) -> Result:
-    return check(function, UNIT, add_or_remove(), Claim(1.0), **{"seconds": 3.0, **options})
+    return check(function, UNIT, add_or_remove(), Claim(1.0), **{"seconds": 10.0, **options})
 
 
 def test_last_bits_alone_are_told_apart_from_real_loss() -> None:

@@ -44,7 +44,7 @@ def call(function: str, *arguments: str) -> Result:
 
 def found(command: str, runs: int | None = None, timeout: float = 30.0, pair: Any = (1, 0)) -> CheckResult:
     with program(command, {"epsilon": 1.0, "delta": 0.0}, timeout) as function:
-        return check(function, pairs=[pair], claim=Claim(1.0), batch=True, seconds=20, runs=runs, alpha=ALPHA)
+        return check(function, pairs=[pair], claim=Claim(1.0), batch=True, seconds=6, runs=runs, alpha=ALPHA)
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +71,7 @@ def test_naive_examples_are_violated(language: str, examples: dict[str, str]) ->
 
 
 def test_a_program_has_a_verdict_on_the_command_line(examples: dict[str, str]) -> None:
-    shown = call(f"cmd: {examples['py']}", "--seconds", "20", "--format", "json", "--fail-on-violation")
+    shown = call(f"cmd: {examples['py']}", "--seconds", "6", "--format", "json", "--fail-on-violation")
     assert shown.exit_code == 1, shown.stderr
     result = json.loads(shown.stdout)
     assert (result["verdict"], result["function"]) == ("VIOLATED", f"cmd: {examples['py']}")
@@ -80,7 +80,7 @@ def test_a_program_has_a_verdict_on_the_command_line(examples: dict[str, str]) -
 
 def test_a_function_of_the_examples_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES)
-    result = check(named("laplace_callable:release"), pairs=[(1, 0)], claim=Claim(1.0), seconds=20)
+    result = check(named("laplace_callable:release"), pairs=[(1, 0)], claim=Claim(1.0), seconds=6)
     assert result.verdict is Verdict.VIOLATED
 
 

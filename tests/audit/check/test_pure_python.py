@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("own_clock")
 
 ALPHA = 1e-6  # the chance that one of the sound functions below is accused by its runs
 SECONDS = 30.0  # of the clock that counts work: each function was found with each of the seeds 1 to 5
-ENOUGH = 15.0  # of them for runs to convict in small worlds
+ENOUGH = 40.0  # of them for runs to convict in small worlds
 NAN = float("nan")
 
 WORLDS: dict[str, tuple[str, list[Any]]] = {  # the stage that decides, and the smallest worlds

@@ -414,10 +414,10 @@ def test_a_verdict_by_last_bits_says_so() -> None:
     def noisy(value: float) -> float:
         return value + random.expovariate(1.0) - random.expovariate(1.0)
 
-    exact = check(noisy, pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=20)
+    exact = check(noisy, pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=6)
     assert exact.verdict is Verdict.VIOLATED
     assert any("last bits of floats" in note for note in exact.notes)
-    wrong = check(lambda value: round(noisy(3 * value), 2), pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=20)
+    wrong = check(lambda value: round(noisy(3 * value), 2), pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=6)
     assert wrong.verdict is Verdict.VIOLATED
     assert not any("last bits of floats" in note for note in wrong.notes)
 

@@ -98,9 +98,9 @@ def test_a_check_ends_with_the_learning_step_in_which_its_time_is_over(
         return tuple(value + random.gauss(0.0, 100.0) for _ in range(30))
 
     monkeypatch.setattr(event_search, "learn", slow)
-    result = check(timed, VALUES, within(1), Claim(0.5, 0.1), seconds=SECONDS)
+    result = check(timed, pairs=[(0, 1)], claim=Claim(0.5, 0.1), seconds=SECONDS)
     assert result.error is None
-    assert clock.now <= SECONDS + clock.longest, (clock.now, clock.longest, result)
+    assert SECONDS / 2 <= clock.now <= SECONDS + clock.longest, (clock.now, clock.longest, result)
 
 
 def test_learning_leaves_time_to_judge_where_its_first_regression_takes_long(
@@ -137,16 +137,16 @@ def test_where_no_time_is_left_for_the_last_pair_the_one_before_is_the_verdict(
         return learn_event(runs, pair, alpha)
 
     def coin(value: int) -> int:
-        clock.spend(1e-4)
+        clock.spend(1e-3)
         return random.getrandbits(1)
 
     monkeypatch.setattr("subnormal.audit.check.judge.learn_event", slow)
     monkeypatch.setattr(Runs, "successive_halving", lambda self, candidates: pairs)
-    result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
+    result = check(coin, pairs=pairs, claim=Claim(1.0), seconds=SECONDS)
     assert (result.verdict, result.worlds) == (Verdict.NOT_REFUTED, pairs[1])
     assert result.seconds == pytest.approx(SECONDS)
     monkeypatch.setattr(Runs, "successive_halving", lambda self, candidates: pairs[-1:])
-    result = check(coin, VALUES, within(1), Claim(1.0), seconds=SECONDS)
+    result = check(coin, pairs=pairs, claim=Claim(1.0), seconds=SECONDS)
     assert (result.verdict, result.worlds) == (Verdict.UNDERPOWERED, pairs[-1])
     assert "before enough runs could judge a pair" in result.notes[-1]
     assert "by runs needs" not in result.notes[-1]

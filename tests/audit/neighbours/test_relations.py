@@ -58,7 +58,7 @@ def two_of_one_kind(draw: Any) -> list[float]:
     ]
 
 
-def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 30) -> list[Any]:
+def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 15) -> list[Any]:
     found: list[Any] = []
 
     @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
