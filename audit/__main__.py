@@ -30,6 +30,7 @@ from subnormal.audit.commands.prove import prove
 from subnormal.audit.commands.run import run
 from subnormal.audit.commands.sweep import sweep
 from subnormal.audit.commands.vectors import vectors
+from subnormal.audit.commands.write import write
 
 
 class Commands(click.Group):
@@ -68,6 +69,7 @@ main.add_command(compose)
 main.add_command(compare)
 main.add_command(explore)
 main.add_command(claims)
+main.add_command(write)
 
 
 def entry() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar
 
 from subnormal.audit.targets.json_lines import TargetError
@@ -24,13 +25,23 @@ def named(text: str) -> Any:
     name, colon, attribute = text.partition(":")
     if not (name and colon and attribute):
         raise TargetError(f"{text!r} is neither 'cmd: …' nor 'package.module:name'")
+    return _imported(text, name, attribute.split("."))
+
+
+def module_named(name: str) -> ModuleType:
+    """Return the module `package.module`, also from the working directory. Raises TargetError."""
+    module: ModuleType = _imported(name, name, [])
+    return module
+
+
+def _imported(text: str, name: str, parts: list[str]) -> Any:
     if name.endswith(".py") or "/" in name:
         raise TargetError(f"{text!r} names a file: write its module, as in 'package.module:name'")
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         value: Any = import_module(name)
-        for part in attribute.split("."):
+        for part in parts:
             value = getattr(value, part)
     except KeyboardInterrupt:
         raise
