@@ -106,6 +106,7 @@ def hold(
     seed: int = 1,
     tolerance: float = TOLERANCE,
     least_delta: float = 0.0,
+    most_epsilon: float = math.inf,
 ) -> Held:
     """Ask for the answers to one kind of claim, until one is violated.
 
@@ -118,6 +119,7 @@ def hold(
         seed: of the parameters.
         tolerance: the share of the lower bound that an answer may miss and be counted as rounded, not as a violation.
         least_delta: no smaller δ is a parameter.
+        most_epsilon: no larger ε is a parameter, nor the true answer to what is asked.
 
     Returns:
         What was found. Without a violation, no set of parameters that was tried shows one; that is no proof.
@@ -132,12 +134,13 @@ def hold(
         if key not in known:
             if time.monotonic() >= ends:
                 raise _StoppedError
+            hypothesis.assume(not kind.asks.startswith("ε") or _bounds(kind, key)[0] <= most_epsilon)
             known[key] = _said(held, answer, kind, key)
             _count(held, known[key], tolerance)
         return known[key]
 
     @repeatable(seed, examples)
-    @hypothesis.given(kind.strategy(least_delta))
+    @hypothesis.given(kind.strategy(least_delta, most_epsilon))
     def test(parameters: dict[str, Any]) -> None:
         said = looked(parameters)
         if said is not None and said.shortfall > tolerance:

@@ -37,13 +37,16 @@ class Kind:
     bounds: Callable[..., Bounds]
     exact: bool = False
 
-    def strategy(self, least_delta: float = 0.0) -> SearchStrategy[dict[str, Any]]:
-        """Return the strategy of all parameters together. No `delta` is below least_delta."""
+    def strategy(self, least_delta: float = 0.0, most_epsilon: float = math.inf) -> SearchStrategy[dict[str, Any]]:
+        """Return the strategy of all parameters together. No `delta` is below least_delta, no `epsilon` above
+        most_epsilon."""
         from hypothesis import strategies as st
 
         each = dict(self.parameters())
         if "delta" in each and least_delta > 0:
             each["delta"] = each["delta"].filter(lambda delta: delta >= least_delta)
+        if "epsilon" in each and most_epsilon < math.inf:
+            each["epsilon"] = each["epsilon"].filter(lambda epsilon: epsilon <= most_epsilon)
         return st.fixed_dictionaries(each)
 
 

@@ -33,6 +33,7 @@ class Row:
     seed: int = 1
     tolerance: float = TOLERANCE
     least_delta: float = 0.0
+    most_epsilon: float = math.inf
     ends: float = math.inf
     share: float = 1.0
 
@@ -49,6 +50,7 @@ def held(here: Answers, row: Row) -> Held:
             seed=row.seed,
             tolerance=row.tolerance,
             least_delta=row.least_delta,
+            most_epsilon=row.most_epsilon,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -56,6 +57,12 @@ EXAMPLES = 100
     help="No smaller delta is asked for.",
 )
 @click.option(
+    "--most-epsilon",
+    type=FiniteRange(0, min_open=True),
+    default=None,
+    help="Nothing is asked for whose true epsilon, or given epsilon, is larger.  [default: any]",
+)
+@click.option(
     "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Processes of a package.  [default: one for each core]"
 )
 @format_option("table", "json", help_text="Of the output.")
@@ -69,6 +76,7 @@ def claims(
     seed: int,
     tolerance: float,
     least_delta: float,
+    most_epsilon: float | None,
     jobs: int | None,
     form: str,
     fail_on_violation: bool,
@@ -113,8 +121,9 @@ def claims(
             ends, left = time.time() + seconds, len(asked)
             here = source is None or executor.window == 1
             shares = (min(1.0, executor.window / (left - number)) for number in range(left))
+            within = (least_delta, math.inf if most_epsilon is None else most_epsilon)
             rows = [
-                Row(*one, examples, None if here else source, seed, tolerance, least_delta, ends, share)
+                Row(*one, examples, None if here else source, seed, tolerance, *within, ends, share)
                 for one, share in zip(asked, shares, strict=True)
             ]
             for one in each_of(executor, held, answers if here else {}, rows):

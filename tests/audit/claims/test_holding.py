@@ -148,6 +148,19 @@ def test_no_smaller_delta_is_asked_for() -> None:
     assert len(seen) > 20
 
 
+@pytest.mark.parametrize("name", ["gaussian", "gaussian-delta"])
+def test_no_larger_epsilon_is_asked_for(name: str) -> None:
+    one, seen = kind(name), list[float]()
+
+    def said(**parameters: Any) -> float:
+        seen.append(parameters.get("epsilon", one.bounds(**parameters)[0]))
+        return math.inf
+
+    hold("own", said, one, examples=60, most_epsilon=3.0)
+    assert 1.0 <= max(seen) <= 3.0
+    assert len(seen) > 20
+
+
 def test_a_violation_is_shrunk() -> None:
     """Wrong at large scales alone; the simplest of them that are drawn is shown."""
 

@@ -36,6 +36,9 @@ def endlessly_negative(scale, alpha):
 def wrong_below(scale, steps, delta):
     return 0.0 if delta < 1e-7 else math.inf
 
+def wrong_above(sigma, steps, delta):
+    return 10.0
+
 def gone(sigma, steps, delta):
     os._exit(0)
 
@@ -118,6 +121,12 @@ def test_a_proof_has_the_number_that_was_said_and_tells_it_from_what_is_true(mod
 def test_the_least_delta_reaches_the_parameters(module: str) -> None:
     arguments = (f"{module}:wrong_below", "--kind", "laplace", "--examples", "60", "--format", "json")
     verdicts = [json.loads(call(*arguments, *more).stdout)[0]["verdict"] for more in ((), ("--least-delta", "1e-7"))]
+    assert verdicts == ["VIOLATED", "NOT REFUTED"]
+
+
+def test_the_most_epsilon_reaches_the_parameters(module: str) -> None:
+    arguments = (f"{module}:wrong_above", "--kind", "gaussian", "--examples", "60", "--format", "json")
+    verdicts = [json.loads(call(*arguments, *more).stdout)[0]["verdict"] for more in ((), ("--most-epsilon", "10"))]
     assert verdicts == ["VIOLATED", "NOT REFUTED"]
 
 
