@@ -44,7 +44,9 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 
 @click.command(cls=Recorded)
 @click.argument("function")
-@click.option("--data", metavar="MODULE:NAME", help="Hypothesis strategy of the inputs: the domain.")
+@click.option(
+    "--data", metavar="MODULE:NAME", help="Hypothesis strategy of the inputs: the domain. Or FILE.json, a JSON Schema."
+)
 @click.option(
     "--adjacent",
     metavar="RELATION",
@@ -258,11 +260,23 @@ def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | 
     one, other, data = options["data_in"], options["data_out"], options["data"]
     if one is not None:
         return None, None, [(one[0], other[0])]
-    strategy, relation = None if data is None else _named("--data", data), _relation(options["adjacent"])
+    strategy, relation = None if data is None else _strategy(data), _relation(options["adjacent"])
     stated = "" if data is None else f"--data {data} "
     with mistakes(TypeError, of=f"{stated}--adjacent {options['adjacent']}: "):
         pairs(strategy, relation)
     return strategy, relation, None
+
+
+def _strategy(text: str) -> Any:
+    """Return the strategy that --data names. Raises BadParameter."""
+    from subnormal.audit.neighbours.json_schema import domain
+
+    if not text.endswith(".json"):
+        return _named("--data", text)
+    with mistakes(OSError, ValueError, TypeError, option="--data", of=f"{text}: "):
+        strategy = domain(json.loads(Path(text).read_text(encoding="utf-8")))
+        strategy.validate()
+    return strategy
 
 
 def _relation(text: str) -> Any:
