@@ -53,6 +53,7 @@ class ChildProcess:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise TargetError(f"{arguments[0]!r} cannot be started: {reason}") from None
+        self._sender: threading.Thread | None = None
         self._stderr_reader = threading.Thread(target=self._read_stderr, daemon=True)
         self._stderr_reader.start()
 
@@ -63,11 +64,11 @@ class ChildProcess:
         if self._received:
             self.fail(f"printed a line that was not asked for: {quoted(self._received.decode(errors='replace'))}")
         ends = time.monotonic() + seconds
-        sending = threading.Thread(target=self.send, args=(line,), daemon=True)  # as the process may not read
-        sending.start()
+        self._sender = threading.Thread(target=self.send, args=(line,), daemon=True)  # as the process may not read
+        self._sender.start()
         answer = self.receive(longest, seconds)
-        sending.join(max(0.0, ends - time.monotonic()))
-        if sending.is_alive():
+        self._sender.join(max(0.0, ends - time.monotonic()))
+        if self._sender.is_alive():
             self.fail("answered a line before it had read it")
         self._answered = True
         return answer
@@ -148,7 +149,10 @@ class ChildProcess:
             self.process.wait()
             interrupts.GROUPS.discard(self.process.pid)
         self._stderr_reader.join(GRACE)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+        if self._sender is not None:
+            self._sender.join(GRACE)  # else it might write on into a file of the same number that is opened next
+        is_sent = self._sender is None or not self._sender.is_alive()
+        for stream in (self.process.stdin if is_sent else None, self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -255,9 +256,11 @@ def _members(group: int) -> list[int]:
 
 def test_a_program_that_reads_no_more_does_not_hang_the_check() -> None:
     asked = ChildProcess([*MISBEHAVING.split(), "stops reading"])
-    asked.ask(json_lines.hello(), 1 << 12, 0.5)
+    asked.ask(json_lines.hello(), 1 << 12, 30.0)
+    before = set(threading.enumerate())
     with pytest.raises(TargetError, match=r"gave no answer within 0\.5 s"):
         asked.ask(b"0" * 10_000_000 + b"\n", 1 << 12, 0.5)
+    assert set(threading.enumerate()) <= before  # one that writes on might write into the next program's input
 
 
 def test_an_answer_to_a_line_that_was_not_read_is_a_mistake() -> None:
