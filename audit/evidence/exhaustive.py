@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from subnormal.attacks.core.attack import Attack
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, Refused
+from subnormal.mechanisms.core.mechanism import Draw, Mechanism, Refused, draw_of
 from subnormal.mechanisms.core.outcome_identity import identity
 
 T = TypeVar("T", bound=Hashable)
@@ -70,12 +70,12 @@ def both_laws(
     depth = None if mechanism.depth is None else mechanism.depth(worlds[0], attack.parameters)
     if depth is None:
         return None
-    data_in, data_out = (partial(_draw, mechanism, data, attack.parameters) for data in worlds)
-    return law(data_in, depth), law(data_out, depth)
+    draw_in, draw_out = (partial(_one, draw_of(mechanism, data, attack.parameters)) for data in worlds)
+    return law(draw_in, depth), law(draw_out, depth)
 
 
-def _draw(mechanism: Mechanism[Any, Any, Any], data: Any, parameters: Any, bits: BitSource) -> Any:
-    return mechanism.sample(data, parameters, bits, 1)[0]
+def _one(draw: Draw, bits: BitSource) -> Any:
+    return draw(bits, 1)[0]
 
 
 def bits_consumed(sampler: Callable[[BitSource], Any], depth: int, word_bits: int = 64) -> Law[int]:

@@ -17,7 +17,7 @@ import numpy as np
 from subnormal.attacks.core.attack import Channel
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, seeded_bits
 from subnormal.mechanisms.core.law import Law, image, integers
-from subnormal.mechanisms.core.mechanism import AnyMechanism, Refused, Trace
+from subnormal.mechanisms.core.mechanism import AnyMechanism, Draw, Refused, Trace, draw_of
 from subnormal.mechanisms.core.outcome_identity import identity
 
 DRAWS = 1_000  # largest number, because each draw is a separate call
@@ -45,7 +45,8 @@ def traced(mechanism: AnyMechanism, channel: Channel | None = None) -> AnyMechan
         law = partial(_law_seen, law, count)
 
     def sample(data: Any, parameters: Any, bits: BitSource, n: int) -> list[tuple[Any, Any]]:
-        return [_draw(mechanism, data, parameters, bits, count) for _ in range(n)]
+        draw = draw_of(mechanism, data, parameters)
+        return [_drawn(draw, bits, count) for _ in range(n)]
 
     return dataclasses.replace(
         mechanism,
@@ -78,12 +79,10 @@ def counter(channel: Channel | None) -> Callable[[Trace], Any]:
     return (lambda trace: trace) if channel is None else (lambda trace: getattr(trace, channel))
 
 
-def _draw(
-    mechanism: AnyMechanism, data: Any, parameters: Any, bits: BitSource, count: Callable[[Trace], Any]
-) -> tuple[Any, Any]:
+def _drawn(draw: Draw, bits: BitSource, count: Callable[[Trace], Any]) -> tuple[Any, Any]:
     tries, consumed, steps = bits.tries, bits.consumed, bits.steps
     try:
-        outcome = mechanism.sample(data, parameters, bits, 1)[0]
+        outcome = draw(bits, 1)[0]
     except (OutOfBitsError, NameError, AttributeError):  # for the exhaustive walk, or a mistake in the code
         raise
     except Exception as error:
@@ -99,6 +98,6 @@ def _runs(mechanism: AnyMechanism, data: Any, parameters: Any) -> int:
     if most == 0:
         return 0
     pilot = seeded_bits(0, "pilot", mechanism.name)
-    _draw(mechanism, data, parameters, pilot, counter(None))
+    _drawn(draw_of(mechanism, data, parameters), pilot, counter(None))
     runs = min(most, BITS // max(1, pilot.consumed))
     return runs if runs >= DRAWS_LEAST else 0

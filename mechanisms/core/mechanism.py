@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
@@ -96,6 +98,29 @@ class Mechanism(Generic[D, P, O]):
 
 
 AnyMechanism = Mechanism[Any, Any, Any]
+Draw: TypeAlias = Callable[["BitSource", int], Outcomes]  # a `sample` whose data and parameters are given
+
+
+@dataclass(frozen=True, slots=True)
+class InSteps:
+    """A member's `sample` in two steps: prepare(data, parameters), which reads and counts no bits, returns the draw."""
+
+    prepare: Callable[[Any, Any], Draw]
+
+    def __call__(self, data: Any, parameters: Any, bits: BitSource, n: int) -> Outcomes:
+        return self.prepare(data, parameters)(bits, n)
+
+
+def draw_of(mechanism: AnyMechanism, data: Any, parameters: Any) -> Draw:
+    """Return the draw, for many calls: they do what they did, with what depends on no bits done once where it can be.
+
+    What `prepare` raises, each call raises.
+    """
+    sample = mechanism.sample
+    if isinstance(sample, InSteps):
+        with suppress(Exception):
+            return sample.prepare(data, parameters)
+    return partial(sample, data, parameters)
 
 
 def of_member(

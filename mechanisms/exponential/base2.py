@@ -7,6 +7,7 @@ largest number of outcomes. Inexact arithmetic raises InexactError; whether it d
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm, prod
@@ -122,24 +123,53 @@ def sample(
     Source: Ilvento 2020, Algorithm 3: clamp, round, weigh, add, and sample by Algorithm 2 or 4, at a precision found as
     in Lemma 3.4 or by Algorithm 1. Its Proposition 3.9: an outcome with this probability, or an error.
     """
-    require_draws(n)
+    return prepared(
+        utilities,
+        eta,
+        limits=limits,
+        precision_method=precision_method,
+        sampler=sampler,
+        minimum_tries=minimum_tries,
+        rounding_precision=rounding_precision,
+    )(bits, n)
+
+
+def prepared(
+    utilities: ArrayLike,
+    eta: Eta,
+    *,
+    limits: Limits,
+    precision_method: PrecisionMethod = "theoretical",
+    sampler: Sampler = "all-bits",
+    minimum_tries: int = 1,
+    rounding_precision: int = randomized_rounding.PRECISION,
+) -> Callable[[BitSource, int], NDArray[np.int64]]:
+    """Return `sample` with the sums of integer utilities computed; those of floats differ from draw to draw."""
     if sampler not in get_args(Sampler):
         raise ValueError(f"sampler must be one of {', '.join(get_args(Sampler))}, got {sampler!r}")
     vector = clamped(utilities, limits)
     precision = working_precision(eta, limits, precision_method)
 
-    def draw(rounded: NDArray[np.int64], count: int) -> list[int]:
+    def sums_of(rounded: NDArray[np.int64]) -> list[Real]:
         with exact(precision):
-            sums = cumulative(weights(rounded - limits.utility_min, eta, precision))
+            return cumulative(weights(rounded - limits.utility_min, eta, precision))
+
+    def draw(sums: list[Real], bits: BitSource, count: int) -> list[int]:
         if sampler == "bit-by-bit":
             return normalized.bit_by_bit(sums, bits, precision, count)
         by_tries = normalized.all_bits if sampler == "all-bits" else normalized.most_significant_first
         return by_tries(sums, bits, precision, count, minimum_tries)
 
-    if vector.dtype.kind == "i":
-        return np.array(draw(vector, n), dtype=np.int64)
-    rounds = (randomized_rounding.randomized(vector, bits, rounding_precision) for _ in range(n))
-    return np.array([draw(rounded, 1)[0] for rounded in rounds], dtype=np.int64)
+    sums = sums_of(vector) if vector.dtype.kind == "i" else None
+
+    def draws(bits: BitSource, n: int) -> NDArray[np.int64]:
+        require_draws(n)
+        if sums is not None:
+            return np.array(draw(sums, bits, n), dtype=np.int64)
+        rounds = (randomized_rounding.randomized(vector, bits, rounding_precision) for _ in range(n))
+        return np.array([draw(sums_of(rounded), bits, 1)[0] for rounded in rounds], dtype=np.int64)
+
+    return draws
 
 
 def clamped(utilities: ArrayLike, limits: Limits) -> Utilities:

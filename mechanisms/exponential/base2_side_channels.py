@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, of_member
+from subnormal.mechanisms.core.mechanism import InSteps, Mechanism, NoLawError, Outcomes, of_member
 from subnormal.mechanisms.core.options import with_options
 from subnormal.mechanisms.core.validation import Utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2, exact_ceiling
@@ -178,7 +178,7 @@ def _member(
     name: str,
     rate: _Rate,
     options: dict[str, Any],
-    sample: Callable[..., NDArray[np.int64]] = base2.sample,
+    sample: Callable[..., Outcomes] | None = None,
     law_of_traces: Callable[..., TraceLaw] = trace_law,
 ) -> _Member:
     def arguments(parameters: ExponentialParameters) -> tuple[Eta, dict[str, Any]]:
@@ -191,7 +191,7 @@ def _member(
     return Mechanism(
         name,
         "exponential",
-        of_member(sample, arguments),
+        InSteps(of_member(base2.prepared, arguments)) if sample is None else of_member(sample, arguments),
         epsilon_claim,
         lambda data, parameters: base2.law(data, rate(parameters), limits=parameters.limits),
         exact=True,

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import SHIFT
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes, Refused, of_member
+from subnormal.mechanisms.core.mechanism import Draw, InSteps, Mechanism, NoLawError, Outcomes, Refused, of_member
 from subnormal.mechanisms.core.pair_boxes import Ceiling, PairBox
 from subnormal.mechanisms.core.validation import Utilities, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential.family import ExponentialParameters
@@ -66,17 +66,28 @@ def sample(
 
     Raises ValueError for a negative n. Source: Ilvento 2020, Figure 1. Leaks: everything that this project is about.
     """
-    require_draws(n)
+    return _prepared(utilities, epsilon, sensitivity=sensitivity, float_type=float_type, variant=variant)(bits, n)
+
+
+def _prepared(
+    utilities: ArrayLike, epsilon: float, *, sensitivity: float, float_type: DTypeLike, variant: Variant
+) -> Draw:
+    """Return `sample` with its sums computed."""
     weight = weights(utilities, epsilon, sensitivity=sensitivity, float_type=float_type, variant=variant)
-    if variant == "positive" and not (weight > 0).all():
-        return [NOT_POSITIVE] * n
-    width = uniform_bits(float_type)
-    uniforms = np.ldexp(bits.words(n, width).astype(np.float64), -width)
-    sums = running_sums(weight)
-    chosen = np.searchsorted(sums, uniforms, side="right")
-    if n and chosen.max() == len(sums):
-        return [FELL_OFF if index == len(sums) else index for index in chosen.tolist()]
-    return chosen
+    refused = variant == "positive" and not (weight > 0).all()
+    width, sums = uniform_bits(float_type), running_sums(weight)
+
+    def draw(bits: BitSource, n: int) -> Outcomes:
+        require_draws(n)
+        if refused:
+            return [NOT_POSITIVE] * n
+        uniforms = np.ldexp(bits.words(n, width).astype(np.float64), -width)
+        chosen = np.searchsorted(sums, uniforms, side="right")
+        if n and chosen.max() == len(sums):
+            return [FELL_OFF if index == len(sums) else index for index in chosen.tolist()]
+        return chosen
+
+    return draw
 
 
 def law(
@@ -160,7 +171,7 @@ def _member(name: str, float_type: DTypeLike, variant: Variant) -> _Member:
     return Mechanism(
         name,
         "exponential",
-        of_member(sample, arguments),
+        InSteps(of_member(_prepared, arguments)),
         epsilon_claim,
         of_member(law, arguments),
         depth=depth,
