@@ -46,15 +46,16 @@ def _of_first_bits(sums: Sequence[Real], bits: BitSource, precision: int, unit: 
     first = min(precision, bits.word_bits, FIRST_BITS)
     rest = precision - first
     cells_below = [divided(total, unit + rest) for total in sums]
-    below = np.array([whole for whole, _ in cells_below])  # whole cells below each running sum
-    undecided = np.array(sorted({whole for whole, left in cells_below if left}), dtype=np.int64)
+    below = np.array([-1, *(whole for whole, _ in cells_below)])  # whole cells below each running sum
+    inside = np.array([False, *(left for _, left in cells_below)])  # whether the sum lies inside of the next cell
     chosen = np.empty(n, dtype=np.int64)
     pending = np.arange(n)
     while len(pending):
         bits.tries += len(pending)
         cells = bits.words(len(pending), first).astype(np.int64)
-        found = np.searchsorted(below, cells, side="right")
-        for place in np.flatnonzero(np.isin(cells, undecided)).tolist():
+        found = np.searchsorted(below, cells, side="right") - 1
+        # Of the sums with so many whole cells below, the last is the largest: if any lies inside, it does.
+        for place in np.flatnonzero(inside[found] & (below[found] == cells)).tolist():
             drawn = int(cells[place]) << rest | bits.take(rest)
             accepted = scaled(drawn, unit) < sums[-1]
             found[place] = _eliminate(sums, drawn, unit) if accepted else len(sums)
