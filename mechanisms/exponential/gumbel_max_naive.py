@@ -188,7 +188,7 @@ def _along(
     for start in range(0, size, length):
         outcomes = min(length, size - start)
         last = to_last if outcomes == length else _ratio_powers(ratios, outcomes - 1)
-        low, high = _times(terms, last)[0].sum(), terms[1].sum()
+        low, high = (terms[0] * last[0] >> PRECISION).sum(), terms[1].sum()
         blocks.append((outcomes, (int(low), int(high))))
         terms = _times(terms, to_next)
     return blocks
