@@ -64,8 +64,8 @@ class Law(Generic[O]):
             raise ValueError("ends must increase up to the number of atoms")
         if not are_distinct(self.atoms):
             raise ValueError("every atom may be named only once")
-        low, high = integers(self.low), integers(self.high)
-        if (low < 0).any() or (low > high).any():
+        low = integers(self.low)
+        if (low < 0).any() or (self.high is not self.low and (low > integers(self.high)).any()):
             raise ValueError("every block needs 0 <= low <= high")
         least, most = self._weigh(self.counts())
         if least > self.denominator or most + self.rest * self.denominator < self.denominator:

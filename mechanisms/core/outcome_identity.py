@@ -263,6 +263,8 @@ def places(numbers: NDArray[Any]) -> NDArray[Any]:
     if numbers.dtype.kind != "f":
         return numbers
     bits = patterns(numbers).view(f"i{numbers.dtype.itemsize}")
+    if bits.min(initial=0) >= 0:  # none is negative
+        return bits
     sign: NDArray[Any] = bits >> (8 * bits.itemsize - 1)  # 0 or −1
     return np.asarray(bits ^ (sign & np.iinfo(bits.dtype).max))
 
