@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil
 from typing import Any
 
@@ -66,6 +66,7 @@ def ratio(eta: Eta) -> tuple[int, int]:
     return eta.x**eta.z, eta.y * eta.z
 
 
+@lru_cache(maxsize=64)
 def trials_for(eta: Eta) -> int:
     """Return a T with q^T ≤ 2^−40, the least or one more. From public values only."""
     return ceil(FAILURE_BITS * log_bounds(Fraction(2))[1] / nats(eta)[0])
