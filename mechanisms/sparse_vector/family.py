@@ -136,8 +136,8 @@ def outcomes(codes: NDArray[np.int64], positive: Callable[[int], Answers] = lamb
         )
         return tuple(number for part in parts for number in part)
 
-    size, everything = codes.itemsize * codes.shape[1], np.ascontiguousarray(codes).tobytes()
-    runs = [everything[start : start + size] for start in range(0, len(everything), size)]
+    size = codes.itemsize * codes.shape[1]
+    runs = np.ascontiguousarray(codes).view(f"V{size}")[:, 0].tolist()  # the bytes of each
     kinds = {run: written(run) for run in set(runs)}
     return [kinds[run] for run in runs]
 
