@@ -298,6 +298,15 @@ def above(value: Fraction, precision: int) -> float:
         return float(gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator)))
 
 
+def nearest_exponentials(exponents: Iterable[Fraction]) -> list[float]:
+    """Return the floats nearest to e^exponent rounded down to 128 bits, for exponents of at most 128 bits."""
+    exp, ratio, real_of = gmpy2.exp, gmpy2.mpq, gmpy2.mpfr
+    with gmpy2.context(precision=128, round=gmpy2.RoundDown):
+        powers = [exp(real_of(ratio(one.numerator, one.denominator))) for one in exponents]
+    with gmpy2.context():
+        return [float(power) for power in powers]
+
+
 def nearest_logs(significands: Sequence[int], shifts: Sequence[int], precision: int) -> list[float]:
     """Return ln(significand/2^shift), each correctly rounded (ties to even) to `precision` ≤ 53 significant bits.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.mechanisms.core.validation import Utilities
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, log_bounds, nearest_exponentials
 from subnormal.mechanisms.privacy import Eta, require_positive
 
 Rate = Eta | Fraction  # how weights fall with utility: 2^(−η·u), or e^(−rate·u) for a rate in nats
@@ -78,8 +78,8 @@ def power_error(size: int) -> int:
 
 @lru_cache(maxsize=1)
 def _exponential_tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    coarse = [float(exp_bounds(Fraction(-i, COARSE))[0]) for i in range(COARSE * EXPONENT_MAX)]
-    fine = [float(exp_bounds(Fraction(-j, COARSE << FINE_BITS))[0]) for j in range(1 << FINE_BITS)]
+    coarse = nearest_exponentials(Fraction(-i, COARSE) for i in range(COARSE * EXPONENT_MAX))
+    fine = nearest_exponentials(Fraction(-j, COARSE << FINE_BITS) for j in range(1 << FINE_BITS))
     return np.array([*coarse, 0.0]), np.array(fine)
 
 
