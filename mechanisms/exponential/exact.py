@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.mechanism import Draw, InSteps, Mechanism, NoLawError
 from subnormal.mechanisms.core.validation import Utilities, as_integers, as_utilities, epsilon_claim
 from subnormal.mechanisms.exponential import base2, exact_ceiling
 from subnormal.mechanisms.exponential.cumulative_cells import (
@@ -74,13 +74,24 @@ def sample(
     Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
     """
-    require_draws(n)
+    return _prepared(utilities, rate, sensitivity, constant_work)(bits, n)
+
+
+def _prepared(
+    utilities: ArrayLike, rate: Eta | float, sensitivity: float, constant_work: bool = False
+) -> Callable[[BitSource, int], NDArray[np.int64]]:
+    """Return `sample` with the best utility found."""
     vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
     scale = scale_of(rate, sensitivity, vector.dtype.kind, len(vector).bit_length())
     weighing = Weighing.of(vector, scale, len(vector) > SMALL)
-    if n == 1:
-        return np.array([_draw_one(weighing, bits, constant_work)], np.int64)
-    return _draw_many(weighing, bits, n, constant_work)
+
+    def draw(bits: BitSource, n: int) -> NDArray[np.int64]:
+        require_draws(n)
+        if n == 1:
+            return np.array([_draw_one(weighing, bits, constant_work)], np.int64)
+        return _draw_many(weighing, bits, n, constant_work)
+
+    return draw
 
 
 def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
@@ -226,8 +237,8 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
         rate = rate_of(parameters)
         return rate if isinstance(rate, Eta) else budget_rate(rate, parameters.sensitivity)
 
-    def sample_member(data: Utilities, parameters: ExponentialParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(clamped(data, parameters), rate_of(parameters), bits, n, sensitivity=parameters.sensitivity)
+    def prepare(data: Utilities, parameters: ExponentialParameters) -> Draw:
+        return _prepared(clamped(data, parameters), rate_of(parameters), parameters.sensitivity)
 
     def law_member(data: Utilities, parameters: ExponentialParameters) -> Law[int]:
         return law(clamped(data, parameters), rate_of(parameters), sensitivity=parameters.sensitivity)
@@ -238,7 +249,7 @@ def _member(name: str, rate_of: Callable[[ExponentialParameters], Eta | float]) 
     return Mechanism(
         name,
         "exponential",
-        sample_member,
+        InSteps(prepare),
         epsilon_claim,
         law_member,
         exact=True,
