@@ -265,9 +265,10 @@ def _examine_crossings(
 def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
     """Yield the executor of the tasks. An error of a cluster is one line and exit code 2."""
     if address is None:
-        from subnormal.audit.engine.process_pool import local
+        from subnormal.audit.engine.process_pool import local, warm_up
 
         with local(jobs) as processes:
+            warm_up(processes)
             yield processes
         return
     from subnormal.audit.engine.dask_cluster import ClusterError, cluster

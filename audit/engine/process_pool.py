@@ -18,6 +18,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing import active_children, get_context, parent_process, resource_tracker
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -125,6 +126,12 @@ def local(jobs: int | None = None) -> Iterator[Executor]:
         raise
     finally:
         processes.pool.shutdown(cancel_futures=True)
+
+
+def warm_up(executor: Executor) -> None:
+    """Let the workers start, and import what rows need, while this process goes on."""
+    for _ in range(executor.window):
+        executor.submit(import_module, f"{__package__}.row")
 
 
 def each_of(executor: Executor, function: Callable[[S, T], R], subject: S, tasks: Iterable[T]) -> Iterator[R]:
