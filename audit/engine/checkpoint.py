@@ -36,14 +36,13 @@ class Checkpoint:
 
         seconds: of counting so far. Raises OSError, and then keeps the old file.
         """
-        by_place = {str(place): row for place, row in rows.items()}
-        document = {"schema": SCHEMA, "audit": self.audit, "seconds": seconds, "rows": by_place}
-        document["digest"] = _digest(by_place)
+        written = _written({str(place): row for place, row in rows.items()})
+        others = {"schema": SCHEMA, "audit": self.audit, "seconds": seconds, "digest": _digest(written)}
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = self.folder / TEMPORARY
         try:
             with temporary.open("wb") as stream:
-                stream.write(json.dumps(document, allow_nan=False).encode())
+                stream.write(json.dumps(others, allow_nan=False).encode()[:-1] + b', "rows": ' + written + b"}")
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(temporary, self.path)
@@ -76,6 +75,7 @@ class Checkpoint:
         try:
             document = json.loads(self.path.read_bytes())
             schema, *_ = (document[key] for key in ("schema", "audit", "seconds", "rows", "digest"))
+            digest = _digest(_written(document["rows"]))
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -84,14 +84,18 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} is no checkpoint, or a damaged one") from None
         if schema != SCHEMA:
             raise CheckpointError(f"{self.path} has the schema {schema!r}, and this version reads {SCHEMA!r}")
-        if document["digest"] != _digest(document["rows"]):
+        if document["digest"] != digest:
             raise CheckpointError(f"{self.path} is damaged: its counts are not those that were written")
         checked: dict[str, Any] = document
         return checked
 
 
-def _digest(rows: Any) -> str:
-    return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
+def _written(rows: Any) -> bytes:
+    return json.dumps(rows, sort_keys=True, allow_nan=False).encode()
+
+
+def _digest(written: bytes) -> str:
+    return hashlib.blake2b(written, digest_size=16).hexdigest()
 
 
 def _difference(name: str, theirs: Any, ours: Any) -> str:
