@@ -187,13 +187,19 @@ def _class(css: str) -> str:
 
 def _path(xs: list[int], ys: list[int]) -> str:
     """Return the shortest path through pixels: points on a straight horizontal or vertical way are left out."""
-    points = [(xs[0], ys[0])]
-    for x, y in zip(xs[1:], ys[1:], strict=True):
-        if (x, y) == points[-1]:
-            continue
-        if len(points) > 1 and _on_the_way(points[-2], points[-1], (x, y)):
-            points.pop()
-        points.append((x, y))
+    points, before, last = list[tuple[int, int]](), (-1, -1), (xs[0], ys[0])
+    for x, y in zip(xs, ys, strict=True):
+        if x == last[0]:
+            if y == last[1]:
+                continue
+            on_the_way = x == before[0] and (last[1] - before[1]) * (y - last[1]) > 0
+        else:
+            on_the_way = y == last[1] == before[1] and (last[0] - before[0]) * (x - last[0]) > 0
+        if not on_the_way:
+            points.append(last)
+            before = last
+        last = x, y
+    points.append(last)
     path, (at_x, at_y) = [f"M{xs[0]} {ys[0]}"], points[0]
     for x, y in points[1:]:
         across, down = x - at_x, y - at_y
@@ -201,10 +207,3 @@ def _path(xs: list[int], ys: list[int]) -> str:
         path.append(f"v{down}" if not across else f"h{across}" if not down else slanted)
         at_x, at_y = x, y
     return "".join(path)
-
-
-def _on_the_way(start: tuple[int, int], middle: tuple[int, int], end: tuple[int, int]) -> bool:
-    """Return whether the horizontal or vertical line from start to end contains the middle."""
-    level, upright = start[1] == middle[1] == end[1], start[0] == middle[0] == end[0]
-    axis = 0 if level else 1
-    return (level or upright) and (middle[axis] - start[axis]) * (end[axis] - middle[axis]) > 0
