@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.core.law import block_ends
 
 FloatType = Literal["bfloat16", "float16", "float32"]
 Floats = NDArray[np.float32]
@@ -114,13 +115,20 @@ def box_muller(words: Words, float_type: FloatType) -> Floats:
     The upper half of a word makes U₁ in (0, 1], the lower U₂ in [0, 1), each of as many bits as the type has digits.
     Source: Box and Muller 1958, in the order of `normal_fill_16` of PyTorch 2.7 to 2.11; 2.12 rounds at the end alone.
     """
+    digits, (length, *directions) = DIGITS[float_type], _box_muller_factors(float_type)
+    upper, lower = (words >> np.uint64(digits)).view(np.int64), (words & np.uint64((1 << digits) - 1)).view(np.int64)
+    return np.stack([rounded(length[upper] * part[lower], float_type) for part in directions], axis=1)
+
+
+@lru_cache(maxsize=len(DIGITS))
+def _box_muller_factors(float_type: FloatType) -> tuple[Floats, Floats, Floats]:
+    """Return the length for each upper half of a word, and the cosine and the sine for each lower half: few halves."""
     digits = DIGITS[float_type]
-    upper, lower = words >> np.uint64(digits), words & np.uint64((1 << digits) - 1)
-    first, second = 1 - upper * 0.5**digits, lower * 0.5**digits
-    logarithm = rounded(np.log(first), float_type)
+    halves = np.arange(1 << digits) * 0.5**digits
+    logarithm = rounded(np.log(1 - halves), float_type)
     length = rounded(np.sqrt(-2 * logarithm), float_type)
-    angle = rounded(2 * np.pi * second, float_type).astype(np.float64)
-    return np.stack([rounded(length * rounded(of(angle), float_type), float_type) for of in (np.cos, np.sin)], axis=1)
+    angle = rounded(2 * np.pi * halves, float_type).astype(np.float64)
+    return length, rounded(np.cos(angle), float_type), rounded(np.sin(angle), float_type)
 
 
 @lru_cache(maxsize=LAWS)
@@ -138,7 +146,12 @@ def law_of_normals(sampler: FloatNormal) -> tuple[NDArray[np.float64], NDArray[n
 
 def counted(values: Floats) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the distinct values, ascending, and how often each comes, both read-only. −0 is 0."""
-    distinct, counts = np.unique(values + np.float32(0), return_counts=True)
+    values = values + np.float32(0)
+    if (values[1:] >= values[:-1]).all():  # as by an inverse of a distribution function: there is nothing to sort
+        ends = block_ends(values)
+        distinct, counts = values[ends - 1], np.diff(ends, prepend=0)
+    else:
+        distinct, counts = np.unique(values, return_counts=True)
     law = distinct.astype(np.float64), counts.astype(np.int64)
     for part in law:
         part.flags.writeable = False
