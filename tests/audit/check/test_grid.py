@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 
 from subnormal import Claim, add_or_remove, assert_private, check
 from subnormal.audit.check.assertion import NotPrivateError
+from subnormal.audit.check.last_bits import BESIDE, look_beyond_last_bits
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.severity import Severity
+from subnormal.audit.check.state import Check, Finding
 from subnormal.audit.model import Verdict
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.values.outcomes import as_outcome, on_grid
@@ -70,6 +73,31 @@ def test_a_conviction_stands_where_the_program_ends_later() -> None:
     assert (found.verdict, found.error, found.severity) == (Verdict.VIOLATED, None, Severity.LAST_BITS)
     assert not found.last_bits_only
     assert not any("nothing else was found" in note for note in found.notes)
+
+
+def test_what_is_found_on_the_grid_is_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search on the grid has all of α: a function that keeps its claim comes so far with probability α at most."""
+    shares = []
+
+    def look(state: Check, found: Finding, alpha: float, search_pairs: Any) -> Finding:
+        def found_there(state: Check, first: Any, two_kinds: Any) -> Finding:
+            shares.append(state.alpha)
+            return replace(found, event={"kind": "one-of"}, notes=())
+
+        state.alpha /= 2
+        return look_beyond_last_bits(state, found, alpha, found_there)
+
+    monkeypatch.setattr("subnormal.audit.check.check.look_beyond_last_bits", look)
+    found = checked(honest_sum)
+    assert (found.verdict, found.last_bits_only, shares) == (Verdict.VIOLATED, False, [1e-6])
+    assert found.grid is not None
+    assert found.notes == (BESIDE,)
+
+
+def test_a_flaw_below_the_grid_has_a_test_without_one() -> None:
+    found = checked(lambda records: round(lap(1.0), 1) + 1e-9 * len(records))
+    assert found.verdict is Verdict.VIOLATED
+    assert (found.severity, found.test_grid) == (Severity.LARGE_LOSS, None)
 
 
 def test_on_a_grid_an_honest_function_is_not_accused() -> None:
