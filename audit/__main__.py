@@ -28,6 +28,7 @@ from subnormal.audit.commands.explore import explore
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.commands.prove import prove
 from subnormal.audit.commands.run import run
+from subnormal.audit.commands.suite import suite
 from subnormal.audit.commands.sweep import sweep
 from subnormal.audit.commands.vectors import vectors
 from subnormal.audit.commands.write import write
@@ -61,6 +62,7 @@ def main() -> None:
 
 main.add_command(run)
 main.add_command(check)
+main.add_command(suite)
 main.add_command(sweep)
 main.add_command(prove)
 main.add_command(list_command)

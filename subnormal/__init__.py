@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from subnormal.audit.conforms.conforms import conforms
     from subnormal.audit.model import Verdict
     from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
+    from subnormal.audit.suite.private import private
     from subnormal.audit.sweeps import sweep
     from subnormal.mechanisms.bits import system_bits
     from subnormal.mechanisms.curves import Gdp, Profile, Renyi
@@ -46,6 +47,7 @@ __all__ = [
     "conforms",
     "load",
     "member",
+    "private",
     "run",
     "stability",
     "sweep",
@@ -61,6 +63,7 @@ _MODULES = {
     "subnormal.audit.conforms.conforms": ("conforms",),
     "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),
+    "subnormal.audit.suite.private": ("private",),
     "subnormal.audit.sweeps": ("sweep",),
     "subnormal.audit.check.assertion": ("NotPrivateError", "assert_private"),
     "subnormal.mechanisms.bits": ("system_bits",),

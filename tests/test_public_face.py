@@ -29,6 +29,7 @@ EXAMPLES = """
 >>> from subnormal import Claim, Eta, NotPrivateError, Report, Verdict, Zcdp
 >>> from subnormal import assert_private, attack, load, member, run, system_bits
 >>> from subnormal import Gdp, Profile, Renyi, add_or_remove, change_one, check, conforms, stability, sweep, within
+>>> from subnormal import private
 >>> Claim(epsilon=1.0, delta=1e-9).epsilon, Zcdp(0.5).rho, Eta(1, 1, 1).bits
 (1.0, 0.5, 1.0)
 >>> naive, zero = member("exponential-naive-float64"), attack("zero-rounding")

@@ -15,11 +15,11 @@ and `adjacent` in their place, neighbours are searched, as `check` does.
 
 from __future__ import annotations
 
+import math
 import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -34,13 +34,14 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.score import runs_needed
 from subnormal.audit.check.trial import SEED, Trial, Watched, distance_and_zero, tried_at_zero
 from subnormal.audit.check.words import claim_words, lines, shown
+from subnormal.audit.clock import clock_of
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours.datasets import is_one_input
 from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, within
 from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
-from subnormal.mechanisms.privacy import Claim, require_positive
+from subnormal.mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -91,7 +92,8 @@ def assert_private(
     runs: int = 100_000,
     alpha: float = 1e-6,
     event: Event | Callable[[Any], bool] | None = None,
-    seconds: float = 60.0,
+    seconds: float | None = None,
+    examples: int | None = None,
 ) -> None:
     """Raise NotPrivateError where release(data) is seen to break its claim: on this pair of inputs, or on any pair.
 
@@ -133,7 +135,10 @@ def assert_private(
             exceptions as `Refused`; names and unusual types follow the values, see docs/check.md. None: an event is
             learned from runs of its own.
         seconds: of the whole check; one call of the release is never interrupted. Where a pair is searched, as many of
-            the runs are made as the time allows. A pair that is given takes all its runs, or there is no verdict.
+            the runs are made as the time allows. A pair that is given takes all its runs, or there is no verdict. None:
+            60, and no limit where examples are given.
+        examples: pairs of inputs that are tried where a pair is searched, at most, and those that make a pair smaller.
+            With them the seed gives the same verdict on every machine, see `check`.
 
     Raises:
         NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
@@ -148,8 +153,8 @@ def assert_private(
     __tracebackhide__ = True  # pytest shows the line of the test, and not these
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    require_positive("seconds", seconds)
-    deadline = time.monotonic() + seconds
+    clock, searching = clock_of(examples, runs, seconds)
+    deadline = math.inf if clock.counts and seconds is None else time.monotonic() + (seconds or searching)
     stated, runs = _stated(epsilon, delta, claim), operator.index(runs)
     one_pair = data_in is not _NOT_GIVEN
     if (
@@ -162,7 +167,7 @@ def assert_private(
         if event is not None:
             raise TypeError("event goes with data_in and data_out: where a pair is searched, so is an event")
         _require_enough(runs, alpha, stated)
-        options: dict[str, Any] = {"runs": runs, "seconds": seconds, "alpha": alpha, "seed": SEED}
+        options: dict[str, Any] = {"runs": runs, "examples": examples, "seconds": seconds, "alpha": alpha, "seed": SEED}
         result = check(release, data, adjacent, stated, fresh=fresh, grid=grid, **options)
         _raise(result)
         if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
@@ -175,7 +180,7 @@ def assert_private(
     looked_for = event if event is None or hasattr(event, "to_json") else Predicate(event)
     function, pair = audited_function(release, fresh=fresh, grid=grid), (data_in, data_out)
     trial = Trial(function, pair, stated, share, runs, cast("Event | None", looked_for), deadline)
-    with isolated(SEED):
+    with isolated(SEED, function):
         watched = Watched(function.function)
         _raise(trial.result(watched))
         if not watched.answers:
@@ -216,7 +221,7 @@ def _require_enough(runs: int, alpha: float, claim: AnyClaim) -> None:
     """Raise ValueError where so few runs could not refute any point of the claim."""
     needed = min(runs_needed(point, alpha) for point in points(claim))
     if runs < needed:
-        enough = f"at least {needed:,} runs are needed" if isfinite(needed) else "and no number of runs could"
+        enough = f"at least {needed:,} runs are needed" if math.isfinite(needed) else "and no number of runs could"
         asked = f"runs = {runs:,} cannot refute {claim_words(claim)} at alpha = {given(alpha)}"
         raise ValueError(f"{asked}: not even a perfect attack could; {enough}")
 

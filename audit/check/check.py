@@ -25,7 +25,8 @@ What this guarantees:
   left. Of a replay, the evidence says what it assumes (`replay.proof`).
 - Both inputs lie in the domain, and the relation holds for them.
 - The function cannot end the check: what it raises is an outcome, and so is an exit (`function`).
-- One seed gives the same pairs, as far as the clock allows: it decides how many are tried, and never which.
+- One seed gives the same pairs, as far as the clock allows: it decides how many are tried, and never which. With
+  `examples=` the clock counts work (`audit.clock`), so that one seed gives the same verdict on every machine.
 - No verdict says that a function is private. NOT REFUTED is about the pairs that were tried, and the time for them.
 """
 
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -53,12 +55,12 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.state import RUNS_LEAST, SHARE, Check, Finding, OnProgress
 from subnormal.audit.check.words import stated_words
+from subnormal.audit.clock import clock_of
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours import relations
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim
-from subnormal.mechanisms.privacy import require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -77,7 +79,8 @@ def check(
     batch: bool = False,
     fresh: Callable[[], Callable[..., Any]] | None = None,
     grid: float | None = None,
-    seconds: float = 60.0,
+    seconds: float | None = None,
+    examples: int | None = None,
     runs: int | None = None,
     alpha: float = 1e-6,
     seed: int = 1,
@@ -108,10 +111,15 @@ def check(
             share a state: `fresh=lambda: Accountant(budget=1).count`.
         grid: every float in an outcome is rounded to a multiple of it, so that the last bits of noise tell nothing.
             None: outcomes stay as they are. Where their last bits convict, the search goes on without them.
-        seconds: for the whole check; one call of the function is never interrupted.
-        runs: of each input that judge the claim, at most; None: as many as the time allows.
+        seconds: for the whole check; one call of the function is never interrupted. None: 60, and no limit where
+            examples are given.
+        examples: pairs of inputs that are tried, at most, and those that make a pair smaller. With them work is
+            counted in place of seconds: one seed then gives the same pairs, runs and verdict on every machine.
+        runs: of each input that judge the claim, at most; None: as many as the time allows, or about 100,000 where
+            examples are given.
         alpha: the chance that a function that keeps its claim is accused, at most.
-        seed: of the search, and of the global generators of `random` and numpy while the check lasts.
+        seed: of the search, and of the generators while the check lasts: the global ones of `random` and numpy, those
+            that the function leads to (in modules, closures and `self`), and the bytes of `os.urandom`.
         on_progress: called with a line about the progress now and then.
 
     Returns:
@@ -122,17 +130,17 @@ def check(
             copied, or an outcome cannot be compared for certain, as a generator.
         ValueError: a number is out of range, or no pair can be drawn.
     """
-    require_positive("seconds", seconds)
+    clock, searching = clock_of(examples, runs, seconds)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)
     strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
-    audited = audited_function(function, batch=batch, fresh=fresh, grid=grid)
+    audited = replace(audited_function(function, batch=batch, fresh=fresh, grid=grid), clock=clock)
     relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
-    with isolated(seed):
-        state = Check(audited, strategy, claimed, seconds, runs, alpha, seed, on_progress)
+    with isolated(seed, audited):
+        state = Check(audited, strategy, claimed, searching, runs, alpha, seed, on_progress, examples)
         finding = _run_stages(state, data, relation)
         if finding.verdict is Verdict.VIOLATED and grid is None:
             finding = look_beyond_last_bits(state, finding, alpha, _search_pairs)

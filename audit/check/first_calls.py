@@ -51,6 +51,7 @@ REPEATS = (
     "again, so its runs show nothing; pass fresh=, a function of no arguments that returns it without its answers"
 )
 SECONDS = 5.0  # for the first calls of two inputs in another process, at most
+COUNTED_SECONDS = 60.0  # where no clock may decide: a process that hangs is ended all the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def find_differing(check: Check) -> Pair | None:
         one, other = (identity(check.function.outcome(data)) for data in pair)
         return 0.0 if one == other else math.inf
 
-    found = check.search("stability", differ, check.function.left() / 8)
+    found = check.search("stability", differ, check.seconds / 8)
     if found.convicting is None or 2 * SAME * check.function.quickest > SHARE * check.function.left():
         return None  # the quickest run counts: only first calls may be slow
     try:
@@ -201,17 +202,17 @@ def before_any_call(function: Function) -> Iterator[FirstCallsOf]:
         return
     there.close()
     try:
-        yield partial(_asked, here)
+        yield partial(_asked, here, COUNTED_SECONDS if function.clock.counts else SECONDS)
     finally:
         child.kill()
         child.join()
         here.close()
 
 
-def _asked(here: Connection, pair: Pair) -> FirstCalls | None:
+def _asked(here: Connection, seconds: float, pair: Pair) -> FirstCalls | None:
     try:
         here.send(pair)
-        answer: FirstCalls | None = here.recv() if here.poll(SECONDS) else None
+        answer: FirstCalls | None = here.recv() if here.poll(seconds) else None
     except Exception:  # the child has ended; or pickling raised: it calls methods of inputs and outcomes
         return None
     return answer

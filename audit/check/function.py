@@ -11,7 +11,6 @@ import os
 import pickle
 import random
 import sys
-import time
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,9 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit import interrupts
+from subnormal.audit.check.replay.generators import seeded
 from subnormal.audit.check.words import shown
+from subnormal.audit.clock import MACHINE, Clock
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import counted, error_text, quoted
 from subnormal.audit.values.outcomes import as_outcome, on_grid, refused
@@ -45,7 +46,7 @@ class Function:
 
     function: takes one dataset and returns one outcome; with `batch` it takes (data, runs) and returns `runs` of them.
     raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
-    no run is begun later, on the monotonic clock. deadline: of the check, on that clock. place: "module:name", under
+    no run is begun later, on the clock. deadline: of the check, on that clock. place: "module:name", under
     which the function can be imported, or what makes it, where each call has a fresh one. last_answer: the number of
     the last run that returned. grid: floats in outcomes are rounded to its multiples.
     """
@@ -63,10 +64,11 @@ class Function:
     fresh: bool = False
     last_answer: int = 0
     grid: float | None = None
+    clock: Clock = MACHINE
 
     def left(self) -> float:
         """Return the seconds that are left."""
-        return min(self.deadline, self.until) - time.monotonic()
+        return min(self.deadline, self.until) - self.clock.now()
 
     def seconds_a_run(self) -> float:
         """Return what one run has taken on average."""
@@ -79,7 +81,7 @@ class Function:
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Raise OverTimeError for runs that are begun later than so many seconds from now, while this lasts."""
-        before, self.until = self.until, min(self.until, time.monotonic() + seconds)
+        before, self.until = self.until, min(self.until, self.clock.now() + seconds)
         try:
             yield
         finally:
@@ -95,14 +97,14 @@ class Function:
         Raises TypeError where the input cannot be copied, an outcome cannot be compared, or a batch does not hold
         `runs` outcomes; OverTimeError where the time is over.
         """
-        started, outcomes = time.perf_counter(), list[Hashable]()
+        started, outcomes = self.clock.now(), list[Hashable]()
         try:
             if self.batch:
                 outcomes = self._batch(data, runs)
             else:
                 outcomes.extend(self._outcome(self.released(data)) for _ in range(runs))
         finally:
-            seconds = time.perf_counter() - started
+            seconds = self.clock.now() - started
             self.seconds += seconds
             refusals = sum(1 for _ in takewhile(lambda outcome: isinstance(outcome, Refused), reversed(outcomes)))
             self.last_answer = self.last_answer if refusals == len(outcomes) else self.runs + len(outcomes) - refusals
@@ -117,8 +119,9 @@ class Function:
         Raises TargetError for a program's mistake, OverTimeError where the time is over, and TypeError for an input
         that cannot be copied: the function has not refused that one.
         """
-        if time.monotonic() >= self.until:
+        if self.clock.now() >= self.until:
             raise OverTimeError
+        self.clock.spend(self.clock.a_run * (more[0] if more else 1))
         process, own, handled = os.getpid(), copied(data), sys.exception()
         try:
             returned = self.function(own, *more)
@@ -208,8 +211,9 @@ def _hint(given: Any) -> str:
 
 
 @contextmanager
-def isolated(seed: int) -> Iterator[None]:
-    """Seed the global generators of `random` and numpy, and give them their own states back afterwards.
+def isolated(seed: int, function: Function | None = None) -> Iterator[None]:
+    """Seed the global generators of `random` and numpy, and those that a function leads to, and give them their own
+    states back afterwards.
 
     Meanwhile os._exit raises SystemExit in this process: an audit that ends with code 0 seems to have found nothing.
     And each warning is shown once: Hypothesis makes Python forget at each input which ones it has shown.
@@ -223,7 +227,11 @@ def isolated(seed: int) -> Iterator[None]:
 
     reseed(seed, "check")
     try:
-        with patch.object(os, "_exit", exited), patch.object(warnings, "showwarning", _shown_once()):
+        with (
+            patch.object(os, "_exit", exited),
+            patch.object(warnings, "showwarning", _shown_once()),
+            seeded(seed, function and function.function),
+        ):
             yield
     finally:
         random.setstate(states[0])

@@ -8,7 +8,6 @@ a run keep the claim given all earlier runs: a function whose runs share their n
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -64,7 +63,7 @@ def judge_by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share
         check.notes += event_notes(evidence.event, outcomes)
     else:
         check.notes += outcome_notes(outcomes, others_differ=differ)
-    if evidence.verdict is Verdict.UNDERPOWERED and check.runs_max is None:
+    if evidence.verdict is Verdict.UNDERPOWERED:
         check.note_more_seconds(pair)
     return check.finding(
         "runs", pair, evidence.event, {"sequential": evidence}, verdict=evidence.verdict, point=candidate.point
@@ -77,15 +76,16 @@ def learn_event(sampler: Runs, pair: Pair, alpha: float) -> tuple[Candidate, int
     More runs are spent on learning until the event promises to be decided in the time that is left, or until
     learning has taken half of that time.
     """
-    started, share, needed = time.monotonic(), sampler.function.left() / 2, -math.log(alpha)
+    clock = sampler.function.clock
+    started, share, needed = clock.now(), sampler.function.left() / 2, -math.log(alpha)
     event: Event | None = None
     for place, runs in enumerate(LEARN):
-        before, spent, called = time.monotonic(), sampler.function.seconds, sampler.function.runs
+        before, spent, called = clock.now(), sampler.function.seconds, sampler.function.runs
         candidate = sampler.candidate(pair, runs, screening=False, before=event)
         event = candidate.event
         a_run = (sampler.function.seconds - spent) / (sampler.function.runs - called)  # of this pair
         affordable = sampler.function.left() / max(1e-9, a_run) / 2
-        now = time.monotonic()
+        now = clock.now()
         ahead = (2 if runs == EVERY_MAX else 4) * (now - before)  # of the next step
         regressing = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
         late = now - started + (REGRESSING if regressing else 1) * ahead > share

@@ -7,7 +7,6 @@ search goes on with outcomes that are rounded to multiples of a grid: what it fi
 from __future__ import annotations
 
 import math
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +27,7 @@ FINER = 3  # powers of ten between the spread and the grid, at least
 
 ONLY = (
     "only the last bits of floats tell the inputs apart: noise from an exact sampler or a grid removes this; nothing "
-    "else was found in {seconds:.0f} s, with outcomes rounded to multiples of {grid:g}"
+    "else was found in {spent}, with outcomes rounded to multiples of {grid:g}"
 )
 BESIDE = "the last bits of floats tell inputs apart, too: noise from an exact sampler or a grid removes that"
 
@@ -45,7 +44,7 @@ def look_beyond_last_bits(
         return found
     if not of_last_bits(found.event):
         return replace(found, test_grid=_grid_of_test(check, found.worlds))
-    started, other, grid = time.monotonic(), None, None
+    before, other, grid = check.spent(), None, None
     with suppress(OverTimeError, TargetError, TypeError), check.function.within(check.function.left()):
         grid = check.function.grid = _coarse_grid(check, found.worlds)
         if grid is not None:
@@ -55,7 +54,7 @@ def look_beyond_last_bits(
         return found
     if other.verdict is Verdict.VIOLATED:
         return replace(other, grid=grid, notes=(BESIDE, *other.notes))
-    note = ONLY.format(seconds=time.monotonic() - started, grid=grid)
+    note = ONLY.format(spent=check.spent_words(before), grid=grid)
     return replace(found, last_bits_only=True, notes=(note, *found.notes))
 
 

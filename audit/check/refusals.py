@@ -9,16 +9,17 @@ two inputs, so the strategy draws all inputs on it.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Hashable, Sized
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from subnormal.audit.check.function import OverTimeError
 from subnormal.audit.check.search import Pair, in_example, search
 from subnormal.audit.check.state import Check
+from subnormal.audit.clock import DRAW, Clock
 from subnormal.audit.neighbours.choice_tree import Rows, choices_of, rows_of, sized_rows, with_choices
 from subnormal.audit.neighbours.choices import Choice, Input, Path, Tree, follow
 from subnormal.audit.neighbours.relations import Adjacency
@@ -59,10 +60,10 @@ def _find_in_domain(check: Check, data: SearchStrategy[Any], relation: Adjacency
 
     def found() -> Pair | None:
         with check.function.within(seconds):
-            pair = _crossed(data, relation, kind_at, seen)
+            pair = _crossed(check, data, relation, kind_at, seen)
         if pair is None:
             return None
-        one, other = _small(check, data, relation, kind_at, pair, time.monotonic() + seconds)
+        one, other = _small(check, data, relation, kind_at, pair, check.clock.now() + seconds)
         return one.value, other.value
 
     pair: Pair | None = in_example(check.seed, found)
@@ -87,16 +88,22 @@ def _seen(
         return extent(pair[0])  # large inputs are those that overflow and underflow
 
     strategy = relation.inputs(data).map(values)
-    search(strategy, looked, seed=check.seed, seconds=seconds, shrinking=0.0, examples=INPUTS)
+    search(strategy, looked, seed=check.seed, seconds=seconds, shrinking=0.0, examples=INPUTS, clock=check.clock)
     return seen
 
 
+def _drawn(clock: Clock, data: SearchStrategy[Any], tree: Tree) -> Input | None:
+    """Return what the strategy draws where a tree prescribes its choices; None: nothing."""
+    clock.spend(DRAW)
+    return follow(data, tree, None)
+
+
 def _crossed(
-    data: SearchStrategy[Any], relation: Adjacency, kind_at: Callable[[Any], Hashable], seen: Seen
+    check: Check, data: SearchStrategy[Any], relation: Adjacency, kind_at: Callable[[Any], Hashable], seen: Seen
 ) -> Inputs | None:
     for ((kind_of_one, _), one), ((kind_of_other, _), other) in combinations(seen.items(), 2):
         way = None if kind_of_one == kind_of_other else way_between(one.tree, other.tree, relation.step)
-        pair = None if way is None else crossed(way, lambda tree: follow(data, tree, None), kind_at)
+        pair = None if way is None else crossed(way, partial(_drawn, check.clock, data), kind_at)
         if pair is not None and _differ_in_kind(relation, kind_at, pair):
             return pair
     return None
@@ -118,11 +125,11 @@ def _small(
     """Return the neighbours without the records that their outcomes' kinds do not need, as far as the time allows."""
 
     def drawn(trees: tuple[Tree, Tree]) -> Inputs | None:
-        one, other = (follow(data, tree, None) for tree in trees)
+        one, other = (_drawn(check.clock, data, tree) for tree in trees)
         return None if one is None or other is None or not relation.holds(one.value, other.value) else (one, other)
 
     def differs(shorter: Inputs) -> bool:
-        with suppress(OverTimeError), check.function.within(until - time.monotonic()):
+        with suppress(OverTimeError), check.function.within(until - check.clock.now()):
             one, other = ({kind_at(end.value) for _ in range(RUNS)} for end in shorter)
             return one.isdisjoint(other)
         return False

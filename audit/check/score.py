@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -190,10 +189,10 @@ class Runs:
             del left[max(1, int(self.function.left() / 4 / (2 * runs * max(1e-9, self.function.quickest)))) :]
             if len(left) < 2 or (seen and runs == HALVING[-1]):
                 break
-            until = time.monotonic() + self.function.left() / 4
+            until = self.function.clock.now() + self.function.left() / 4
             promises = []
             for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
-                share = (until - time.monotonic()) / (len(left) - place)
+                share = (until - self.function.clock.now()) / (len(left) - place)
                 promises.append(self._expected_log_wealth(pair, runs, share))
             order = sorted(zip(promises, left, strict=True), key=lambda one: _rank(*one), reverse=True)
             left, seen = [pair for _, pair in order[: -(-len(left) // 4)]], order[0][0] > 0

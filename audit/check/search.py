@@ -8,13 +8,13 @@ no pair, and a search that tried to climb them met a fifth of the pairs.
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
+from subnormal.audit.clock import DRAW, MACHINE, Clock
 from subnormal.audit.neighbours.datasets import text_of
 from subnormal.audit.text import error_text, quoted
 
@@ -57,6 +57,7 @@ def search(
     shrinking: float = math.inf,
     examples: int = EXAMPLES,
     on_progress: Progress = lambda found: None,
+    clock: Clock = MACHINE,
 ) -> Ranking:
     """Return the pairs with the largest scores.
 
@@ -87,7 +88,7 @@ def search(
     failures: list[Exception | SystemExit] = []
 
     def is_over() -> bool:
-        return time.monotonic() >= ends
+        return clock.now() >= ends
 
     def tried(pair: Pair) -> float:
         key = written(pair)
@@ -97,7 +98,7 @@ def search(
         if repeated > REPEATED + 4 * len(known) and found.convicting is None:
             raise _StoppedError
         if key not in known:
-            ends = min(ends, time.monotonic() + seconds) if found.convicting is None else ends
+            ends = min(ends, clock.now() + seconds) if found.convicting is None else ends
             if is_over():
                 raise _StoppedError
             reseed(seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
@@ -115,6 +116,7 @@ def search(
     def in_time(draw: Callable[[SearchStrategy[Pair]], Pair]) -> Pair:  # pairs outside the domain cost time, too
         if is_over():
             raise _StoppedError
+        clock.spend(DRAW)
         return draw(pairs)
 
     @repeatable(seed, examples)
@@ -122,7 +124,7 @@ def search(
     def test(pair: Pair) -> None:
         if tried(pair) == math.inf:
             nonlocal ends
-            ends = time.monotonic() + shrinking if found.convicting is None else ends
+            ends = clock.now() + shrinking if found.convicting is None else ends
             found.convicting = pair  # the last one that raises is the smallest
             raise _ConvictingError
 

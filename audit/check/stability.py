@@ -13,8 +13,9 @@ from subnormal.audit.check.evidence import StabilityEvidence
 from subnormal.audit.check.function import all_refused, always_raised, copied, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.search import Pair, search
+from subnormal.audit.check.search import EXAMPLES, Pair, search
 from subnormal.audit.check.words import stated_words
+from subnormal.audit.clock import clock_of
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours import relations
 from subnormal.audit.text import quoted
@@ -22,7 +23,6 @@ from subnormal.audit.values.distance import Norm, apart, exact, root
 from subnormal.audit.values.outcomes import as_outcome
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
-from subnormal.mechanisms.privacy import require_positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -41,7 +41,8 @@ def stability(
     *,
     pairs: Sequence[Pair] | None = None,
     fresh: Callable[[], Callable[..., Any]] | None = None,
-    seconds: float = 60.0,
+    seconds: float | None = None,
+    examples: int | None = None,
     seed: int = 1,
 ) -> Result:
     """Search for two neighbouring inputs whose outputs lie further apart than a transformation's map says.
@@ -65,8 +66,10 @@ def stability(
         bound: on the distance, at least 0: a number, or a function of two neighbouring inputs.
         pairs: the pairs (in, out) to try, instead of data and adjacent.
         fresh: instead of the function, a function of no arguments that returns the function to call once.
-        seconds: for the whole search.
-        seed: of the search.
+        seconds: for the whole search. None: 60, and no limit where examples are given.
+        examples: pairs of inputs that are tried, at most, and those that make a pair smaller. With them one seed gives
+            the same result on every machine.
+        seed: of the search, and of generators as in `check`.
 
     Returns:
         The two inputs, and evidence of the kind `exact`: both outputs, their distance and the bound. VIOLATED, or NOT
@@ -78,7 +81,7 @@ def stability(
         ValueError: a number is out of range, no pair can be drawn, or the function is seen not to be deterministic:
             the pair that is returned is run again, and no other one.
     """
-    require_positive("seconds", seconds)
+    clock, searching = clock_of(examples, None, seconds)
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     if not callable(distance) and distance not in ("l1", "l2", "linf"):
@@ -112,8 +115,8 @@ def stability(
             return -math.inf
         return float(found.distance / found.bound) if 0 < found.bound < math.inf else 0.0
 
-    with isolated(seed):
-        found = search(strategy, score, seed=seed, seconds=seconds)
+    with isolated(seed, audited):
+        found = search(strategy, score, seed=seed, seconds=searching, examples=examples or EXAMPLES, clock=clock)
         pair = found.convicting or found.ranked[0][1]
         evidence = seen(pair)
         again = [seen(pair) for _ in range(AGAIN)]

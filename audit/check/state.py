@@ -12,7 +12,7 @@ from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.score import LEARN, SCREEN, Runs, runs_needed
-from subnormal.audit.check.search import Pair, Ranking, search, written
+from subnormal.audit.check.search import EXAMPLES, Pair, Ranking, search, written
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import Verdict
@@ -31,6 +31,7 @@ NOTES = 4  # of replays, that are shown
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
 OnProgress = Callable[[str], None]
+Spent = tuple[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +68,22 @@ class Check:
         alpha: float,
         seed: int,
         on_progress: OnProgress,
+        examples: int | None = None,
     ) -> None:
         self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
         self.strategy, self.runs_max, self._on_progress = strategy, runs_max, on_progress
         self.grid = function.grid
+        self.clock, self._examples_max = function.clock, math.inf if examples is None else examples
         self._started = self._silent_until = time.monotonic()
-        function.deadline = self._started + seconds
+        function.deadline = self.clock.end if self.clock.counts else self._started + seconds
         self.runs = Runs(function, claimed, seed)
-        self._examples = self._searches = 0
+        self._examples = self._tried = self._searches = 0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
         self.answered: tuple[int, Any] = (0, None)
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
-    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, **options: int) -> Ranking:
+    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, examples: int = EXAMPLES) -> Ranking:
         """Return the pairs with the highest scores. A pair for which there is no time says nothing."""
 
         def on_progress(found: Ranking) -> None:
@@ -90,18 +93,21 @@ class Check:
 
         convicted: list[Pair] = []
         shrinking = self.function.left() * SHRINKING
-        until = time.monotonic() + seconds if stage != "first call" else math.inf
+        left = self._examples_max - self._tried
+        until = self.clock.now() + seconds if stage != "first call" else math.inf
 
         def scored(pair: Pair) -> float:
             nonlocal until
+            self._tried += not convicted  # those that make a pair smaller are not counted
+            within = math.inf if self.clock.counts else until - self.clock.now()
             try:
-                with self.function.within(until - time.monotonic()):
+                with self.clock.pair(), self.function.within(within):
                     value = score(pair)
             except OverTimeError:
                 return -math.inf
             if value == math.inf and not convicted:
                 convicted.append(pair)
-                until = time.monotonic() + shrinking
+                until = self.clock.now() + shrinking
             return value
 
         self.stage = stage
@@ -110,10 +116,11 @@ class Check:
             self.strategy,
             scored,
             seed=self.seed + self._searches,
-            seconds=seconds,
+            seconds=seconds if left > 0 else 0.0,
             shrinking=shrinking,
             on_progress=on_progress,
-            **options,
+            clock=self.clock,
+            examples=max(1, int(min(examples, left))),
         )
         self._examples += found.examples
         return found
@@ -129,15 +136,33 @@ class Check:
             self._on_progress(message())
             self._silent_until = time.monotonic() + TELL_INTERVAL
 
+    def spent_words(self, before: Spent) -> str:
+        """Return what was spent since then: pairs where work is counted, else seconds."""
+        if self.clock.counts:
+            return counted(self._examples - before[0], "pair")
+        return f"{time.monotonic() - before[1]:.0f} s"
+
+    def spent(self) -> Spent:
+        """Return the pairs that were tried so far, and the time on the machine's clock."""
+        return self._examples, time.monotonic()
+
     def too_slow(self, pair: Pair) -> Finding:
         """Return that there is no time for the runs of one pair, in the stage that is at work."""
         self.note_more_seconds(pair)
         return self.finding(self.stage, pair, verdict=Verdict.UNDERPOWERED)
 
     def note_more_seconds(self, pair: Pair) -> None:
-        """Add a note that runs could not have refuted the claim on a pair, and how many seconds they need."""
+        """Add a note that runs could not have refuted the claim on a pair, and how many seconds or runs they need."""
         one, found = self.function.seconds_a_run(), points(self.claimed(*pair))
         needed = min(1e12, *(runs_needed(point, self.alpha) for point in found))
+        if self.clock.counts or self.runs_max is not None:
+            self.notes.append(
+                "the time was over before enough runs could judge a pair: give it more seconds, or none"
+                if self.clock.is_stopped()
+                else f"not even a perfect attack could refute the claim by less than {math.ceil(needed):,} runs of "
+                "each input, and learning an event takes some as well: give it more runs"
+            )
+            return
         least = RUNS_LEAST + 2 * math.ceil(needed - FIRST)
         more = max(10, math.ceil(max(least * one / JUDGING, 1.5 * self.seconds)))
         if least * one > SHARE * self.seconds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -71,9 +72,15 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option(
     "--seconds",
     type=FiniteRange(0, 86_400, min_open=True),
-    default=60.0,
-    help="Time for the whole check. A call that lasts 20 seconds longer is ended, with exit code 3.",
+    help="Time for the whole check. A call that lasts 20 seconds longer is ended, with exit code 3.  "
+    "[default: 60; no limit with --examples]",
 )
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    help="Pairs of inputs to try, instead of a time: one seed then gives the same verdict on every machine.",
+)
+@click.option("--runs", type=click.IntRange(min=1), help="Runs of each input that judge the claim, at most.")
 @click.option(
     "--alpha",
     type=FiniteRange(1e-12, 1, max_open=True),
@@ -99,7 +106,7 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
     help="Write check.html and check.json into this folder.",
 )
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when the claim is violated.")
-def check(function: str, form: str, folder: Path | None, fail_on_violation: bool, **options: Any) -> None:
+def check(form: str, folder: Path | None, fail_on_violation: bool, **options: Any) -> None:
     """Search for two neighbouring inputs on which a function breaks its claim, and prove it.
 
     FUNCTION is package.module:function, called with one input, or
@@ -119,12 +126,10 @@ def check(function: str, form: str, folder: Path | None, fail_on_violation: bool
     130 interrupted.
     docs/check.md explains the stages and the verdicts.
     """
-    claim = _claim(options)
-    _require_one_domain(options)
-    if options["fresh"] and function.startswith(COMMAND):
-        raise click.UsageError("--fresh goes with module:function, not with a program, which starts once")
+    arguments = arguments_of(click.get_current_context())
     with output(folder, "--report") as files:
-        shown = _shown(function, claim, options)
+        with line_progress() as tell:
+            shown = result_of(arguments, tell)
         files |= {f"check.{kind}": shown[kind].encode() for kind in ("html", "json")}
     click.echo(shown[form], nl=form in ("text", "issue"))
     if folder is not None:
@@ -135,28 +140,55 @@ def check(function: str, form: str, folder: Path | None, fail_on_violation: bool
         sys.exit(1)
 
 
-def _shown(function: str, claim: AnyClaim, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of the check in every form, by name, with its verdict and its error.
+def arguments_of(context: click.Context) -> dict[str, Any]:
+    """Return the arguments of a check, with its claim and its command line. Raises UsageError where they do not fit."""
+    options = context.params
+    claim = _claim(options)
+    _require_one_domain(options)
+    if options["fresh"] and options["function"].startswith(COMMAND):
+        raise click.UsageError("--fresh goes with module:function, not with a program, which starts once")
+    return {**options, "claim": claim, "command": context.meta["command"]}
 
-    The check runs in a child process: the function may crash it, end it, or never return.
+
+def result_of(arguments: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return the result of a check in every form, by name, with its verdict and its error.
+
+    The check runs in a child process: the function may crash it, end it, or never return. Raises Failure for a mistake.
     """
-    command = click.get_current_context().meta["command"]
-    arguments = {**options, "function": function, "claim": claim, "command": command}
-    waiting = options["timeout"] if function.startswith(COMMAND) else 0.0
-    try:
-        with line_progress() as tell:
-            return watched(check_in_child, arguments, seconds=options["seconds"] + waiting, tell=tell)
-    except EndedError as error:
-        from subnormal.audit.check.result import Result
+    from subnormal.audit.clock import SECONDS
 
-        ended, seed = f"{function}: {error}", options["seed"]
-        failed = Result(None, function, claim, None, "first call", None, None, {}, ended, (), 0, 0, 0.0, seed)
-        return {**_forms(replace(failed, command=command)), "text": f"ERROR  {ended}"}
+    waiting = arguments["timeout"] if arguments["function"].startswith(COMMAND) else 0.0
+    unlimited = math.inf if arguments["examples"] is not None else SECONDS
+    seconds = unlimited if arguments["seconds"] is None else arguments["seconds"]
+    try:
+        return watched(check_in_child, arguments, seconds=seconds + waiting, tell=tell)
+    except EndedError as error:
+        return failed(arguments, f"{arguments['function']}: {error}")
+
+
+def failed(arguments: dict[str, Any], why: str) -> dict[str, Any]:
+    """Return the result of a check that has none, in every form."""
+    from subnormal.audit.check.result import Result
+
+    function, claim, seed = (arguments[name] for name in ("function", "claim", "seed"))
+    result = Result(None, function, claim, None, "first call", None, None, {}, why, (), 0, 0, 0.0, seed)
+    return {**_forms(replace(result, command=arguments["command"])), "text": f"ERROR  {why}", "place": None}
+
+
+def names_in_child(arguments: dict[str, Any], tell: Callable[[str], None], ready: Callable[[], None]) -> dict[str, Any]:
+    """Import what the checks of a suite name. A task of `watched`. Raises ClickException, with the check's name."""
+    for name, of_check in arguments.items():
+        with mistakes(click.ClickException, of=f"{name}: "):
+            _domain(of_check)
+            if not of_check["function"].startswith(COMMAND):
+                _callable(of_check["function"])
+    return {}
 
 
 def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: Callable[[], None]) -> dict[str, Any]:
     """Return the result of a check in every form. A task of `watched`. Raises ClickException for a mistake."""
     from subnormal.audit.check.check import check as check_function
+    from subnormal.audit.suite.place import place_of
     from subnormal.audit.targets.json_lines import TargetError
 
     name, claim = options["function"], options["claim"]
@@ -174,6 +206,8 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
                 batch=options["batch"] or name.startswith(COMMAND),
                 grid=options["grid"],
                 seconds=options["seconds"],
+                examples=options["examples"],
+                runs=options["runs"],
                 alpha=options["alpha"],
                 seed=options["seed"],
                 on_progress=tell,
@@ -183,7 +217,7 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from None
     place = None if name.startswith(COMMAND) else name
-    return _forms(replace(result, place=place, command=options["command"]))
+    return {**_forms(replace(result, place=place, command=options["command"])), "place": place_of(result, function)}
 
 
 def _forms(result: Result) -> dict[str, Any]:
@@ -247,10 +281,15 @@ def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator
         with program(name.removeprefix(COMMAND), parameters, timeout) as function:
             yield function
     else:
-        function = _named("FUNCTION", name)
-        if not callable(function):
-            raise click.BadParameter(f"{name!r} is no function but {quoted(repr(function))}", param_hint="FUNCTION")
-        yield function
+        yield _callable(name)
+
+
+def _callable(name: str) -> Callable[..., Any]:
+    """Return the function of this name. Raises BadParameter."""
+    function: Any = _named("FUNCTION", name)
+    if not callable(function):
+        raise click.BadParameter(f"{name!r} is no function but {quoted(repr(function))}", param_hint="FUNCTION")
+    return function  # type: ignore[no-any-return]
 
 
 def _domain(options: dict[str, Any]) -> tuple[Any, Any, list[tuple[Any, Any]] | None]:

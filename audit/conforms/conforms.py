@@ -90,7 +90,7 @@ def conforms(
 
     started, walk, notes = time.monotonic(), None, list[str]()
     audited, sample = _audited(function, batch, seed)
-    with isolated(seed):
+    with isolated(seed, audited):
         drawn = search(st.tuples(data, st.just("")), lambda pair: 0.0, seed=seed, seconds=seconds, examples=INPUTS)
         judged = [judged_input(pair[0], law) for _, pair in drawn.ranked[:INPUTS]]
         ends = time.monotonic() + seconds

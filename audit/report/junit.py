@@ -9,6 +9,7 @@ So is a row that only a clock has judged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from subnormal.audit.model import Report, Row, Verdict
@@ -22,22 +23,26 @@ SKIPPED = (Verdict.UNRESOLVED, Verdict.UNDERPOWERED, None)
 
 def to_junit(report: Report) -> str:
     """Return the report as one XML document, in ASCII. The same report has the same bytes."""
+    cases = [_case(section.title, row) for section in sections(report.rows) for row in section.rows]
+    return document(cases, _properties(report))
+
+
+def document(cases: Sequence[Element], named: Mapping[str, str], seconds: float = 0.0) -> str:
+    """Return test cases and properties as one XML document, in ASCII. seconds: 0 for a report, which has no time."""
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", name="subnormal")
     properties = SubElement(suite, "properties")
-    for name, value in _properties(report).items():
+    for name, value in named.items():
         SubElement(properties, "property", name=printable(name), value=printable(value))
-    for section in sections(report.rows):
-        for row in section.rows:
-            suite.append(_case(section.title, row))
+    suite.extend(cases)
     counted = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-    suite.set("tests", str(len(report.rows)))
+    suite.set("tests", str(len(cases)))
     for name, tag in counted.items():
         suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
-    suite.set("time", "0")  # readers need a number, and a report has no time
+    suite.set("time", f"{seconds:g}")
     indent(root, " ")
-    document: bytes = tostring(root, encoding="us-ascii", xml_declaration=True)
-    return document.decode() + "\n"
+    encoded: bytes = tostring(root, encoding="us-ascii", xml_declaration=True)
+    return encoded.decode() + "\n"
 
 
 def _properties(report: Report) -> dict[str, str]:

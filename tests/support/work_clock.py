@@ -12,6 +12,7 @@ import pytest
 from subnormal.audit.check.function import Function
 from subnormal.audit.check.search import search
 from subnormal.audit.check.state import Check
+from subnormal.audit.clock import Clock
 
 
 def _inside(function: Any, name: str) -> CodeType:
@@ -54,6 +55,8 @@ def work_clock() -> Callable[[], float]:
 
 
 def _seconds(reader: FrameType) -> float:
+    if reader.f_code is Clock.now.__code__ and reader.f_back is not None:
+        reader = reader.f_back
     if reader.f_code is Function.outcomes.__code__:
         return int(reader.f_locals["runs"]) * RUN / 2
     return BY_READER.get(reader.f_code, READING)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import gc
+import hashlib
+import itertools
 import os
 import pickle
 import random
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+
+GENERATORS = random.Random | np.random.BitGenerator | np.random.RandomState
+REACH = 20_000  # objects, at most, that a function leads to and that are looked at for generators
 
 
 class Watch:
@@ -47,8 +52,7 @@ class Repetition:
     """
 
     def __init__(self) -> None:
-        kinds = random.Random | np.random.BitGenerator | np.random.RandomState
-        self._states = [(one, _saved(one)) for one in _alive(kinds)]
+        self._states = [(one, _saved(one)) for one in _alive(GENERATORS)]
         self._thread, self._urandom = threading.get_ident(), os.urandom
         self._given: list[bytes] = []
 
@@ -78,6 +82,59 @@ class Repetition:
             _restore(one, state)
         with patch.object(os, "urandom", given), patch.object(random, "_urandom", given):
             yield
+
+
+@contextmanager
+def seeded(seed: int, root: object) -> Iterator[None]:
+    """Seed the generators that an object leads to, each with a stream of its own, and give them back their states.
+
+    The bytes of the system are a stream as well, in this thread and process: a process that is forked here must not
+    draw what this one draws. Python's `random.Random()` asks the system itself, past these bytes.
+    """
+    states, process, thread, urandom = list[tuple[Any, Any]](), os.getpid(), threading.get_ident(), os.urandom
+    asked = itertools.count()
+
+    def given(size: int) -> bytes:
+        if (os.getpid(), threading.get_ident()) != (process, thread):
+            return urandom(size)
+        return hashlib.shake_256(repr((seed, "system", next(asked))).encode()).digest(size)
+
+    try:
+        for place, one in enumerate(_held(root)):
+            states.append((one, _saved(one)))
+            _seed(one, int.from_bytes(hashlib.sha256(repr((seed, "generator", place)).encode()).digest()))
+        with patch.object(os, "urandom", given), patch.object(random, "_urandom", given):
+            yield
+    finally:
+        for one, state in states:
+            _restore(one, state)
+
+
+def _held(root: object) -> list[Any]:
+    """Return the generators that an object leads to, the nearest first: in modules, closures and attributes.
+
+    Those of `random` and numpy themselves are left out: `isolated` seeds them.
+    """
+    own = {id(random._inst), id(np.random.mtrand._rand), id(np.random.mtrand._rand._bit_generator)}
+    left = {id(one) for one in _alive(GENERATORS)} - own
+    found, known, layer = list[Any](), {id(root)}, [root]
+    while left and layer and len(known) < REACH:
+        held = {id(one): one for one in gc.get_referents(*layer) if gc.is_tracked(one)}
+        layer = [one for number, one in held.items() if number not in known]
+        known.update(map(id, layer))
+        found += [one for one in layer if id(one) in left]
+        left.difference_update(map(id, layer))
+    return found
+
+
+def _seed(generator: Any, number: int) -> None:
+    if isinstance(generator, random.Random):
+        random.Random.seed(generator, number)
+    elif isinstance(generator, np.random.RandomState):  # its source is a generator of its own
+        generator.set_state({**generator.get_state(legacy=False), "has_gauss": 0, "gauss": 0.0})
+    else:
+        with suppress(Exception):  # another library's kind may be made in another way
+            generator.state = type(generator)(number).state
 
 
 def source_of(original: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -1,0 +1,1 @@
+"""Many checks as one suite: a plugin of pytest, and what `subnormal suite` writes."""

@@ -1,0 +1,152 @@
+"""A check that counts examples: no clock decides, and its generators are seeded and given back."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from subnormal import Claim, Verdict, add_or_remove, assert_private, check, stability, within
+from subnormal.audit.check.function import function, isolated
+from subnormal.audit.check.result import Result
+
+LISTS = st.lists(st.integers(0, 9), max_size=5)
+RNG = np.random.default_rng()  # from the system's entropy, as the next
+OWN = random.Random()
+
+
+def of_module(records: list[int]) -> float:
+    return round(len(records) + RNG.laplace(0.0, 0.9) + 0.0 * OWN.random(), 1)
+
+
+def of_system(records: list[int]) -> float:
+    return round(len(records) + np.random.default_rng().laplace(0.0, 1.0), 1)
+
+
+def by_a_jumping_clock(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Result]) -> Result:
+    """Return the result where each reading of the machine's clock is a random time later, up to 1,000 s."""
+    now, jumps = [time.monotonic()], random.Random(7)
+
+    def jumping() -> float:
+        now[0] += 1_000 * jumps.random()
+        return now[0]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", jumping)
+        return replace(call(), seconds=0.0)
+
+
+@pytest.mark.parametrize("release", [of_module, of_system])
+def test_with_examples_one_seed_has_one_result_whatever_the_clock_shows(
+    release: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of nearly its claim, so that scores, their order and the judged pair depend on each draw."""
+
+    def checked() -> Result:
+        return check(release, LISTS, add_or_remove(), Claim(1.0), examples=12, runs=1_000, seed=3)
+
+    result = replace(checked(), seconds=0.0)
+    assert result.verdict is not None
+    assert by_a_jumping_clock(monkeypatch, checked) == result
+
+
+@pytest.mark.parametrize("examples", [5, 40])
+def test_examples_bound_the_pairs_that_are_tried(examples: int) -> None:
+    release = lambda value: random.getrandbits(1)  # noqa: E731
+    result = check(release, st.integers(0, 999), within(1), Claim(1.0), examples=examples, runs=500)
+    assert result.verdict is Verdict.NOT_REFUTED
+    assert examples / 2 <= result.examples <= examples
+
+
+def test_examples_bound_a_transformation() -> None:
+    result = stability(lambda value: value, st.integers(), within(1), bound=1, examples=20)
+    assert result.verdict is Verdict.NOT_REFUTED
+    assert 10 <= result.examples <= 20
+
+
+def test_seconds_end_a_check_that_counts_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = by_a_jumping_clock(
+        monkeypatch,
+        lambda: check(of_module, LISTS, add_or_remove(), Claim(1.0), examples=1_000, seconds=3_000.0),
+    )
+    assert result.verdict is Verdict.UNDERPOWERED
+    assert result.examples < 100
+    assert "the time was over" in result.notes[-1]
+
+
+def test_too_few_runs_are_called_so() -> None:
+    result = check(of_module, LISTS, add_or_remove(), Claim(1.0), examples=5, runs=10)
+    assert result.verdict is Verdict.UNDERPOWERED
+    assert "not even a perfect attack could refute the claim" in result.notes[-1]
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.rng, self.legacy = np.random.default_rng(), np.random.RandomState()
+        self.twins = [random.Random(5), random.Random(5)]
+
+    def release(self, value: int) -> Any:
+        closure = random.Random()
+
+        def inner(value: int) -> Any:
+            twins = [one.random() for one in self.twins]
+            drawn = (RNG.random(), OWN.random(), self.rng.random(), self.legacy.normal(), closure.random(), *twins)
+            return drawn, os.urandom(4), random.SystemRandom().random()
+
+        return inner(value) if value else inner
+
+
+def test_generators_that_a_function_leads_to_are_seeded_and_restored() -> None:
+    drawn, after = [], []
+    for _ in range(2):
+        holder = Holder()
+        RNG.random()
+        OWN.random()
+        holder.legacy.normal()  # keeps the second number of a pair
+        held = [
+            holder.legacy.get_state(legacy=False),
+            RNG.bit_generator.state,
+            OWN.getstate(),
+            holder.twins[0].getstate(),
+        ]
+        with isolated(1, function(holder.release(0))):
+            drawn.append(holder.release(1)[0][:4])
+            drawn.append(function(holder.release(0)).function(1))
+            assert holder.twins[0].getstate() != holder.twins[1].getstate(), "two generators must not draw alike"
+        after = [
+            holder.legacy.get_state(legacy=False),
+            RNG.bit_generator.state,
+            OWN.getstate(),
+            holder.twins[0].getstate(),
+        ]
+        assert repr(after) == repr(held)
+    assert drawn[0] == drawn[2]
+
+
+def test_a_forked_child_draws_bytes_of_its_own() -> None:
+    """Else each run of a function that forks would draw the same, and a sound one would be accused."""
+    drawn = []
+    with isolated(1, function(of_system)):
+        for _ in range(2):
+            here, there = os.pipe()
+            if (child := os.fork()) == 0:
+                os.write(there, os.urandom(16))
+                os.kill(os.getpid(), 9)
+            os.waitpid(child, 0)
+            drawn.append(os.read(here, 16))
+    assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize("call", [check, stability, assert_private])
+def test_bad_numbers_of_examples_are_refused(call: Callable[..., Any]) -> None:
+    arguments: dict[str, Any] = {"data": LISTS, "adjacent": add_or_remove()}
+    arguments |= {check: {"claim": Claim(1.0)}, assert_private: {"epsilon": 1.0}}.get(call, {})
+    with pytest.raises(ValueError, match="examples must be at least 1, got 0"):
+        call(len, **arguments, examples=0)
+    with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
+        call(len, **arguments, examples="9")
