@@ -6,6 +6,7 @@ import copy
 import functools
 import hashlib
 import inspect
+import logging
 import math
 import os
 import pickle
@@ -48,7 +49,8 @@ class Function:
     raised: calls for several runs that raised. quickest: seconds of a run, of the call with the quickest runs. until:
     no run is begun later, on the clock. deadline: of the check, on that clock. place: "module:name", under
     which the function can be imported, or what makes it, where each call has a fresh one. last_answer: the number of
-    the last run that returned. grid: floats in outcomes are rounded to its multiples.
+    the last run that returned. grid: floats in outcomes are rounded to its multiples. is_called: whether a call
+    of the function is under way.
     """
 
     function: Callable[..., Any]
@@ -65,6 +67,7 @@ class Function:
     last_answer: int = 0
     grid: float | None = None
     clock: Clock = MACHINE
+    is_called: bool = False
 
     def left(self) -> float:
         """Return the seconds that are left."""
@@ -123,6 +126,7 @@ class Function:
             raise OverTimeError
         self.clock.spend(self.clock.a_run * (more[0] if more else 1))
         process, own, handled = os.getpid(), copied(data), sys.exception()
+        self.is_called = True
         try:
             returned = self.function(own, *more)
         except (KeyboardInterrupt, TargetError):
@@ -132,6 +136,8 @@ class Function:
                 os._exit(1)
             interrupts.check()
             return refused(error, handled)
+        finally:
+            self.is_called = False
         if os.getpid() != process:  # a child that the function has forked goes no further
             os._exit(0)
         interrupts.check()
@@ -184,7 +190,9 @@ def function(given: Any, *, batch: bool = False, fresh: Any = None, grid: float 
         made = function(fresh(), batch=batch, grid=grid)
         return replace(made, function=lambda *arguments: fresh()(*arguments), place=imported_as(fresh), fresh=True)
     named = given.func if isinstance(given, functools.partial) else given
-    name = getattr(named, "__qualname__", None) or type(named).__qualname__
+    name = (getattr(named, "__qualname__", None) or type(named).__qualname__).removesuffix(
+        ".__wrapped__"
+    )  # of `private`
     if not callable(given):
         raise TypeError(f"function must be callable, got {quoted(repr(given))}{_hint(given)}")
     if inspect.iscoroutinefunction(given):
@@ -216,7 +224,8 @@ def isolated(seed: int, function: Function | None = None) -> Iterator[None]:
     states back afterwards.
 
     Meanwhile os._exit raises SystemExit in this process: an audit that ends with code 0 seems to have found nothing.
-    And each warning is shown once: Hypothesis makes Python forget at each input which ones it has shown.
+    And each warning is shown once: Hypothesis makes Python forget at each input which ones it has shown. So is what the
+    function logs, by the line that logs it: a function that logs and fails would log tens of thousands of times.
     """
     states, process, leave = (random.getstate(), np.random.get_state()), os.getpid(), os._exit
 
@@ -230,6 +239,7 @@ def isolated(seed: int, function: Function | None = None) -> Iterator[None]:
         with (
             patch.object(os, "_exit", exited),
             patch.object(warnings, "showwarning", _shown_once()),
+            patch.object(logging.Logger, "handle", _logged_once(function)),
             seeded(seed, function and function.function),
         ):
             yield
@@ -249,6 +259,19 @@ def _shown_once() -> Callable[..., None]:
             show(message, *place)
 
     return show_new
+
+
+def _logged_once(function: Function | None) -> Callable[[logging.Logger, logging.LogRecord], None]:
+    """Return what handles a record as `logging.Logger.handle` does now, those of calls of the function once."""
+    handle, seen = logging.Logger.handle, set[tuple[Hashable, ...]]()
+
+    def handle_new(logger: logging.Logger, record: logging.LogRecord) -> None:
+        key = (record.name, record.levelno, record.pathname, record.lineno)
+        if function is None or not function.is_called or key not in seen:
+            seen.add(key)
+            handle(logger, record)
+
+    return handle_new
 
 
 def reseed(*stream: int | str) -> None:

@@ -38,7 +38,7 @@ def as_test(result: Result) -> str | None:
     elif exact is None:
         return None
     function = _function(result, [*imports, *names], imports)
-    title = function.rpartition(".")[2]
+    title = function.removesuffix(".__wrapped__").rpartition(".")[2]
     if result.batch:
         function = (
             f"lambda: lambda data: {function}()(data, 1)[0]" if result.fresh else f"lambda data: {function}(data, 1)[0]"

@@ -19,20 +19,12 @@ def to_junit(entries: Sequence[Entry], alpha: float) -> str:
 
 
 def _case(entry: Entry) -> Element:
-    file, line = entry.place
-    case = Element(
-        "testcase",
-        classname="subnormal",
-        name=printable(entry.name),
-        time=f"{entry.document['seconds']:g}",
-        file=printable(file),
-        line=str(line),
-    )
-    status = entry.status
+    case = Element("testcase", classname="subnormal", name=printable(entry.name), time=f"{entry.document['seconds']:g}")
+    status, text = entry.status, printable(f"{':'.join(map(str, entry.place))}\n{entry.text}")
     tag = "failure" if status in FAILED else "error" if status is Status.ERROR else "skipped"
     if status not in (*FAILED, *SKIPPED, Status.ERROR):
-        SubElement(case, "system-out").text = printable(entry.text)
+        SubElement(case, "system-out").text = text
         return case
     message = entry.finding or "so few runs could not have shown a violation"
-    SubElement(case, tag, type=str(status), message=printable(" ".join(message.split()))).text = printable(entry.text)
+    SubElement(case, tag, type=str(status), message=printable(" ".join(message.split()))).text = text
     return case

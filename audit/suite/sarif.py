@@ -11,7 +11,7 @@ from urllib.parse import quote
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.suite.entry import Entry, Status
 
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES = {  # what a rule says, the level of its findings, and how bad they are from 0 to 10, as GitHub reads it
     Severity.DETERMINISTIC: (
         "In all runs, the outcome tells two neighbouring inputs apart",
@@ -74,7 +74,7 @@ def _result(entry: Entry) -> dict[str, Any]:
         "partialFingerprints": {"check/v1": f"{entry.name}, {severity}"},
     }
     if entry.status is Status.ACCEPTED and entry.accepted is not None:
-        known = {"kind": "external", "status": "accepted", "justification": entry.accepted.reason}
+        known = {"kind": "external", "justification": entry.accepted.reason}
         return result | {"suppressions": [known]}
     return result
 

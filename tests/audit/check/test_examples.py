@@ -1,5 +1,6 @@
 """A check that counts examples: no clock decides, and its generators are seeded and given back."""
 
+import logging
 import os
 import random
 import time
@@ -140,6 +141,25 @@ def test_a_forked_child_draws_bytes_of_its_own() -> None:
             os.waitpid(child, 0)
             drawn.append(os.read(here, 16))
     assert drawn[0] != drawn[1]
+
+
+def test_what_a_function_logs_is_shown_once_and_what_others_log_is_not_lost(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("of a function")
+
+    def logs(value: int) -> int:
+        log.error("no such column, at %s", value)
+        log.error("and again")
+        raise ValueError
+
+    audited = function(logs)
+    with isolated(1, audited):
+        for _ in range(3):
+            audited.outcome(1)
+            log.error("progress")
+    assert caplog.messages == ["no such column, at 1", "and again", *["progress"] * 3]
+    log.error("afterwards")
+    log.error("afterwards")
+    assert caplog.messages[-2:] == ["afterwards"] * 2
 
 
 @pytest.mark.parametrize("call", [check, stability, assert_private])
