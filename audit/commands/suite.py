@@ -119,20 +119,20 @@ def _require_names(plan: Plan, file: Path, tell: Callable[[str], None]) -> None:
 def _results(plan: Plan, jobs: int, tell: Callable[[str], None]) -> dict[str, dict[str, Any]]:
     """Return the result of each check in every form, by its name."""
 
-    def result(arguments: dict[str, Any]) -> dict[str, Any]:
+    def result(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            return result_of(arguments, lambda message: None)
+            return result_of(arguments, lambda told: tell(f"{len(results)} of {len(plan.checks)} done; {name}: {told}"))
         except Failure as error:  # as an outcome that cannot be compared: the other checks go on
             return failed(arguments, str(error))
 
     results: dict[str, dict[str, Any]] = {}
     with ThreadPoolExecutor(jobs) as threads:  # each waits for the process of a check
-        names = {threads.submit(result, arguments): name for name, arguments in plan.checks.items()}
+        names = {threads.submit(result, name, arguments): name for name, arguments in plan.checks.items()}
         try:
             for done in as_completed(names):
                 results[names[done]] = done.result()
                 verdict = results[names[done]]["verdict"] or "ERROR"
-                tell(f"{len(results)} of {len(names)} checks: {names[done]} {verdict}")
+                tell(f"{len(results)} of {len(names)} done; {names[done]}: {verdict}")
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise

@@ -20,6 +20,7 @@ class Status(StrEnum):
     NOT_REFUTED = "NOT REFUTED"
 
 
+EVENT = 400  # characters of an event in words
 FAILED = (Status.VIOLATED, Status.EXPIRED)
 
 
@@ -68,7 +69,8 @@ class Entry:
         if self.document["verdict"] != Status.VIOLATED:
             return ""
         event = self.document["event"]
-        told = "" if event is None else f"; {event['words']}"
+        words = "" if event is None else f"; {event['words']}"
+        told = words if len(words) <= EVENT else f"{words[: EVENT - 1]}…"
         accepted = self.accepted
         known = "" if accepted is None else f"; {self.status.lower()}, until {accepted.until}: {accepted.reason}"
         return f"{self.document['severity']} against {self.document['claim']}{told}{known}"
