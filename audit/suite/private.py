@@ -34,6 +34,9 @@ def private(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., None
     Args:
         options: of `assert_private`, except `release` and `alpha`.
 
+    Returns:
+        What turns the function into the test.
+
     Raises:
         TypeError: the function has no argument for the data, or an option is none of `assert_private`.
     """
