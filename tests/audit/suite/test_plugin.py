@@ -1,10 +1,13 @@
 """The plugin of pytest, in sessions of their own."""
 
+import sys
 from importlib.metadata import entry_points
 
 import pytest
 
 from subnormal import private
+from tests.support.processes import run
+from tests.test_public_face import HEAVY
 
 pytest_plugins = ["pytester"]
 
@@ -63,6 +66,12 @@ def test_bad_options_are_named_with_their_values(pytester: pytest.Pytester, opti
     result = pytester.runpytest_inprocess(*ARGUMENTS, option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*{option.partition('=')[0]}: {told}"])
+
+
+def test_the_plugin_imports_nothing_heavy() -> None:
+    """It is loaded in each session of pytest."""
+    code = f"import sys, {NAME}; print([name for name in {HEAVY} if name in sys.modules])"
+    assert run([sys.executable, "-c", code]).stdout == "[]\n"
 
 
 def test_a_decorator_refuses_what_it_cannot_use() -> None:
