@@ -155,12 +155,17 @@ class Check:
         """Add a note that runs could not have refuted the claim on a pair, and how many seconds or runs they need."""
         one, found = self.function.seconds_a_run(), points(self.claimed(*pair))
         needed = min(1e12, *(runs_needed(point, self.alpha) for point in found))
-        if self.clock.counts or self.runs_max is not None:
+        if self.runs_max is not None and self.runs_max < needed:
+            self.notes.append(
+                f"not even a perfect attack could refute the claim by less than {math.ceil(needed):,} runs of each "
+                f"input: give it more than {self.runs_max:,}"
+            )
+            return
+        if self.clock.counts:
             self.notes.append(
                 "the time was over before enough runs could judge a pair: give it more seconds, or none"
                 if self.clock.is_stopped()
-                else f"not even a perfect attack could refute the claim by less than {math.ceil(needed):,} runs of "
-                "each input, and learning an event takes some as well: give it more runs"
+                else "learning an event left too few runs to judge: give it more runs"
             )
             return
         least = RUNS_LEAST + 2 * math.ceil(needed - FIRST)
