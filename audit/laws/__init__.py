@@ -1,0 +1,1 @@
+"""The law of unmodified Python code: each uniform is an interval of integers, and the code splits it."""

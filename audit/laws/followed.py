@@ -1,0 +1,270 @@
+"""The law of a function as it is: all paths that its random numbers lead to, the likeliest ones first."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import heapq
+import itertools
+import math
+import sys
+import time
+from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Set as AnySet
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from fractions import Fraction
+from typing import Any
+
+from subnormal.audit.laws import forest
+from subnormal.audit.laws.lazy import is_lazy
+from subnormal.audit.laws.path import NotFollowedError, Path, StoppedError, weight_of
+from subnormal.audit.laws.sources import Source, replaced
+from subnormal.audit.text import short
+from subnormal.audit.values.outcomes import as_outcome, refused
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Refused
+from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.privacy import require_positive
+
+STRIPS = 1 << 9  # of each uniform, for the first bounds of a path; refined while there is time
+FINEST = 1 << 17
+REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
+MANY = 256  # paths that are begun before the rest counts: few paths are all followed
+CHECKED = 256  # paths that are repeated with plain numbers
+TRIES = 32  # to find numbers that keep a path's constraints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FollowedLaw:
+    """The law of a function on one input, as far as its paths were followed.
+
+    law: certified bounds on the probability of each outcome, if all random numbers are independent and uniform; its
+    `rest` bounds the probability of all that was not followed. paths: that were followed. complete: whether no path is
+    left. seconds: that it took.
+    """
+
+    law: Law[Any]
+    paths: int
+    complete: bool
+    seconds: float
+
+    @property
+    def rest(self) -> Fraction:
+        """A bound on the probability of the outcomes that are not named."""
+        return self.law.rest
+
+    def probability(self, outcome: Any) -> tuple[Fraction, Fraction]:
+        """Return certified bounds [low, high] on the probability of one outcome, such as 3 or (True, False)."""
+        return self.law.probability(as_outcome(outcome))
+
+    def __str__(self) -> str:
+        bounds = {atom: self.law.probability(atom) for atom in self.law.atoms}
+        ordered = sorted(bounds, key=lambda atom: -bounds[atom][0])
+        lines = [f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in bounds[atom]))}" for atom in ordered]
+        return "\n".join([*lines, f"rest: {short(float(self.rest), 3)}; {self.paths:,} paths"])
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How one path ended: its outcome, or what the function returned, with lazy numbers in it."""
+
+    path: Path
+    outcome: Any
+
+
+def law(
+    function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, rest: float = 2.0**-40
+) -> FollowedLaw:
+    """Return the law of function(data): the probability of each outcome, of the code as it is.
+
+    The function may draw from `random`, `random.Random`, `random.SystemRandom` and `secrets`. Its numbers are followed
+    through float arithmetic, comparisons, rounding and `math`. An exception is an outcome. Nothing is sampled.
+
+    >>> import random
+    >>> def noisy(answer):
+    ...     return answer if random.random() < 0.75 else 1 - answer
+    >>> law(noisy, 1).probability(1)
+    (Fraction(3, 4), Fraction(3, 4))
+
+    Args:
+        function: takes the data and returns one outcome, as for `check`. It is called once for each path.
+        data: the input. Each call gets a copy.
+        seconds: until no further path begins. One call is never interrupted, unless it draws a number.
+        rest: the paths end when so little probability is left.
+
+    Raises:
+        NotFollowedError: the function does what cannot be followed, with the file and the line; so nothing is known.
+        ValueError: seconds are not positive.
+    """
+    require_positive("seconds", seconds)
+    started = time.monotonic()
+    ends, paths, complete = follow(function, data, seconds, rest)
+    outcomes = [(end, _bounds(end.path, STRIPS)) for end in ends]
+    _refine(outcomes, started + seconds)
+    if not outcomes:
+        raise NotFollowedError(f"not followed: no path ended in {seconds:g} s")
+    return FollowedLaw(_law_of(outcomes, complete=complete), paths, complete, time.monotonic() - started)
+
+
+def follow(
+    function: Callable[[Any], Any], data: Any, seconds: float, rest: float, *, floats: bool = False
+) -> tuple[list[End], int, bool]:
+    """Return how the paths ended, how many were begun, and whether none is left. floats: outcomes may be lazy."""
+    started, ends, paths, complete = time.monotonic(), list[End](), 0, True
+    tie, left = itertools.count(), 1.0
+    queue: list[tuple[float, int, Path]] = [(-1.0, next(tie), Path())]
+    with replaced(function) as source:
+        while queue:
+            share = REFINING if any(end.path.constraints for end in ends[-1:]) else 1.0
+            if (left <= rest and paths >= MANY) or time.monotonic() - started > share * seconds:
+                complete = False
+                break
+            _, _, path = heapq.heappop(queue)
+            path.deadline, paths = started + seconds, paths + 1
+            outcome = _run(source, path, function, data, floats=floats)
+            for boxes, answers in path.pending:
+                weight = weight_of(boxes, path.sizes, len(answers))
+                heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers)))
+            if path.stopped:
+                complete = complete and path.impossible
+                continue
+            end = End(path, outcome)
+            if paths <= CHECKED or isinstance(outcome, Refused):
+                _repeat(source, end, function, data)
+            ends.append(end)
+            left -= path.weight()
+    return ends, paths, complete
+
+
+def _run(source: Source, path: Path, function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
+    """Return the outcome of one path, and raise NotFollowedError where it cannot be followed."""
+    source.path, source.numbers = path, None
+    outcome = None
+    try:
+        outcome = _called(function, data, floats=floats)
+    except StoppedError:
+        pass
+    except Exception as error:  # of what the outcome is, not of the function
+        if not (path.stopped or path.failed):
+            raise NotFollowedError(f"not followed: {error}") from error
+    if path.failed is not None:
+        raise NotFollowedError(path.failed)
+    return outcome
+
+
+def _called(function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
+    handled = sys.exception()
+    try:
+        returned = function(copy.deepcopy(data))
+    except (KeyboardInterrupt, StoppedError):
+        raise
+    except BaseException as error:  # as in a check, an exit is an outcome too
+        return refused(error, handled)
+    return returned if floats else as_outcome(_plain(returned))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with each lazy number in it split until one value is left; a float cannot be."""
+    if is_lazy(value):
+        return value.point()
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    if isinstance(value, dict):
+        return {_plain(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, AnySet):
+        return {_plain(one) for one in value}
+    if hasattr(type(value), "__dataclass_fields__"):
+        for one in fields_of(value):
+            if is_lazy(getattr(value, one.name)):
+                object.__setattr__(value, one.name, getattr(value, one.name).point())
+    return value
+
+
+def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any) -> None:
+    """Repeat a path with plain numbers. Raises NotFollowedError where the outcome is another one: then the function
+    draws from elsewhere, keeps a state, or tells a lazy number from a float."""
+    path = end.path
+    numbers = _numbers(path)
+    if numbers is None:
+        return
+    source.path, source.numbers = Path(), iter(list(zip(numbers, path.sizes, strict=False)))
+    try:
+        outcome = _called(function, data, floats=False)
+    except StoppedError:
+        raise NotFollowedError(source.path.failed or "not followed: plain numbers lead elsewhere") from None
+    expected = as_outcome(_at(end.outcome, dict(enumerate(numbers))))
+    if identity(outcome) != identity(expected) or next(source.numbers, None) is not None:
+        raise NotFollowedError(
+            f"not followed: the same random numbers led to {outcome!r} and to {expected!r}: the function draws from a "
+            "source that is not known, keeps a state, or treats random numbers by their type"
+        )
+
+
+def _numbers(path: Path) -> list[int] | None:
+    """Return numbers that lead along a path; None where none was found."""
+    boxes = path.boxes[: len(path.sizes)]
+    for attempt in range(TRIES if path.constraints else 1):
+        numbers = [low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)]
+        if all(bool(one.test(dict(enumerate(numbers)))) for one in path.constraints):
+            return numbers
+    return None
+
+
+def _digest(*values: int) -> int:
+    """Return a number that looks random, and moves no generator whose state is watched."""
+    return int.from_bytes(hashlib.sha256(repr(values).encode()).digest(), "big")
+
+
+def _at(value: Any, numbers: Mapping[int, int]) -> Any:
+    """Return a returned value with plain numbers in place of lazy ones."""
+    if is_lazy(value):
+        return value.f(numbers)
+    if type(value) in (list, tuple):
+        return type(value)(_at(one, numbers) for one in value)
+    return value
+
+
+def _bounds(path: Path, strips: int) -> forest.Bounds:
+    mass = path.mass()
+    if not path.constraints:
+        return mass, mass
+    low, high = forest.bounds(path.boxes, path.constraints, strips)
+    return mass * low, mass * high
+
+
+def _refine(outcomes: list[tuple[End, forest.Bounds]], deadline: float) -> None:
+    """Narrow the bounds of paths with constraints, with ever finer strips, the widest bounds first."""
+    strips = STRIPS
+    while strips < FINEST:
+        strips *= 4
+        wide = [at for at, (_, (low, high)) in enumerate(outcomes) if low < high]
+        wide.sort(key=lambda at: outcomes[at][1][0] - outcomes[at][1][1])
+        started, done = time.monotonic(), 0
+        for at in wide:
+            now = time.monotonic()
+            if now + (now - started) / max(1, done) > deadline:
+                return
+            end, (low, high) = outcomes[at]
+            finer = _bounds(end.path, strips)
+            outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
+            done += 1
+        if not wide:
+            return
+
+
+def _law_of(outcomes: list[tuple[End, forest.Bounds]], *, complete: bool) -> Law[Any]:
+    """Return the law: bounds of all paths to each outcome, over one denominator."""
+    found: dict[Hashable, list[Any]] = {}
+    for end, (low, high) in outcomes:
+        one = found.setdefault(identity(end.outcome), [end.outcome, Fraction(0), Fraction(0)])
+        one[1] += low
+        one[2] += high
+    atoms = list(found.values())
+    low_sum = sum((low for _, low, _ in atoms), Fraction(0))
+    left = 1 - low_sum
+    rest = Fraction(0) if complete else left
+    denominator = math.lcm(*(bound.denominator for one in atoms for bound in one[1:]))
+    lows = [int(low * denominator) for _, low, _ in atoms]
+    highs = [int(min(high + rest, low + left) * denominator) for _, low, high in atoms]
+    return Law([atom for atom, *_ in atoms], range(1, len(atoms) + 1), lows, highs, denominator, rest)

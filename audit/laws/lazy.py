@@ -1,0 +1,425 @@
+"""Numbers that are not drawn yet: functions of uniforms, monotone in each one.
+
+Rounding is monotone, and so is a float operation with a constant: the float code is followed as it is, with its last
+bits. Of the functions of `math`, that they are monotone as implemented is assumed. A comparison with a constant is
+true for the low numbers of a uniform and false for the high ones, or the other way round: bisection finds the change.
+Whatever needs the number itself, such as float(x), ends the path, and the function is not followed.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from subnormal.audit.laws.path import Constraint, Path
+from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
+
+EXACT = 1 << 53  # integers up to here are floats
+VALUES = 1 << 16  # of an integer, that are told apart at most
+TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
+
+Value = Callable[[Any], Any]
+
+
+class Lazy:
+    """f(numbers drawn), monotone in each uniform: signs[i] is 1 where it rises in uniform i, and −1 where it falls.
+
+    key: equal for equal functions of equal uniforms; that of a function of one uniform does not tell which one.
+    """
+
+    __slots__ = ("f", "key", "path", "signs")
+    __array_ufunc__ = None  # numpy leaves operations with its scalars to this class
+
+    def __init__(self, path: Path, signs: Mapping[int, int], f: Value, key: Hashable) -> None:
+        self.path, self.signs, self.f, self.key = path, signs, f, key
+
+    @property
+    def __class__(self) -> type:
+        return type(self.ends()[0])
+
+    def at(self, numbers: Any) -> Any:
+        """Return the value for numbers drawn, or the values for points."""
+        if isinstance(numbers, Points) and len(self.signs) == 1:
+            return numbers.values(self)
+        return self.f(numbers)
+
+    @property
+    def name(self) -> Hashable:
+        """A key that tells the uniforms, too."""
+        return (tuple(self.signs), self.key)
+
+    def ends(self) -> tuple[Any, Any]:
+        """Return the least and the largest value on the boxes of the path."""
+        low, high = corners(self.path, self.signs)
+        return self.f(low), self.f(high)
+
+    def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
+        """Return operation(self, other), which rises with each for the sign 1, and falls for −1."""
+        f = self.at
+        if not is_lazy(other):
+            constant = self._constant(other)
+            signs = {at: one * sign for at, one in self.signs.items()}
+            key = (operation, self.key if len(signs) == 1 else self.name, type(constant), constant)
+            return Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key)
+        g = other.at
+        signs = self._joined(other, sign, other_sign)
+        key = (operation, self.key, other.key) if len(signs) == 1 else (operation, self.name, other.name)
+        return Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key)
+
+    def _joined(self, other: Lazy, sign: int, other_sign: int) -> dict[int, int]:
+        signs = {at: one * sign for at, one in self.signs.items()}
+        for at, one in other.signs.items():
+            if signs.setdefault(at, one * other_sign) != one * other_sign:
+                self.path.refuse("an operation of two numbers that is not monotone in the uniform behind both")
+        return signs
+
+    def _constant(self, other: Any) -> Any:
+        if hasattr(other, "dtype") and hasattr(other, "item") and getattr(other, "shape", None) == ():
+            other = other.item()
+        if type(other) not in (int, float, bool) or other != other:
+            self.path.refuse(f"arithmetic with a value of type {type(other).__name__}")
+        return other
+
+    def unary(self, function: Callable[[Any], Any], sign: int = 1, key: Hashable = None) -> Lazy:
+        """Return function(self), which rises for the sign 1. Where it raises for some values, those are told apart."""
+        made = _applied(self, elementwise(function), sign, key or function)
+        if self.decide(lambda value: raises(function, value)):
+            function(self.ends()[0])
+        return made
+
+    # Arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, operator.add)
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, operator.sub, 1, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, _reversed_sub, -1)
+
+    def __neg__(self) -> Any:
+        return _applied(self, operator.neg, -1, operator.neg)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return -self if self < 0 else self + 0
+
+    def __mul__(self, other: Any) -> Any:
+        if not is_lazy(other):
+            if math.isinf(self._constant(other)):
+                self.path.refuse("a product with infinity")
+            return self._with(other, operator.mul, 1 if other >= 0 else -1)
+        return self._with(other, operator.mul, other.sign(), self.sign())
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __truediv__(self, other: Any) -> Any:
+        if is_lazy(other):
+            if other == 0:
+                return self.ends()[0] / 0
+            return self._with(other, operator.truediv, other.sign(), -self.sign())
+        if self._constant(other) == 0:
+            return self.ends()[0] / other
+        return self._with(other, operator.truediv, 1 if other > 0 else -1)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if self == 0:
+            return other / self.ends()[0] * 0  # raises
+        return self._with(other, _reversed_div, -1 if self._constant(other) >= 0 else 1)
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if is_lazy(other) or modulus is not None:
+            self.path.refuse("a power of two random numbers")
+        exponent = self._constant(other)
+        base = self
+        if self.sign() < 0:
+            if exponent != int(exponent):
+                self.path.refuse("a power of a negative number")
+            base = -self
+            if exponent % 2:
+                return -(base**other)
+        return base.unary(lambda value: value**exponent, 1 if exponent >= 0 else -1, (operator.pow, exponent))
+
+    def __rpow__(self, other: Any) -> Any:
+        base = self._constant(other)
+        if base <= 0:
+            self.path.refuse("a power of a number that is not positive")
+        return self.unary(lambda value: base**value, 1 if base >= 1 else -1, ("rpow", base))
+
+    def __floordiv__(self, other: Any) -> Any:
+        divisor = self._constant(other)
+        if divisor == 0:
+            return self.ends()[0] // other
+        return self.step(lambda value: value // divisor, 1 if divisor > 0 else -1)
+
+    def __mod__(self, other: Any) -> Any:
+        divisor = self._constant(other)
+        if divisor <= 0:
+            self.path.refuse("a remainder of a division by a number that is not positive")
+        self // divisor  # on a piece with one quotient, the remainder rises
+        return self._with(divisor, operator.mod)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rshift__(self, other: int) -> Any:
+        return _applied(self, lambda value: value >> other, 1, (operator.rshift, other))
+
+    def __and__(self, other: int) -> Any:
+        return self.point() & other
+
+    def __or__(self, other: int) -> Any:
+        return self.point() | other
+
+    def __xor__(self, other: int) -> Any:
+        return self.point() ^ other
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    # Comparisons
+
+    def __lt__(self, other: Any) -> bool:
+        return self._is_less(other, operator.lt, strict=True)
+
+    def __le__(self, other: Any) -> bool:
+        return self._is_less(other, operator.le, strict=False)
+
+    def __gt__(self, other: Any) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: Any) -> bool:
+        return not self < other
+
+    def __eq__(self, other: object) -> bool:
+        if not is_lazy(other) and not isinstance(other, int | float):
+            return False
+        return self is other or (not self < other and self <= other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __bool__(self) -> bool:
+        return not self == 0
+
+    def _is_less(self, other: Any, compare: Callable[[Any, Any], Any], *, strict: bool) -> bool:
+        if not is_lazy(other):
+            constant = self._constant(other)
+            if len(self.signs) > 1 and isinstance(constant, int) and abs(constant) > EXACT:
+                self.path.refuse("a comparison of several random numbers with an integer that is no float")
+            return self.decide(lambda value: compare(value, constant))
+        f, g, names = self.at, other.at, (self.name, other.name)
+        signs = self._joined(other, 1, -1)
+        order = (names[0], names[1], strict), (names[1], names[0], not strict)
+        return _decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), order)
+
+    def decide(self, test: Callable[[Any], Any]) -> bool:
+        """Return the answer to a test of the value that changes once, at most, as the value rises."""
+        f = self.at
+        if len(self.signs) > 1:
+            low, high = self.ends()
+            if isinstance(low, float) and bool(test(low)) != bool(test(high)):
+                cut, first = first_float(low, high, test), bool(test(low))
+                below = _decide(self.path, self.signs, lambda numbers: f(numbers) < cut, None)
+                return first if below else not first
+        return _decide(self.path, self.signs, lambda numbers: elementwise(test)(f(numbers)), None)
+
+    def sign(self) -> int:
+        """Return 1 or −1, where 0 has either."""
+        low, high = self.ends()
+        if low >= 0 or high <= 0:
+            return 1 if low >= 0 else -1
+        if len(self.signs) > 1:
+            self.path.refuse("a product or power of a sum of random numbers whose sign is not known")
+        return -1 if self < 0 else 1
+
+    # Steps
+
+    def step(self, rounding: Callable[[Any], Any], sign: int = 1) -> Any:
+        """Return rounding(self), a constant on each of few pieces, which rises with the value for the sign 1."""
+        if self.decide(lambda value: raises(rounding, value)):
+            rounding(self.ends()[0])
+        bounds = self.ends()
+        low, high = sorted(map(rounding, bounds))
+        while True:
+            if len(self.signs) == 1:
+                low, high = sorted(map(rounding, self.ends()))
+            if low == high:
+                return low
+            middle = self._middle(rounding) if len(self.signs) == 1 else _between(self.path, low, high)
+            if middle > low and self.decide(lambda value: rounding(value) < middle):
+                high = middle - 1 if len(self.signs) > 1 else high
+            elif middle < high and self.decide(lambda value: rounding(value) > middle):
+                low = middle + 1 if len(self.signs) > 1 else low
+            else:
+                return middle
+
+    def _middle(self, rounding: Callable[[Any], Any]) -> Any:
+        (at,) = self.signs
+        low, high = self.path.boxes[at]
+        return rounding(self.f({at: (low + high) // 2}))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self.step(lambda value: round(value) if digits is None else round(value, digits))
+
+    def __floor__(self) -> Any:
+        return self.step(math.floor)
+
+    def __ceil__(self) -> Any:
+        return self.step(math.ceil)
+
+    def __trunc__(self) -> Any:
+        return self.step(int)
+
+    def __int__(self) -> Any:
+        return self.step(int)
+
+    def __index__(self) -> int:
+        if not isinstance(self.ends()[0], int):
+            raise TypeError("'float' object cannot be interpreted as an integer")
+        return int(self.point())
+
+    def is_integer(self) -> bool:
+        """Refuse: the numbers with this property are no interval."""
+        return bool(self.path.refuse("is_integer() of a random number"))
+
+    def __format__(self, layout: str) -> str:
+        if not layout or layout[-1] not in "fFd" or "," in layout:
+            self.path.refuse(f"the format {layout!r} of a random number")
+        rounded = self.step(lambda value: float(format(value, layout)))
+        return format(self.ends()[0], layout) if rounded == rounded else "nan"
+
+    # What needs the number itself
+
+    def point(self) -> Any:
+        """Return the value where only one is left; an integer is split into its values. Else the path is refused."""
+        low, high = self.ends()
+        if low == high and type(low) is type(high):
+            return low
+        if isinstance(low, int) and high - low < VALUES:
+            return self.step(int)
+        return self.path.refuse("the code needs all digits of a random number here")
+
+    def __float__(self) -> float:
+        return float(self.point())
+
+    def __hash__(self) -> int:
+        return hash(self.point())
+
+    def __repr__(self) -> str:
+        return repr(self.point())
+
+    def __reduce__(self) -> Any:
+        return self.path.refuse("a random number is copied or sent elsewhere")
+
+    def __copy__(self) -> Lazy:
+        return self
+
+    def __deepcopy__(self, memory: Any) -> Lazy:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.path.refuse(f"the attribute {name} of a random number")
+
+
+def is_lazy(value: object) -> bool:
+    """Return whether a value is a lazy number, whatever its class seems to be."""
+    return type(value) is Lazy
+
+
+def uniform(path: Path) -> Lazy:
+    """Return what random() returns: k·2^−53 for a new uniform k."""
+    at = path.draw(UNIFORM)
+    return Lazy(path, {at: 1}, lambda numbers: as_float(numbers[at]), "uniform")
+
+
+def integer(path: Path, size: int) -> Lazy:
+    """Return a new uniform on 0 … size − 1."""
+    at = path.draw(size)
+    return Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", size))
+
+
+def corners(path: Path, signs: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the numbers of the boxes with the least and the largest value of a function with these signs."""
+    low = {at: path.boxes[at][0] if sign > 0 else path.boxes[at][1] - 1 for at, sign in signs.items()}
+    high = {at: path.boxes[at][1] - 1 if sign > 0 else path.boxes[at][0] for at, sign in signs.items()}
+    return low, high
+
+
+def raises(function: Callable[[Any], Any], value: Any) -> bool:
+    """Return whether a function of a number, such as a logarithm, refuses it."""
+    try:
+        function(value)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return True
+    return False
+
+
+def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashable) -> Lazy:
+    f = lazy.at
+    signs = {at: one * sign for at, one in lazy.signs.items()}
+    name = (key, lazy.key if len(signs) == 1 else lazy.name)
+    return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), name)
+
+
+def _decide(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], order: Any) -> bool:
+    """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one."""
+    low, high = corners(path, signs)
+    first, last = bool(test(low)), bool(test(high))
+    if len(signs) == 1:
+        return first if first == last else _split(path, signs, test)
+    if first == last:
+        return path.decided(first)
+    rising = {at: (sign > 0) == last for at, sign in signs.items()}
+    falling = {at: not one for at, one in rising.items()}
+    told, opposite = order or (None, None)
+    question = Constraint(rising, lambda numbers: test(numbers), told)
+    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite))
+
+
+def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any]) -> bool:
+    """Split the box of one uniform where a test changes, and return the answer in the part that is kept."""
+    (at,) = signs
+    low, high = path.boxes[at]
+    first = bool(test({at: low}))
+    left, right = low, high - 1
+    while right - left > 1:
+        middle = (left + right) // 2
+        if bool(test({at: middle})) == first:
+            left = middle
+        else:
+            right = middle
+    before, after = range(max(low, right - TRIED), right), range(right, min(high, right + TRIED))
+    if any(bool(test({at: one})) != first for one in before) or any(bool(test({at: one})) == first for one in after):
+        path.refuse("a function that is not monotone in its last bits")
+    path.split(at, right)
+    return bool(test({at: path.boxes[at][0]}))
+
+
+def _between(path: Path, low: Any, high: Any) -> Any:
+    """Return an integer between two, near the middle. Refuses others: their next neighbours are not known."""
+    if not (isinstance(low, int) and isinstance(high, int)):
+        path.refuse("digits of a sum of random numbers")
+    return (low + high) // 2
+
+
+def _negated(answer: Any) -> Any:
+    return not answer if isinstance(answer, bool) else ~answer
+
+
+def _reversed_sub(value: Any, other: Any) -> Any:
+    return other - value
+
+
+def _reversed_div(value: Any, other: Any) -> Any:
+    return other / value

@@ -1,0 +1,181 @@
+"""One path of a function: the boxes of its uniforms, and the answers to comparisons that no box decides.
+
+A question of one uniform splits its box, so that it is decided in each part. A question of several uniforms splits
+nothing: the path takes an answer as a constraint, and another path takes the other one. What a path leaves for others
+is in `pending`. The paths of a function are disjoint, and together they have probability 1.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path as FilePath
+from typing import Any, NoReturn
+
+LEAST = 2.0**-64  # weight of a path that is followed
+OWN = {str(FilePath(__file__).parent), os.path.dirname(os.__file__)}  # folders that are not the user's code
+
+Box = tuple[int, int]
+
+
+class NotFollowedError(Exception):
+    """A function does what cannot be followed, so that nothing is known of its law."""
+
+
+class StoppedError(BaseException):
+    """A path ends before the function returns. No `except Exception` of the function catches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A comparison of several uniforms, with the answer that a path takes.
+
+    rising: whether it becomes true or false as each uniform rises. test: of the numbers drawn, or of arrays of them.
+    order: (left, right, strict) where it says left < right or left ≤ right, with the keys of two lazy numbers.
+    """
+
+    rising: Mapping[int, bool]
+    test: Callable[[Any], Any]
+    order: tuple[Hashable, Hashable, bool] | None = None
+
+
+@dataclass(slots=True)
+class Path:
+    """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
+    question. stopped: whether the path ended
+    early; impossible: whether that is because no numbers lead there; failed: why the function is not followed."""
+
+    boxes: list[Box] = field(default_factory=list)
+    answers: dict[int, bool] = field(default_factory=dict)
+    deadline: float = math.inf
+    sizes: list[int] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)
+    pending: list[tuple[list[Box], dict[int, bool]]] = field(default_factory=list)
+    asked: int = 0
+    stopped: bool = False
+    impossible: bool = False
+    failed: str | None = None
+    thread: int = field(default_factory=threading.get_ident)
+    memory: dict[int, Any] = field(default_factory=dict)
+
+    def draw(self, size: int) -> int:
+        """Return the number of a new uniform on 0 … size − 1."""
+        self._go_on()
+        at = len(self.sizes)
+        self.sizes.append(size)
+        if at == len(self.boxes):
+            self.boxes.append((0, size))
+            if self.weight() < LEAST:
+                self.stop()
+        if self.boxes[at][1] > size:
+            self.refuse("calls with the same random numbers draw others later")
+        return at
+
+    def mass(self) -> Fraction:
+        """Return the probability of the boxes."""
+        numerator = math.prod(high - low for low, high in self.boxes[: len(self.sizes)])
+        return Fraction(numerator, math.prod(self.sizes))
+
+    def weight(self) -> float:
+        """Return about how likely the path is: each answer halves it."""
+        return weight_of(self.boxes, self.sizes, len(self.constraints))
+
+    def split(self, at: int, middle: int) -> None:
+        """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
+        low, high = self.boxes[at]
+        kept, left = (low, middle), (middle, high)
+        if middle - low < high - middle:
+            kept, left = left, kept
+        others = self.boxes.copy()
+        others[at] = left
+        self.pending.append((others, self.answers.copy()))
+        self.boxes[at] = kept
+
+    def ask(self, question: Constraint, opposite: Constraint) -> bool:
+        """Return the answer of this path to a question of several uniforms, which the boxes do not decide."""
+        self._go_on()
+        number, self.asked = self.asked, self.asked + 1
+        implied = self._implied(question, opposite)
+        if implied is not None:
+            return implied
+        if number not in self.answers:
+            self.pending.append((self.boxes.copy(), {**self.answers, number: False}))
+            self.answers[number] = True
+        answer = self.answers[number]
+        self.constraints.append(question if answer else opposite)
+        if self.weight() < LEAST:
+            self.stop()
+        return answer
+
+    def decided(self, answer: bool) -> bool:
+        """Return the answer to a question that the boxes decide. In a path with larger boxes, the same one was asked.
+
+        Where the path was to take the other answer, no numbers lead here.
+        """
+        self._go_on()
+        number, self.asked = self.asked, self.asked + 1
+        if self.answers.get(number, answer) != answer:
+            self.impossible = True
+            self.stop()
+        return answer
+
+    def _implied(self, question: Constraint, opposite: Constraint) -> bool | None:
+        for answer, one in ((True, question), (False, opposite)):
+            if one.order is not None and follows(one.order, self.constraints):
+                return answer
+        return None
+
+    def stop(self) -> NoReturn:
+        """End the path: its outcome stays unknown."""
+        self.stopped = True
+        raise StoppedError
+
+    def refuse(self, why: str) -> NoReturn:
+        """End the path, and say that the function is not followed, and where."""
+        self.failed = self.failed or f"not followed: {place()}: {why}"
+        raise StoppedError
+
+    def _go_on(self) -> None:
+        if threading.get_ident() != self.thread:
+            self.refuse("another thread draws random numbers")
+        if self.stopped or self.failed or time.monotonic() > self.deadline:
+            self.stop()
+
+
+def weight_of(boxes: list[Box], sizes: list[int], answers: int) -> float:
+    """Return the probability of boxes, as a float, halved for each answer."""
+    return math.prod((high - low) / size for (low, high), size in zip(boxes, sizes, strict=False)) / 2.0**answers
+
+
+def follows(order: tuple[Hashable, Hashable, bool], constraints: list[Constraint]) -> bool:
+    """Return whether left < right, or left ≤ right, follows from the order that constraints tell."""
+    left, right, strict = order
+    reached, ahead = {(left, False)}, [(left, False)]
+    while ahead:
+        at, is_strict = ahead.pop()
+        for one in constraints:
+            if one.order is not None and one.order[0] == at:
+                step = (one.order[1], is_strict or one.order[2])
+                if step not in reached:
+                    reached.add(step)
+                    ahead.append(step)
+    return (right, True) in reached or (not strict and (right, False) in reached)
+
+
+def place() -> str:
+    """Return the file and the line of the user's code that is running."""
+    found = next((frame for frame in _frames() if os.path.dirname(frame.f_code.co_filename) not in OWN), None)
+    return "?" if found is None else f"{found.f_code.co_filename}:{found.f_lineno}"
+
+
+def _frames() -> Iterator[Any]:
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back

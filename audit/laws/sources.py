@@ -1,0 +1,254 @@
+"""Where random numbers come from, and the functions of `math`: both are replaced while a function runs.
+
+`random.Random` draws all its numbers from two methods, `random` and `getrandbits`; the others are Python code on top of
+them, and run as they are. Names that the function's module has imported from `random` and `math` are replaced too.
+What is not known here is never taken for something that it is not: the states of the generators tell whether something
+else was drawn, and plain numbers must lead to the same outcome (`followed`).
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import math
+import os
+import pickle
+import random
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, uniform
+from subnormal.audit.laws.path import NotFollowedError, Path
+from subnormal.audit.laws.points import UNIFORM, as_float
+
+RISING = "log log2 log10 log1p exp exp2 expm1 sqrt cbrt atan asin sinh asinh tanh atanh erf degrees radians".split()
+FALLING = "acos erfc".split()
+BYTES = 2  # of os.urandom, whose values are told apart
+OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
+
+
+class Source:
+    """What the code under audit draws from while it runs. path: of lazy numbers; numbers: plain ones instead of them,
+    for the uniforms of a path in their order, with their sizes."""
+
+    def __init__(self) -> None:
+        self.path = Path()
+        self.numbers: Iterator[tuple[int, int]] | None = None
+
+    def random(self) -> Any:
+        """Return a uniform of 53 bits."""
+        return uniform(self.path) if self.numbers is None else as_float(self._plain(UNIFORM))
+
+    def bits(self, count: int) -> Any:
+        """Return a uniform integer of so many bits."""
+        return self.below(1 << count)
+
+    def below(self, size: int) -> Any:
+        """Return a uniform integer on 0 … size − 1. `random` draws bits until they are below, so that it is uniform."""
+        if size <= 1:
+            return 0
+        return integer(self.path, size) if self.numbers is None else self._plain(size)
+
+    def urandom(self, size: int) -> bytes:
+        """Return so many bytes."""
+        if size > BYTES:
+            self.path.refuse(f"os.urandom({size})")
+        number = self.bits(8 * size)
+        return (number.point() if is_lazy(number) else int(number)).to_bytes(size, "big")
+
+    def _plain(self, size: int) -> int:
+        number, expected = next(self.numbers or iter(()), (0, 0))
+        if expected != size:
+            self.path.refuse("with plain numbers, the code draws others")
+        return number
+
+
+@contextmanager
+def replaced(function: Any) -> Iterator[Source]:
+    """Let all code draw from the source that this yields, and restore everything afterwards."""
+    source = Source()
+    before = _states()
+    with ExitStack() as stack:
+        enter = stack.enter_context
+        for kind in (random.Random, random.SystemRandom):
+            enter(patch.object(kind, "random", lambda self: source.random()))
+            enter(patch.object(kind, "getrandbits", lambda self, count: source.bits(count)))
+            enter(patch.object(kind, "randbytes", lambda self, size: source.urandom(size)))
+            enter(patch.object(kind, "_randbelow", lambda self, size: source.below(size)))
+        pairs = property(lambda self: source.path.memory.get(id(self)), _remember(source))
+        enter(patch.object(random.Random, "gauss_next", pairs, create=True))
+        exchanged = _exchanged(source)
+        for names in _namespaces(function):
+            found = {name: exchanged[id(value)][1] for name, value in list(names.items()) if id(value) in exchanged}
+            enter(patch.dict(names, found))
+        for cell in _cells(function):
+            if id(cell.cell_contents) in exchanged:
+                stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
+                cell.cell_contents = exchanged[id(cell.cell_contents)][1]
+        enter(_watched(source))
+        yield source
+    after = _states()
+    if any(after.get(one, state) != state for one, state in before.items()):
+        raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of numpy")
+
+
+def _remember(source: Source) -> Callable[[Any, Any], None]:
+    """Return what keeps the second number of a Gaussian pair, in the path that drew it."""
+
+    def remember(generator: Any, number: Any) -> None:
+        source.path.memory[id(generator)] = number
+
+    return remember
+
+
+def _exchanged(source: Source) -> dict[int, tuple[Any, Any]]:
+    """Return (original, replacement) of each function that is replaced, by the identity of the original."""
+    pairs: list[tuple[Any, Any]] = [
+        (random.random, source.random),
+        (random.getrandbits, source.bits),
+        (os.urandom, source.urandom),
+        (secrets.randbits, source.bits),
+    ]
+    for signs, names in ((1, RISING), (-1, FALLING)):
+        pairs += [(original, _of_lazy(original, signs)) for name in names if (original := getattr(math, name, None))]
+    pairs += [
+        (math.floor, _unless_lazy(math.floor, lambda x: x.__floor__())),
+        (math.ceil, _unless_lazy(math.ceil, lambda x: x.__ceil__())),
+        (math.trunc, _unless_lazy(math.trunc, lambda x: x.__trunc__())),
+        (math.fabs, _unless_lazy(math.fabs, abs)),
+        (math.pow, _unless_lazy(math.pow, lambda x, y: x ** float(y))),
+        (math.sin, _unless_lazy(math.sin, lambda x: _wave(x, math.sin, 0.5, 1))),
+        (math.cos, _unless_lazy(math.cos, lambda x: _wave(x, math.cos, 0.0, -1))),
+        (math.copysign, _unless_lazy(math.copysign, _copysign)),
+        (math.isfinite, _unless_lazy(math.isfinite, lambda x: all(map(math.isfinite, x.ends())) or x.point())),
+        (math.isnan, _unless_lazy(math.isnan, lambda x: any(map(math.isnan, x.ends())) and x.point())),
+        (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and x.point())),
+    ]
+    return {id(original): (original, replacement) for original, replacement in pairs}
+
+
+def _of_lazy(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
+    def followed(x: Any, *more: Any) -> Any:
+        if not is_lazy(x):
+            return original(x, *more)
+        direction = -sign if more and more[0] < 1 else sign  # a logarithm of a base below 1 falls
+        return x.unary(lambda value: original(value, *more), direction, (original, *more))
+
+    return functools.wraps(original)(followed)
+
+
+def _unless_lazy(original: Callable[..., Any], lazily: Callable[..., Any]) -> Callable[..., Any]:
+    def followed(x: Any, *more: Any) -> Any:
+        return lazily(x, *more) if is_lazy(x) else original(x, *more)
+
+    return functools.wraps(original)(followed)
+
+
+def _wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) -> Any:
+    """Return a sine or cosine: on each of its half waves it is monotone, in turn rising and falling.
+
+    sign: of the half wave with number 0, from −shift·π on. It is flat where half waves meet, so that the rounding of π
+    does not matter there.
+    """
+    number = x.step(lambda value: math.floor(value / math.pi + shift))
+    return x.unary(function, sign if number % 2 == 0 else -sign)
+
+
+def _copysign(x: Lazy, sign: Any) -> Any:
+    return abs(x) if math.copysign(1.0, sign) > 0 else -abs(x)
+
+
+@contextmanager
+def _watched(source: Source) -> Iterator[None]:
+    """Refuse a path that starts a program or a thread, or asks another computer."""
+    _watch_events()
+    _watching.append(source)
+    try:
+        yield
+    finally:
+        _watching.remove(source)
+
+
+_watching: list[Source] = []
+
+
+@functools.cache
+def _watch_events() -> None:
+    """Install the hook for events of Python, once: Python keeps it for ever."""
+    process = os.getpid()
+
+    def seen(event: str, _: Any) -> None:
+        if _watching and event.startswith(OTHERS) and os.getpid() == process:
+            _watching[-1].path.refuse(f"{event} leaves the process or the thread")
+
+    sys.addaudithook(seen)
+
+
+def _namespaces(function: Any) -> Iterator[dict[str, Any]]:
+    """Yield the names of `random`, `math`, `os` and of the modules that a function's code may read, each once."""
+    seen: set[int] = set()
+    ahead: list[Any] = [vars(random), vars(math), vars(os), vars(secrets), *(vars(sys.modules[m]) for m in _user_modules(function))]
+    for names in ahead:
+        if id(names) not in seen:
+            seen.add(id(names))
+            yield names
+
+
+def _user_modules(function: Any) -> Iterator[str]:
+    """Yield the modules of a function, of the functions in its cells, and of what they import from the same package."""
+    for one in _functions(function):
+        names = one.__globals__
+        module = names.get("__name__")
+        if module in sys.modules and vars(sys.modules[module]) is names:
+            yield module
+            package = module.partition(".")[0]
+            for value in list(names.values()):
+                of = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+                if isinstance(of, str) and of.partition(".")[0] == package and of in sys.modules:
+                    yield of
+
+
+def _functions(function: Any, depth: int = 3) -> Iterator[FunctionType]:
+    """Yield the Python functions behind a callable, a partial, a method, and in the cells of each."""
+    if isinstance(function, functools.partial):
+        yield from _functions(function.func, depth)
+        return
+    if isinstance(function, MethodType):
+        function = function.__func__
+    elif not isinstance(function, FunctionType):
+        function = getattr(type(function), "__call__", None)  # noqa: B004
+    if not isinstance(function, FunctionType):
+        return
+    yield function
+    for cell in function.__closure__ or ():
+        if depth and callable(contents := _contents(cell)):
+            yield from _functions(contents, depth - 1)
+
+
+def _cells(function: Any) -> Iterator[CellType]:
+    for one in _functions(function):
+        yield from (cell for cell in one.__closure__ or () if _contents(cell) is not None)
+
+
+def _contents(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return None
+
+
+def _states() -> dict[int, bytes]:
+    """Return the states of all generators that are alive, by their identity."""
+    kinds = random.Random | np.random.BitGenerator
+    alive = [one for one in gc.get_objects() if issubclass(type(one), kinds) and type(one) is not random.SystemRandom]
+    return {
+        id(one): pickle.dumps(one.state if isinstance(one, np.random.BitGenerator) else random.Random.getstate(one))
+        for one in alive
+    }
