@@ -185,7 +185,7 @@ def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any)
     """Repeat a path with plain numbers. Raises NotFollowedError where the outcome is another one: then the function
     draws from elsewhere, keeps a state, or tells a lazy number from a float."""
     path = end.path
-    numbers = _numbers(path)
+    numbers = numbers_along(path)
     if numbers is None:
         return
     source.path, source.numbers = Path(), iter(list(zip(numbers, path.sizes, strict=False)))
@@ -201,10 +201,10 @@ def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any)
         )
 
 
-def _numbers(path: Path) -> list[int] | None:
-    """Return numbers that lead along a path; None where none was found."""
+def numbers_along(path: Path, first: int = 0) -> list[int] | None:
+    """Return numbers that lead along a path; None where none was found. first: number of the first attempt."""
     boxes = path.boxes[: len(path.sizes)]
-    for attempt in range(TRIES if path.constraints else 1):
+    for attempt in range(first, first + (TRIES if path.constraints else 1)):
         numbers = [low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)]
         if all(bool(one.test(dict(enumerate(numbers)))) for one in path.constraints):
             return numbers

@@ -18,6 +18,7 @@ from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, e
 
 EXACT = 1 << 53  # integers up to here are floats
 VALUES = 1 << 16  # of an integer, that are told apart at most
+CHANGES = 1 << 14  # of tests, that are remembered
 TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
 
 Value = Callable[[Any], Any]
@@ -27,13 +28,16 @@ class Lazy:
     """f(numbers drawn), monotone in each uniform: signs[i] is 1 where it rises in uniform i, and −1 where it falls.
 
     key: equal for equal functions of equal uniforms; that of a function of one uniform does not tell which one.
+    inner: (g, x) where this is g(x) for another lazy number x alone.
     """
 
-    __slots__ = ("f", "key", "path", "signs")
+    __slots__ = ("f", "inner", "key", "path", "signs")
     __array_ufunc__ = None  # numpy leaves operations with its scalars to this class
 
-    def __init__(self, path: Path, signs: Mapping[int, int], f: Value, key: Hashable) -> None:
-        self.path, self.signs, self.f, self.key = path, signs, f, key
+    def __init__(
+        self, path: Path, signs: Mapping[int, int], f: Value, key: Hashable, inner: tuple[Value, Lazy] | None = None
+    ) -> None:
+        self.path, self.signs, self.f, self.key, self.inner = path, signs, f, key, inner
 
     @property
     def __class__(self) -> type:
@@ -62,7 +66,8 @@ class Lazy:
             constant = self._constant(other)
             signs = {at: one * sign for at, one in self.signs.items()}
             key = (operation, self.key if len(signs) == 1 else self.name, type(constant), constant)
-            return Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key)
+            inner = (lambda value: operation(value, constant)), self
+            return Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
         g = other.at
         signs = self._joined(other, sign, other_sign)
         key = (operation, self.key, other.key) if len(signs) == 1 else (operation, self.name, other.name)
@@ -215,14 +220,17 @@ class Lazy:
             constant = self._constant(other)
             if len(self.signs) > 1 and isinstance(constant, int) and abs(constant) > EXACT:
                 self.path.refuse("a comparison of several random numbers with an integer that is no float")
-            return self.decide(lambda value: compare(value, constant))
+            return self.decide(lambda value: compare(value, constant), (compare, constant))
         f, g, names = self.at, other.at, (self.name, other.name)
         signs = self._joined(other, 1, -1)
         order = (names[0], names[1], strict), (names[1], names[0], not strict)
         return _decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), order)
 
-    def decide(self, test: Callable[[Any], Any]) -> bool:
-        """Return the answer to a test of the value that changes once, at most, as the value rises."""
+    def decide(self, test: Callable[[Any], Any], name: Hashable = None) -> bool:
+        """Return the answer to a test of the value that changes once, at most, as the value rises.
+
+        name: tells the test from others, so that where it changes is computed once for all paths.
+        """
         f = self.at
         if len(self.signs) > 1:
             low, high = self.ends()
@@ -230,7 +238,8 @@ class Lazy:
                 cut, first = first_float(low, high, test), bool(test(low))
                 below = _decide(self.path, self.signs, lambda numbers: f(numbers) < cut, None)
                 return first if below else not first
-        return _decide(self.path, self.signs, lambda numbers: elementwise(test)(f(numbers)), None)
+            return _decide(self.path, self.signs, lambda numbers: elementwise(test)(f(numbers)), None)
+        return _decide(self.path, self.signs, lambda numbers: test(f(numbers)), None, name and (name, self.key))
 
     def sign(self) -> int:
         """Return 1 or −1, where 0 has either."""
@@ -369,15 +378,17 @@ def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashabl
     f = lazy.at
     signs = {at: one * sign for at, one in lazy.signs.items()}
     name = (key, lazy.key if len(signs) == 1 else lazy.name)
-    return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), name)
+    return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), name, (function, lazy))
 
 
-def _decide(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], order: Any) -> bool:
+def _decide(
+    path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], order: Any, name: Hashable = None
+) -> bool:
     """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one."""
     low, high = corners(path, signs)
     first, last = bool(test(low)), bool(test(high))
     if len(signs) == 1:
-        return first if first == last else _split(path, signs, test)
+        return first if first == last else _split(path, signs, test, name)
     if first == last:
         return path.decided(first)
     rising = {at: (sign > 0) == last for at, sign in signs.items()}
@@ -387,23 +398,38 @@ def _decide(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], or
     return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite))
 
 
-def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any]) -> bool:
+def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
     """Split the box of one uniform where a test changes, and return the answer in the part that is kept."""
     (at,) = signs
     low, high = path.boxes[at]
-    first = bool(test({at: low}))
-    left, right = low, high - 1
+    key = (name, low, high)
+    change = _changes.get(key) if name else None
+    if change is None:
+        change = _change(path, lambda number: bool(test({at: number})), low, high)
+        if len(_changes) >= CHANGES:
+            _changes.clear()
+        if name:
+            _changes[key] = change
+    path.split(at, change)
+    return bool(test({at: path.boxes[at][0]}))
+
+
+_changes: dict[Hashable, int] = {}
+
+
+def _change(path: Path, test: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the first number of a box where a test changes."""
+    left, right, first = low, high - 1, test(low)
     while right - left > 1:
         middle = (left + right) // 2
-        if bool(test({at: middle})) == first:
+        if test(middle) == first:
             left = middle
         else:
             right = middle
     before, after = range(max(low, right - TRIED), right), range(right, min(high, right + TRIED))
-    if any(bool(test({at: one})) != first for one in before) or any(bool(test({at: one})) == first for one in after):
+    if any(test(one) != first for one in before) or any(test(one) == first for one in after):
         path.refuse("a function that is not monotone in its last bits")
-    path.split(at, right)
-    return bool(test({at: path.boxes[at][0]}))
+    return right
 
 
 def _between(path: Path, low: Any, high: Any) -> Any:

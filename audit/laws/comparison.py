@@ -1,0 +1,85 @@
+"""What two followed laws say of a claim on one pair of inputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from subnormal.attacks.core.events import OneOf
+from subnormal.audit.evidence import exact
+from subnormal.audit.laws.followed import FollowedLaw
+from subnormal.audit.model import ExactEvidence, Verdict
+from subnormal.audit.text import given, short
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.numerics.mpfr import exp_bounds
+from subnormal.mechanisms.privacy import Claim
+
+PRECISION = 128  # bits of e^ε
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two followed laws prove of a claim on this pair, in both directions.
+
+    evidence: VIOLATED, HOLDS or UNRESOLVED, with the loss and δ. event: where the claim is violated, the outcomes that
+    are likelier in one world than it allows. keeps: (ε, δ) that the function is proved to keep on this pair, with all
+    that was not followed counted against it; None where it is violated. rest: of both laws, the larger one.
+    """
+
+    claim: Claim
+    evidence: ExactEvidence
+    event: OneOf | None
+    keeps: Claim | None
+    rest: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """VIOLATED; HOLDS, for this pair; UNRESOLVED."""
+        return self.evidence.verdict
+
+    def __str__(self) -> str:
+        said = f"{self.verdict}: on this pair, "
+        if self.keeps is None:
+            return f"{said}epsilon is at least {short(self.evidence.epsilon, 6)}, against {given(self.claim.epsilon)}"
+        point = f"({given(self.claim.epsilon)}, {short(self.keeps.delta, 3)})"
+        return f"{said}the function keeps {point}; a share of {short(self.rest, 3)} was not followed"
+
+
+def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparison:
+    """Return what the laws of a function on two inputs prove of a claim.
+
+    What was not followed may lie on any outcome. It counts against HOLDS, and never for VIOLATED: a law of a loop
+    without end has a rest, so that a claim with δ = 0 is UNRESOLVED at best, and `keeps` has a δ above 0. Assumes that
+    the generator's words are uniform and independent, and that functions of `math` are monotone as implemented.
+
+    >>> import random
+    >>> from subnormal.audit.laws.followed import law
+    >>> def noisy(answer):
+    ...     return answer if random.random() < 0.75 else 1 - answer
+    >>> str(compare(law(noisy, 1), law(noisy, 0), Claim(1.0)))
+    'VIOLATED: on this pair, epsilon is at least 1.09861, against 1'
+    >>> str(compare(law(noisy, 1), law(noisy, 0), Claim(1.2)).verdict)
+    'HOLDS'
+    """
+    found = exact.compare(law_in.law, law_out.law, claim)
+    event, keeps = None, None
+    if found.verdict is Verdict.VIOLATED:
+        event = _event(law_in.law, law_out.law, claim)
+        found = exact.compare(law_in.law, law_out.law, claim, event)
+    else:
+        keeps = Claim(claim.epsilon, min(1.0, math.nextafter(claim.delta + (found.within or 0.0), math.inf)))
+        keeps = claim if found.within == 0 else keeps
+    return Comparison(claim, found, event, keeps, float(max(law_in.rest, law_out.rest)))
+
+
+def _event(law_in: Law[Any], law_out: Law[Any], claim: Claim) -> OneOf:
+    """Return the outcomes that are likelier in one world than the claim allows, in the direction with more excess."""
+    _, factor = exp_bounds(Fraction(claim.epsilon), PRECISION)
+    found: list[tuple[Fraction, tuple[Any, ...]]] = []
+    for one, other in ((law_in, law_out), (law_out, law_in)):
+        excess = {atom: one.probability(atom)[0] - factor * other.probability(atom)[1] for atom in one.atoms}
+        atoms = tuple(atom for atom, above in excess.items() if above > 0)
+        found.append((sum((excess[atom] for atom in atoms), Fraction(0)), atoms))
+    return OneOf(max(found, key=lambda pair: pair[0])[1], by_type=True)

@@ -1,0 +1,109 @@
+"""Floats that a function returns for one input and can never return for the other one.
+
+Such a float proves an infinite loss. That it is possible for the one input is shown by random numbers that lead to it,
+through the code as it is. That it is impossible for the other one follows from all paths: a monotone function of one
+uniform takes the float by bisection or not at all, and g(x) of a number x of several uniforms takes no float that g
+does not take of any float in the range of x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from subnormal.audit.laws.followed import End, follow, numbers_along
+from subnormal.audit.laws.lazy import Lazy, corners, is_lazy
+from subnormal.audit.laws.points import first_float
+from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.privacy import require_positive
+
+TRIES = 64  # floats of each path that are tried
+
+
+@dataclass(frozen=True, slots=True)
+class OneWorldOnly:
+    """An outcome that the function returns for one input and never for the other: an infinite loss, δ = 0.
+
+    outcome: a float. world: 0 where `data_in` leads to it, and 1 where `data_out` does. numbers: the integers that the
+    generator returns for it, k of a uniform k·2^−53. paths: of the other input, none of which leads to the outcome.
+    """
+
+    outcome: float
+    world: int
+    numbers: tuple[int, ...]
+    paths: int
+
+
+def one_world_only(
+    function: Callable[[Any], Any], data_in: Any, data_out: Any, *, seconds: float = 5.0
+) -> OneWorldOnly | None:
+    """Return a float that the function returns for one of two inputs alone; None where none was found.
+
+    None says nothing of the function: outcomes may be no floats, or not all paths were followed.
+
+    >>> import random
+    >>> found = one_world_only(lambda x: x + random.random(), 0.0, 1.0)
+    >>> found is not None and found.world
+    0
+
+    Raises NotFollowedError as `law` does, and ValueError where the seconds are not positive.
+    """
+    require_positive("seconds", seconds)
+    followed = [follow(function, data, seconds / 2, 0.0, floats=True) for data in (data_in, data_out)]
+    for world, (ends, _, _) in enumerate(followed):
+        others, paths, complete = followed[1 - world]
+        if not complete:
+            continue
+        for end in ends:
+            for attempt in range(TRIES if is_lazy(end.outcome) else 0):
+                numbers = numbers_along(end.path, attempt)
+                if numbers is None:
+                    break
+                outcome = end.outcome.f(dict(enumerate(numbers)))
+                if isinstance(outcome, float) and not any(_may_return(other, outcome) for other in others):
+                    return OneWorldOnly(outcome, world, tuple(numbers), paths)
+    return None
+
+
+def _may_return(end: End, outcome: float) -> bool:
+    lazy: Any = end.outcome
+    if not is_lazy(lazy):
+        return not isinstance(lazy, float | int | str) or identity(lazy) == identity(outcome)
+    low, high = lazy.ends()
+    if not low <= outcome <= high:
+        return False
+    return _takes_one(lazy, outcome) if len(lazy.signs) == 1 else _takes_many(lazy, outcome)
+
+
+def _takes_one(lazy: Lazy, outcome: float) -> bool:
+    """Return whether a function of one uniform takes a value on its box."""
+    low, high = corners(lazy.path, lazy.signs)
+    ((at, left),) = low.items()
+    right = high[at]
+    while abs(right - left) > 1:
+        middle = (left + right) // 2
+        if lazy.f({at: middle}) < outcome:
+            left = middle
+        else:
+            right = middle
+    return outcome in (lazy.f({at: left}), lazy.f({at: right}))
+
+
+def _takes_many(lazy: Lazy, outcome: float) -> bool:
+    """Return whether g takes a value of any float in the range of x, where the number is g(x) for as long as can be."""
+    steps, x = list[Callable[[Any], Any]](), lazy
+    while x.inner is not None:
+        steps.append(x.inner[0])
+        x = x.inner[1]
+
+    def g(value: float) -> Any:
+        for step in reversed(steps):
+            value = step(value)
+        return value
+
+    low, high = x.ends()
+    if not isinstance(low, float) or g(low) == outcome or g(high) == outcome:
+        return True
+    rises = g(low) < g(high)
+    return bool(g(first_float(low, high, lambda value: (g(value) >= outcome) == rises)) == outcome)
