@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from subnormal.audit.check.check import check
     from subnormal.audit.check.stability import stability
     from subnormal.audit.conforms.conforms import conforms
+    from subnormal.audit.laws.followed import law
     from subnormal.audit.model import Verdict
     from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
     from subnormal.audit.suite.private import private
@@ -45,6 +46,7 @@ __all__ = [
     "change_one",
     "check",
     "conforms",
+    "law",
     "load",
     "member",
     "private",
@@ -61,6 +63,7 @@ _MODULES = {
     "subnormal.audit.neighbours.relations": ("add_or_remove", "change_one", "within"),
     "subnormal.audit.check.check": ("check",),
     "subnormal.audit.conforms.conforms": ("conforms",),
+    "subnormal.audit.laws.followed": ("law",),
     "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),
     "subnormal.audit.suite.private": ("private",),

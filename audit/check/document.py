@@ -9,7 +9,14 @@ from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check import regression, words
-from subnormal.audit.check.evidence import LawEvidence, ModelledEvidence, StabilityEvidence, Stage, WalkEvidence
+from subnormal.audit.check.evidence import (
+    FollowedEvidence,
+    LawEvidence,
+    ModelledEvidence,
+    StabilityEvidence,
+    Stage,
+    WalkEvidence,
+)
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.engine import provenance
@@ -73,6 +80,7 @@ class DetectableLosses:
 class Evidence:
     """The evidence by its kind; null where there is none. stability: the exact evidence of a transformation. law: that
     of a sampler against the law that it declares, from runs. walk: the same, from all strings of its random bits.
+    followed: the laws of the function's own code on both inputs.
     """
 
     stability: Stability | None
@@ -80,6 +88,7 @@ class Evidence:
     sequential: SequentialEvidence | None
     law: LawEvidence | None
     walk: WalkEvidence | None
+    followed: FollowedEvidence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +167,7 @@ def _document(result: Result) -> Document:
         event=None if result.event is None else {**result.event, "words": in_words(result.event)},
         evidence=Evidence(
             None if stability is None else _stability(stability),
-            *(by_kind.get(kind) for kind in ("modelled", "sequential", "law", "walk")),
+            *(by_kind.get(kind) for kind in ("modelled", "sequential", "law", "walk", "followed")),
         ),
         error=result.error,
         notes=result.notes,

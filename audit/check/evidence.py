@@ -11,7 +11,7 @@ from subnormal.audit.report.form import AnyNumber
 from subnormal.mechanisms.privacy import Claim, Range
 
 Number = Annotated[float, AnyNumber()]
-Stage = Literal["first call", "stability", "replay", "runs", "walk"]
+Stage = Literal["first call", "stability", "law", "replay", "runs", "walk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +113,32 @@ class WalkEvidence:
     walked: Probabilities | None
 
 
-CheckEvidence = LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence | WalkEvidence
+@dataclass(frozen=True, slots=True)
+class FollowedEvidence:
+    """From the laws of the function's own code on both inputs, under the assumption that the words of the generators of
+    `random` are uniform and independent, and that nothing else is random.
+
+    claim: the point (ε, δ) that is exceeded.
+    epsilon: a lower bound on the loss, in nats.
+    delta: a lower bound at the claim's ε.
+    event_in: [low, high] of the probability of the event.
+    event_out: the same, in the other world.
+    paths: of the function that were followed, for both inputs.
+    rest: a bound on the probability of all that was not followed, which counts for nothing.
+    runs: ordinary ones of each input, whose shares agree with the laws.
+    """
+
+    verdict: Annotated[Verdict, (Verdict.VIOLATED,)]
+    claim: Claim
+    epsilon: Nonnegative
+    delta: Probability
+    event_in: Probabilities
+    event_out: Probabilities
+    paths: Annotated[int, Range(1)]
+    rest: Probability
+    runs: Annotated[int, Range(1)]
+
+
+CheckEvidence = (
+    FollowedEvidence | LawEvidence | ModelledEvidence | SequentialEvidence | StabilityEvidence | WalkEvidence
+)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check.evidence import CheckEvidence, ModelledEvidence
+from subnormal.audit.check.evidence import CheckEvidence, FollowedEvidence, ModelledEvidence
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.audit.targets.outcome_notes import reads_bits
@@ -47,6 +47,8 @@ def of_last_bits(event: Mapping[str, Any] | None) -> bool:
 
 
 def _tells_always(evidence: CheckEvidence) -> bool:
+    if isinstance(evidence, FollowedEvidence):
+        return {evidence.event_in, evidence.event_out} == {(0.0, 0.0), (1.0, 1.0)}
     if not isinstance(evidence, SequentialEvidence):
         return False
     return {evidence.event_in, evidence.event_out} == {0, evidence.runs}
@@ -54,7 +56,7 @@ def _tells_always(evidence: CheckEvidence) -> bool:
 
 def _loss(evidence: CheckEvidence, delta: float) -> float:
     """Return the least loss that the evidence shows, in nats."""
-    if isinstance(evidence, ModelledEvidence):
+    if isinstance(evidence, FollowedEvidence | ModelledEvidence):
         return evidence.epsilon
     if not isinstance(evidence, SequentialEvidence):
         return 0.0

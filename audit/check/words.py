@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from subnormal.attacks.core.event_words import in_words
 from subnormal.audit.check.evidence import (
     CheckEvidence,
+    FollowedEvidence,
     LawEvidence,
     ModelledEvidence,
     ModelledLoss,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 STAGES = {
     "first call": "the first calls",
     "stability": "stability: each input has one outcome in all its runs",
+    "law": "the laws of the function's own code",
     "replay": "replay: both inputs received the same noise",
     "runs": "runs",
     "walk": "all strings of random bits",
@@ -194,6 +196,8 @@ def evidence_words(evidence: CheckEvidence) -> str:
         return _law_words(evidence)
     if isinstance(evidence, WalkEvidence):
         return _walk_words(evidence)
+    if isinstance(evidence, FollowedEvidence):
+        return _followed_words(evidence)
     if isinstance(evidence, SequentialEvidence):
         counts = f"the event in {evidence.event_in:,} of {counted(evidence.runs, 'run')} in, {evidence.event_out:,} out"
         e_value = f"e-value {short(math.exp(min(700.0, evidence.log_e_value)), 3)}, {short(1 / evidence.alpha)} refutes"
@@ -231,6 +235,17 @@ def _walk_words(evidence: WalkEvidence) -> str:
             break
     beyond = ", which no float tells from it" if walked == declared else ""
     return f"{strings}: {evidence.event} with probability {walked}, where the law has {declared}{beyond}"
+
+
+def _followed_words(evidence: FollowedEvidence) -> str:
+    epsilons = short_apart(evidence.epsilon, evidence.claim.epsilon)
+    chances = [_chance_words(ends) for ends in (evidence.event_in, evidence.event_out)]
+    return (
+        f"the event has probability {chances[0]} in, {chances[1]} out: epsilon is at least {epsilons[0]}, against "
+        f"{claim_words(evidence.claim)}, if the generator's words are uniform and independent; "
+        f"{counted(evidence.paths, 'path')} of the code, all but a share of {short(evidence.rest, 3)}; "
+        f"{counted(evidence.runs, 'ordinary run')} of each input agree"
+    )
 
 
 def _chance_words(ends: tuple[float, float], digits: int = DIGITS) -> str:

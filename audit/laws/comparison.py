@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact
-from subnormal.audit.laws.followed import FollowedLaw
+from subnormal.audit.laws.followed import FINER, FINEST, STRIPS, FollowedLaw, begin
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
-from subnormal.mechanisms.privacy import Claim
+from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
 
@@ -25,7 +27,8 @@ class Comparison:
 
     evidence: VIOLATED, HOLDS or UNRESOLVED, with the loss and δ. event: where the claim is violated, the outcomes that
     are likelier in one world than it allows. keeps: (ε, δ) that the function is proved to keep on this pair, with all
-    that was not followed counted against it; None where it is violated. rest: of both laws, the larger one.
+    that was not followed counted against it; None where it is violated. rest: of both laws, the larger one. paths:
+    of both.
     """
 
     claim: Claim
@@ -33,6 +36,7 @@ class Comparison:
     event: OneOf | None
     keeps: Claim | None
     rest: float
+    paths: int
 
     @property
     def verdict(self) -> Verdict:
@@ -45,6 +49,33 @@ class Comparison:
             return f"{said}epsilon is at least {short(self.evidence.epsilon, 6)}, against {given(self.claim.epsilon)}"
         point = f"({given(self.claim.epsilon)}, {short(self.keeps.delta, 3)})"
         return f"{said}the function keeps {point}; a share of {short(self.rest, 3)} was not followed"
+
+
+def decide(
+    function: Callable[[Any], Any],
+    data_in: Any,
+    data_out: Any,
+    claim: Claim,
+    *,
+    seconds: float = 10.0,
+    rest: float = 2.0**-40,
+) -> Comparison:
+    """Return what the laws of a function on two inputs prove of a claim, as soon as they decide it.
+
+    seconds, rest: as for `law`, for both inputs together. Raises NotFollowedError as `law` does, and ValueError where
+    the seconds are not positive.
+    """
+    require_positive("seconds", seconds)
+    deadline, strips = time.monotonic() + seconds, STRIPS
+    walks = [begin(function, data, seconds / 2, rest) for data in (data_in, data_out)]
+    while True:
+        found = compare(walks[0].law(), walks[1].law(), claim)
+        is_final = strips >= FINEST or time.monotonic() >= deadline or not any(walk.is_wide for walk in walks)
+        if found.verdict is not Verdict.UNRESOLVED or is_final:
+            return found
+        strips *= FINER
+        for walk in walks:
+            walk.refine(strips, deadline)
 
 
 def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparison:
@@ -71,7 +102,7 @@ def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparis
     else:
         keeps = Claim(claim.epsilon, min(1.0, math.nextafter(claim.delta + (found.within or 0.0), math.inf)))
         keeps = claim if found.within == 0 else keeps
-    return Comparison(claim, found, event, keeps, float(max(law_in.rest, law_out.rest)))
+    return Comparison(claim, found, event, keeps, float(max(law_in.rest, law_out.rest)), law_in.paths + law_out.paths)
 
 
 def _event(law_in: Law[Any], law_out: Law[Any], claim: Claim) -> OneOf:

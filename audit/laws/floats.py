@@ -15,6 +15,7 @@ from typing import Any
 from subnormal.audit.laws.followed import End, follow, numbers_along
 from subnormal.audit.laws.lazy import Lazy, corners, is_lazy
 from subnormal.audit.laws.points import first_float
+from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive
 
@@ -69,7 +70,7 @@ def one_world_only(
 def _may_return(end: End, outcome: float) -> bool:
     lazy: Any = end.outcome
     if not is_lazy(lazy):
-        return not isinstance(lazy, float | int | str) or identity(lazy) == identity(outcome)
+        return not isinstance(lazy, float | int | str | Refused) or identity(lazy) == identity(outcome)
     low, high = lazy.ends()
     if not low <= outcome <= high:
         return False

@@ -28,7 +28,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive
 
 STRIPS = 1 << 9  # of each uniform, for the first bounds of a path; refined while there is time
-FINEST = 1 << 17
+FINER, FINEST = 4, 1 << 17  # times as many in each step, until there are so many
 REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
 MANY = 256  # paths that are begun before the rest counts: few paths are all followed
 CHECKED = 256  # paths that are repeated with plain numbers
@@ -61,7 +61,9 @@ class FollowedLaw:
     def __str__(self) -> str:
         bounds = {atom: self.law.probability(atom) for atom in self.law.atoms}
         ordered = sorted(bounds, key=lambda atom: -bounds[atom][0])
-        lines = [f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in bounds[atom]))}" for atom in ordered]
+        lines = [
+            f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in bounds[atom]))}" for atom in ordered
+        ]
         return "\n".join([*lines, f"rest: {short(float(self.rest), 3)}; {self.paths:,} paths"])
 
 
@@ -73,9 +75,7 @@ class End:
     outcome: Any
 
 
-def law(
-    function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, rest: float = 2.0**-40
-) -> FollowedLaw:
+def law(function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, rest: float = 2.0**-40) -> FollowedLaw:
     """Return the law of function(data): the probability of each outcome, of the code as it is.
 
     The function may draw from `random`, `random.Random`, `random.SystemRandom` and `secrets`. Its numbers are followed
@@ -98,13 +98,52 @@ def law(
         ValueError: seconds are not positive.
     """
     require_positive("seconds", seconds)
+    deadline = time.monotonic() + seconds
+    walk, strips = begin(function, data, seconds, rest), STRIPS
+    while strips < FINEST and time.monotonic() < deadline and walk.is_wide:
+        strips *= FINER
+        walk.refine(strips, deadline)
+    return walk.law()
+
+
+class Walk:
+    """The paths of a function on one input, with bounds on their probabilities, which `refine` narrows."""
+
+    def __init__(self, ends: list[End], paths: int, *, complete: bool, started: float) -> None:
+        self.paths, self.complete, self.started = paths, complete, started
+        self.outcomes = [(end, _bounds(end.path, STRIPS)) for end in ends]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether finer strips may narrow the bounds."""
+        return any(low < high for _, (low, high) in self.outcomes)
+
+    def refine(self, strips: int, deadline: float) -> None:
+        """Narrow the bounds of the paths with so many strips, those that are furthest apart first."""
+        wide = [at for at, (_, (low, high)) in enumerate(self.outcomes) if low < high]
+        wide.sort(key=lambda at: self.outcomes[at][1][0] - self.outcomes[at][1][1])
+        started = time.monotonic()
+        for done, at in enumerate(wide):
+            now = time.monotonic()
+            if now + (now - started) / max(1, done) > deadline:
+                return
+            end, (low, high) = self.outcomes[at]
+            finer = _bounds(end.path, strips)
+            self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
+
+    def law(self) -> FollowedLaw:
+        """Return the law, from the bounds so far."""
+        law = _law_of(self.outcomes, complete=self.complete)
+        return FollowedLaw(law, self.paths, self.complete, time.monotonic() - self.started)
+
+
+def begin(function: Callable[[Any], Any], data: Any, seconds: float, rest: float) -> Walk:
+    """Return the paths of a function, with first bounds. Raises NotFollowedError."""
     started = time.monotonic()
     ends, paths, complete = follow(function, data, seconds, rest)
-    outcomes = [(end, _bounds(end.path, STRIPS)) for end in ends]
-    _refine(outcomes, started + seconds)
-    if not outcomes:
+    if not ends:
         raise NotFollowedError(f"not followed: no path ended in {seconds:g} s")
-    return FollowedLaw(_law_of(outcomes, complete=complete), paths, complete, time.monotonic() - started)
+    return Walk(ends, paths, complete=complete, started=started)
 
 
 def follow(
@@ -231,26 +270,6 @@ def _bounds(path: Path, strips: int) -> forest.Bounds:
         return mass, mass
     low, high = forest.bounds(path.boxes, path.constraints, strips)
     return mass * low, mass * high
-
-
-def _refine(outcomes: list[tuple[End, forest.Bounds]], deadline: float) -> None:
-    """Narrow the bounds of paths with constraints, with ever finer strips, the widest bounds first."""
-    strips = STRIPS
-    while strips < FINEST:
-        strips *= 4
-        wide = [at for at, (_, (low, high)) in enumerate(outcomes) if low < high]
-        wide.sort(key=lambda at: outcomes[at][1][0] - outcomes[at][1][1])
-        started, done = time.monotonic(), 0
-        for at in wide:
-            now = time.monotonic()
-            if now + (now - started) / max(1, done) > deadline:
-                return
-            end, (low, high) = outcomes[at]
-            finer = _bounds(end.path, strips)
-            outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
-            done += 1
-        if not wide:
-            return
 
 
 def _law_of(outcomes: list[tuple[End, forest.Bounds]], *, complete: bool) -> Law[Any]:

@@ -1,10 +1,10 @@
 """Bounds on the probability that constraints of a path hold, given its boxes.
 
 Where each constraint relates two uniforms, and these pairs form a forest, the uniforms are eliminated one after the
-other. Each is cut into m strips. A strip of one uniform and a constraint leave, of the other one, strips where it surely
-holds and strips where it may hold: two ranges, because the constraint is monotone. Sums over ranges are differences of
-prefix sums. The bounds lie O(1/m) apart. Where constraints form a circle, or relate more uniforms, boxes are halved
-until the constraint is decided in them, or there are too many.
+other. Each is cut into m strips. A strip of one uniform and a constraint leave, of the other one, strips where it
+surely holds and strips where it may hold: two ranges, because the constraint is monotone. Sums over ranges are
+differences of prefix sums. The bounds lie O(1/m) apart. Where constraints form a circle, or relate more uniforms, boxes
+are halved until the constraints are decided in them, or there are too many.
 
 Prefix sums are integers, over 2^44. Products are floats, and each is moved by `ROUNDED`, which is more than the
 roundings that made it: all bounds are certified.

@@ -65,7 +65,7 @@ class Lazy:
         if not is_lazy(other):
             constant = self._constant(other)
             signs = {at: one * sign for at, one in self.signs.items()}
-            key = (operation, self.key if len(signs) == 1 else self.name, type(constant), constant)
+            key = (operation, self.key if len(signs) == 1 else self.name, type(constant), repr(constant))
             inner = (lambda value: operation(value, constant)), self
             return Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
         g = other.at
@@ -213,7 +213,7 @@ class Lazy:
         return not self == other
 
     def __bool__(self) -> bool:
-        return not self == 0
+        return self != 0
 
     def _is_less(self, other: Any, compare: Callable[[Any, Any], Any], *, strict: bool) -> bool:
         if not is_lazy(other):
@@ -264,9 +264,9 @@ class Lazy:
             if low == high:
                 return low
             middle = self._middle(rounding) if len(self.signs) == 1 else _between(self.path, low, high)
-            if middle > low and self.decide(lambda value: rounding(value) < middle):
+            if middle > low and self.decide(_below(rounding, middle)):
                 high = middle - 1 if len(self.signs) > 1 else high
-            elif middle < high and self.decide(lambda value: rounding(value) > middle):
+            elif middle < high and self.decide(_above(rounding, middle)):
                 low = middle + 1 if len(self.signs) > 1 else low
             else:
                 return middle
@@ -430,6 +430,14 @@ def _change(path: Path, test: Callable[[int], bool], low: int, high: int) -> int
     if any(test(one) != first for one in before) or any(test(one) == first for one in after):
         path.refuse("a function that is not monotone in its last bits")
     return right
+
+
+def _below(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
+    return lambda value: rounding(value) < bound
+
+
+def _above(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
+    return lambda value: rounding(value) > bound
 
 
 def _between(path: Path, low: Any, high: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Values of lazy numbers at the ends of many strips of a uniform, in numpy, computed once for all paths that share them.
+"""Values of lazy numbers at the ends of many strips of a uniform, computed once for all paths that share them.
 
 Arithmetic with one operation of floats rounds in numpy as in Python. Functions of `math` do not: numpy has its own. So
 they are called for one element after the other, by the function that the code under audit calls.

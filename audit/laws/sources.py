@@ -28,8 +28,11 @@ from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, uniform
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
 
-RISING = "log log2 log10 log1p exp exp2 expm1 sqrt cbrt atan asin sinh asinh tanh atanh erf degrees radians".split()
-FALLING = "acos erfc".split()
+RISING = (
+    *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "degrees", "radians"),
+    *("atan", "asin", "sinh", "asinh", "tanh", "atanh", "erf"),
+)
+FALLING = ("acos", "erfc")
 BYTES = 2  # of os.urandom, whose values are told apart
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
 
@@ -194,7 +197,13 @@ def _watch_events() -> None:
 def _namespaces(function: Any) -> Iterator[dict[str, Any]]:
     """Yield the names of `random`, `math`, `os` and of the modules that a function's code may read, each once."""
     seen: set[int] = set()
-    ahead: list[Any] = [vars(random), vars(math), vars(os), vars(secrets), *(vars(sys.modules[m]) for m in _user_modules(function))]
+    ahead: list[Any] = [
+        vars(random),
+        vars(math),
+        vars(os),
+        vars(secrets),
+        *(vars(sys.modules[m]) for m in _user_modules(function)),
+    ]
     for names in ahead:
         if id(names) not in seen:
             seen.add(id(names))

@@ -1,0 +1,139 @@
+"""The search by laws: pairs on which the function's own code is followed (`audit.laws`), and proved to break its claim.
+
+The laws are exact, if the words of Python's generators are uniform and independent. What confirms this:
+
+- *Sources.* One call of each input draws from `random` and `secrets` alone, as far as sources are known.
+- *Plain numbers.* Each of the first paths of the laws is repeated with plain numbers (`laws.followed`).
+- *Frequency.* `RUNS` ordinary runs of each input must agree with the laws: the shares of the event and of each outcome
+  lie within the bounds of the laws, or no further off than luck is, at a confidence of 1 − `DROPPED`. This drops
+  evidence that is right with a probability of at most `DROPPED`.
+
+A claim that is exceeded by less than `LEAST` does not count: a probability that is a float is no exact e^ε, and noise
+from a uniform of 53 bits ends at some 37 scales. Where a function is not followed, the search is silent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable
+from contextlib import suppress
+from typing import Any
+
+from subnormal.audit.check.evidence import FollowedEvidence
+from subnormal.audit.check.function import OverTimeError
+from subnormal.audit.check.replay.primitives import drawn_from
+from subnormal.audit.check.search import Pair
+from subnormal.audit.check.state import Check, Finding
+from subnormal.audit.laws.comparison import Comparison, decide
+from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.model import Interval, Verdict
+from subnormal.audit.statistics.binomial import clopper_pearson
+from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.outcome_identity import identity
+from subnormal.mechanisms.curves import points
+from subnormal.mechanisms.privacy import Claim
+
+SHARE = 1 / 8  # of the seconds, for this search
+SHRINKING = 1 / 8  # of the seconds, for making a pair smaller
+PAIR = 1 / 4  # of the time of the search, for one pair
+LEAST = 1e-9  # by which ε and δ must be exceeded
+RUNS = 2_000  # of each input, that must agree
+DROPPED = 1e-6  # the probability that evidence is dropped although it is right
+KNOWN = ("random", "secrets")
+
+
+def search_by_laws(check: Check) -> Finding | None:
+    """Return what the laws of a pair prove; None where nothing is proved, or the function is not followed."""
+    function, seconds = check.function, SHARE * check.seconds
+    if function.batch or function.fresh or function.grid is not None or function.is_too_slow(2 * RUNS):
+        return None
+    is_followed = True
+
+    def score(pair: Pair) -> float:
+        nonlocal is_followed
+        if not is_followed:
+            return 0.0
+        try:
+            found = _strongest(check, pair, PAIR * seconds)
+        except (NotFollowedError, TypeError):  # nothing is known of its law
+            is_followed = False
+            return 0.0
+        return math.inf if found.verdict is Verdict.VIOLATED else found.evidence.total_variation
+
+    with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
+        pair = check.search("law", score, seconds).convicting
+    if pair is None:
+        return None
+    with suppress(NotFollowedError, OverTimeError, TypeError):
+        found = _strongest(check, pair, PAIR * seconds)
+        if found.verdict is Verdict.VIOLATED and _is_confirmed(check, pair, found, seconds):
+            return _finding(check, pair, found)
+    return None
+
+
+def _strongest(check: Check, pair: Pair, seconds: float) -> Comparison:
+    """Return what laws prove of the point of the claim that they exceed by most, with `LEAST` more of ε and δ."""
+    claimed = points(check.claimed(*pair))
+    found = [
+        decide(
+            check.function.function, *pair, Claim(point.epsilon + LEAST, min(1.0, point.delta + LEAST)), seconds=share
+        )
+        for point in claimed
+        for share in [seconds / len(claimed)]
+    ]
+    return max(found, key=lambda one: (one.verdict is Verdict.VIOLATED, one.evidence.delta - one.claim.delta))
+
+
+def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -> bool:
+    """Return whether the known sources, and ordinary runs of both inputs, agree with the laws."""
+    function = check.function
+    shares = found.evidence.event_in, found.evidence.event_out
+    for data, bounds in zip(pair, shares, strict=True):
+        primitives, no_other = drawn_from(function.function, lambda data=data: function.outcome(data))
+        if not no_other or any(one.holder.partition(":")[0] not in KNOWN for one in primitives):
+            return False
+        outcomes = function.outcomes(data, RUNS)
+        if found.event is None or bounds is None or not agrees(int(found.event(outcomes).sum()), bounds, DROPPED / 4):
+            return False
+        if not follows(outcomes, law(function.function, data, seconds=PAIR * seconds).law, DROPPED / 4):
+            return False
+    return True
+
+
+def follows(outcomes: list[Hashable], law: Law[Any], dropped: float) -> bool:
+    """Return whether outcomes of runs agree with a law: the share of each outcome, and of those that it does not name.
+
+    They disagree with probability `dropped` at most where they have this law.
+    """
+    counts = Counter(map(identity, outcomes))
+    bounds = {identity(atom): law.probability(atom) for atom in law.atoms}
+    unnamed = sum(count for key, count in counts.items() if key not in bounds)
+    each = dropped / (len(bounds) + 1)
+    named = (agrees(counts[key], (float(low), float(high)), each, len(outcomes)) for key, (low, high) in bounds.items())
+    return agrees(unnamed, (0.0, float(law.rest)), each, len(outcomes)) and all(named)
+
+
+def agrees(count: int, bounds: Interval, dropped: float, runs: int = RUNS) -> bool:
+    """Return whether a count of runs agrees with bounds on a probability, but for an error of this probability."""
+    low, high = clopper_pearson(count, runs, dropped / 2)
+    return low <= bounds[1] and bounds[0] <= high
+
+
+def _finding(check: Check, pair: Pair, found: Comparison) -> Finding:
+    evidence, event = found.evidence, found.event
+    point = min(points(check.claimed(*pair)), key=lambda one: abs(one.epsilon + LEAST - found.claim.epsilon))
+    shown = FollowedEvidence(
+        evidence.verdict,
+        point,
+        evidence.epsilon,
+        evidence.delta,
+        evidence.event_in or (0.0, 1.0),
+        evidence.event_out or (0.0, 1.0),
+        found.paths,
+        found.rest,
+        RUNS,
+    )
+    stated = None if event is None else event.to_json()
+    return check.finding("law", pair, stated, {"followed": shown}, verdict=evidence.verdict, point=point)

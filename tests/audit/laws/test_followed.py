@@ -1,0 +1,253 @@
+"""The laws of unmodified functions: known numbers, what is an outcome, and what is refused instead of guessed."""
+
+import math
+import random
+import secrets
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.path import NotFollowedError
+from subnormal.mechanisms.core.mechanism import Refused
+from tests.audit.laws import samplers
+
+WORDS = 1 << 53
+
+
+def bounds(function: Callable[[Any], Any], data: Any = None, **options: Any) -> dict[Any, tuple[Fraction, Fraction]]:
+    found = law(function, data, **options).law
+    return {atom: found.probability(atom) for atom in found.atoms}
+
+
+def exactly(**shares: Fraction) -> dict[str, tuple[Fraction, Fraction]]:
+    return {name: (share, share) for name, share in shares.items()}
+
+
+def test_a_comparison_splits_the_interval_at_the_exact_number() -> None:
+    answered = bounds(lambda data: "true" if random.random() < 0.1 else "false")
+    below = Fraction(math.ceil(Fraction(0.1) * WORDS), WORDS)  # the numbers k with k·2^-53 < 0.1
+    assert answered == exactly(true=below, false=1 - below)
+
+
+@pytest.mark.parametrize(("compare", "count"), [("<", 1 << 52), ("<=", (1 << 52) + 1), (">", (1 << 52) - 1)])
+def test_strict_comparisons_are_told_apart_by_one_number(compare: str, count: int) -> None:
+    function = eval(f"lambda data: random.random() {compare} 0.5", {"random": random})
+    assert bounds(function)[True] == (Fraction(count, WORDS),) * 2
+
+
+def test_equality_is_one_number() -> None:
+    assert bounds(lambda data: random.random() == 0.25)[True] == (Fraction(1, WORDS),) * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "outcomes"),
+    [
+        (lambda data: random.randrange(3), 3),
+        (lambda data: random.randint(-2, 2), 5),
+        (lambda data: random.choice("abcd"), 4),
+        (lambda data: random.getrandbits(3), 8),
+        (lambda data: tuple(random.sample(range(5), 2)), 20),
+        (lambda data: random.shuffle(data) or tuple(data), 6),
+        (lambda data: secrets.randbelow(7), 7),
+        (lambda data: secrets.choice([1, 2]), 2),
+        (lambda data: random.SystemRandom().randrange(6), 6),
+        (lambda data: random.Random().randrange(9), 9),
+    ],
+)
+def test_uniform_choices_have_equal_outcomes(function: Callable[[Any], Any], outcomes: int) -> None:
+    found = bounds(function, [1, 2, 3])
+    assert len(found) == outcomes
+    assert set(found.values()) == {(Fraction(1, outcomes),) * 2}
+
+
+def test_weighted_choices_count_the_numbers_of_each() -> None:
+    found = bounds(lambda data: random.choices("ab", weights=[1, 3])[0])
+    assert found == exactly(a=Fraction(1, 4), b=Fraction(3, 4))
+
+
+def test_a_loop_without_end_leaves_a_rest() -> None:
+    found = law(lambda data: samplers.geometric(0.5), None, rest=1e-4)
+    assert not found.complete
+    assert found.probability(3) == (Fraction(1, 16), Fraction(1, 16) + found.rest)
+    assert 0 < found.rest <= Fraction(1, 1000)
+
+
+def test_a_difference_of_geometric_numbers_has_its_law() -> None:
+    ratio = math.exp(-0.5)
+    found = law(lambda data: samplers.geometric(ratio) - samplers.geometric(ratio), None, rest=1e-4)
+    for value in range(-6, 7):
+        low, high = found.probability(value)
+        assert low - Fraction(1, 10**9) <= (1 - ratio) / (1 + ratio) * ratio ** abs(value) <= high + Fraction(1, 10**9)
+
+
+def test_rounded_laplace_noise_has_its_law_and_no_rest() -> None:
+    found = law(lambda data: round(samplers.textbook_laplace(1.0)), None)
+    low, high = found.probability(2)
+    assert found.complete
+    assert low == high
+    assert float(low) == pytest.approx((math.exp(-1.5) - math.exp(-2.5)) / 2, rel=1e-12)
+
+
+def test_an_exception_is_an_outcome() -> None:
+    found = bounds(lambda data: 1 // 0 if random.random() < 0.25 else "fine")
+    assert found[Refused("ZeroDivisionError: integer division or modulo by zero")] == (Fraction(1, 4),) * 2
+
+
+def test_the_number_that_a_logarithm_refuses_is_told_apart() -> None:
+    found = bounds(lambda data: math.log(random.random()) < -1.0)
+    assert found[Refused("ValueError: math domain error")] == (Fraction(1, WORDS),) * 2
+
+
+def test_digits_of_text_are_steps() -> None:
+    found = bounds(lambda data: f"{random.random():.1f}")
+    assert len(found) == 11
+    assert sum(low for low, _ in found.values()) == 1
+    low, high = found["0.0"]
+    assert low == high == Fraction(math.ceil(Fraction(0.05) * WORDS), WORDS)
+
+
+@pytest.mark.parametrize(
+    ("function", "truth"),
+    [
+        (lambda data: round(random.gauss(0.0, 1.0)) == 0, math.erf(0.5 / math.sqrt(2))),
+        (lambda data: round(random.expovariate(1) - random.expovariate(1)) == 0, 1 - math.exp(-0.5)),
+        (lambda data: random.random() + random.random() < 0.5, 1 / 8),
+        (lambda data: random.random() * random.random() < 0.5, (1 + math.log(2)) / 2),
+        (lambda data: random.random() / (1 - random.random()) > 2, 1 / 4),
+        (lambda data: max(random.random(), random.random()) < random.random(), 1 / 3),
+        (lambda data: sorted([random.random(), random.random()])[0] < 0.25, 7 / 16),
+    ],
+)
+def test_several_uniforms_have_bounds_around_the_truth(function: Callable[[Any], Any], truth: float) -> None:
+    found = law(function, None, seconds=2.0)
+    low, high = found.probability(True)
+    assert low - Fraction(1, 10**12) <= truth <= high + Fraction(1, 10**12)
+    assert high - low < 0.01
+
+
+def test_a_noisy_maximum_has_the_exponential_mechanism() -> None:
+    found = law(samplers.gumbel_argmax, [0, 1, 2], seconds=3.0)
+    for score in range(3):
+        low, high = found.probability(score)
+        assert low <= math.exp(score) / (1 + math.e + math.exp(2)) <= high
+        assert high - low < 0.002
+
+
+def test_a_number_of_no_sign_is_split_before_it_is_multiplied() -> None:
+    found = law(lambda data: (random.random() - 0.5) ** 2 < 0.01, None)
+    assert float(found.probability(True)[0]) == pytest.approx(0.2, abs=1e-12)
+
+
+def test_modulus_and_quotient_are_steps() -> None:
+    found = law(lambda data: (int(10 * random.random()) % 3, (7 * random.random()) % 1.0 < 0.5), None)
+    assert found.complete
+    assert float(sum(found.probability((0, answer))[0] for answer in (True, False))) == pytest.approx(0.4, abs=1e-12)
+
+
+NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
+    "an unrounded float": lambda data: random.random(),
+    "float()": lambda data: float(random.random()) < 0.5,
+    "the legacy generator of numpy": lambda data: int(np.random.laplace() > 0),
+    "numpy beside random": lambda data: (random.random() < 0.5, bool(np.random.random() < 1e-9)),
+    "a function of numpy": lambda data: bool(np.exp(random.random()) < 1.5),
+    "a type that is asked for": lambda data: type(random.random()) is float,
+    "many bytes": lambda data: secrets.token_bytes(16),
+    "another program": lambda data: subprocess.run([sys.executable, "-c", ""]).returncode,
+    "a seed": lambda data: random.seed(1) or random.random() < 0.5,
+    "a product of numbers of no sign": lambda data: (random.random() + random.random() - 1) * random.random() < 0.1,
+    "hexadecimal digits": lambda data: random.random().hex(),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOLLOWED)
+def test_what_cannot_be_followed_is_refused_and_never_guessed(name: str) -> None:
+    with pytest.raises(NotFollowedError, match="not followed"):
+        law(NOT_FOLLOWED[name], None, seconds=2.0)
+
+
+def test_a_refusal_names_the_line_of_the_user() -> None:
+    with pytest.raises(NotFollowedError, match=r"test_followed\.py:\d+: the code needs all digits"):
+        law(NOT_FOLLOWED["float()"], None)
+
+
+def test_a_refusal_that_the_function_catches_is_still_one() -> None:
+    def careful(data: object) -> bool:
+        try:
+            return float(random.random()) < 0.5
+        except BaseException:
+            return False
+
+    with pytest.raises(NotFollowedError):
+        law(careful, None)
+
+
+def test_a_function_that_keeps_a_state_is_refused() -> None:
+    calls: list[int] = []
+
+    def counting(data: object) -> int:
+        calls.append(1)
+        return len(calls) + (random.random() < 0.5)
+
+    with pytest.raises(NotFollowedError, match="keeps a state"):
+        law(counting, None)
+
+
+def test_another_thread_is_refused() -> None:
+    def threaded(data: object) -> bool:
+        drawn: list[bool] = []
+        thread = threading.Thread(target=lambda: drawn.append(random.random() < 0.5))
+        thread.start()
+        thread.join()
+        return drawn[0]
+
+    with pytest.raises(NotFollowedError):
+        law(threaded, None)
+
+
+def test_everything_is_restored() -> None:
+    before = (random.random, random.getrandbits, math.log, math.floor, random.Random.random, random.Random.getrandbits)
+    state = random.getstate()
+    law(lambda data: round(random.gauss(0, 1)), None, seconds=0.5)
+    after = (random.random, random.getrandbits, math.log, math.floor, random.Random.random, random.Random.getrandbits)
+    assert after == before
+    assert random.getstate() == state
+    assert isinstance(random.random(), float)
+    assert "gauss_next" not in vars(random.Random)
+
+
+def test_the_second_number_of_a_gaussian_pair_is_kept_within_a_call() -> None:
+    found = law(lambda data: (random.gauss(0, 1) < 0, random.gauss(0, 1) < 0), None)
+    assert [float(found.probability(pair)[0]) for pair in ((True, True), (True, False))] == pytest.approx([0.25, 0.25])
+
+
+def test_each_call_gets_a_copy_of_the_data() -> None:
+    def consuming(data: list[int]) -> int:
+        return data.pop() if random.random() < 0.5 else len(data)
+
+    assert bounds(consuming, [5, 6]) == {6: (Fraction(1, 2),) * 2, 2: (Fraction(1, 2),) * 2}
+
+
+def test_names_that_a_module_imported_are_followed() -> None:
+    names: dict[str, Any] = {"__name__": "elsewhere"}
+    exec("from random import random\nfrom math import log\ndef f(data): return log(1 - random()) < -1", names)
+    module = type(sys)("elsewhere")
+    vars(module).update(names)
+    sys.modules["elsewhere"] = module
+    try:
+        exec("def f(data): return log(1 - random()) < -1", vars(module))
+        found = law(module.f, None)
+    finally:
+        del sys.modules["elsewhere"]
+    assert float(found.probability(True)[0]) == pytest.approx(math.exp(-1), rel=1e-12)
+
+
+def test_seconds_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="seconds must be positive"):
+        law(lambda data: 1, None, seconds=0)

@@ -1,0 +1,161 @@
+"""Random small samplers, whose laws are compared with a walk through all strings of short words, by `==` where one
+uniform decides, and by bounds that are 1e-9 wide where several do."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from subnormal.audit.evidence import exhaustive
+from subnormal.audit.laws import lazy, sources
+from subnormal.audit.laws.followed import FollowedLaw, law
+from subnormal.audit.laws.path import NotFollowedError
+
+BITS, DRAWS = 3, 4
+SIZE = 1 << BITS
+
+CONSTANTS = st.sampled_from([-1.5, -0.5, 0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0])
+NUMBERS = st.integers(0, 3)
+STEPS = st.one_of(
+    st.tuples(st.just("draw"), st.just(0), st.just(0.0)),
+    st.tuples(st.sampled_from(["plus", "times", "minus", "from", "over"]), NUMBERS, CONSTANTS),
+    st.tuples(st.sampled_from(["add", "subtract", "less", "at most", "larger"]), NUMBERS, NUMBERS),
+    st.tuples(st.sampled_from(["below", "above", "equal", "round", "floor", "absolute", "square", "rest"]), NUMBERS, CONSTANTS),
+    st.tuples(st.sampled_from(["loop", "bits", "range"]), st.integers(1, 3), CONSTANTS),
+)
+PROGRAMS = st.lists(STEPS, min_size=2, max_size=9)
+
+
+class _TooLongError(Exception):
+    """The program draws more words than are walked."""
+
+
+def interpreted(program: list[Any], draw: Callable[[], Any], integer: Callable[[int], Any]) -> tuple[Any, ...]:
+    """Return what a program releases. Its numbers are the uniforms that it has drawn, and what it made of them."""
+    import math
+
+    left = DRAWS
+
+    def drawn(source: Callable[[], Any]) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _TooLongError
+        return source()
+
+    numbers: list[Any] = [drawn(draw)]
+    released: list[Any] = []
+    for name, first, second in program:
+        x = numbers[first % len(numbers)]
+        match name:
+            case "draw":
+                numbers.append(drawn(draw))
+            case "plus":
+                numbers.append(x + second)
+            case "times":
+                numbers.append(x * second)
+            case "minus":
+                numbers.append(x - second)
+            case "from":
+                numbers.append(second - x)
+            case "over":
+                numbers.append(x / second)
+            case "add":
+                numbers.append(x + numbers[second % len(numbers)])
+            case "subtract":
+                numbers.append(x - numbers[second % len(numbers)])
+            case "less":
+                released.append(x < numbers[second % len(numbers)])
+            case "at most":
+                released.append(x <= numbers[second % len(numbers)])
+            case "larger":
+                numbers.append(max(x, numbers[second % len(numbers)]))
+            case "below":
+                released.append(x < second)
+            case "above":
+                released.append("above" if x >= second else "not above")
+            case "equal":
+                released.append(x == second)
+            case "round":
+                released.append(round(4 * x))
+            case "floor":
+                released.append(math.floor(3 * x))
+            case "absolute":
+                numbers.append(abs(x))
+            case "square":
+                numbers.append(x * x)
+            case "rest":
+                released.append((8 * x) % 3 < second)
+            case "loop":
+                while drawn(draw) < second:
+                    released.append("again")
+            case "bits":
+                released.append(drawn(lambda: integer(BITS)) >> first)
+            case "range":
+                numbers.append(drawn(lambda: integer(BITS)))
+    return tuple(released)
+
+
+def followed(program: list[Any]) -> FollowedLaw:
+    import random
+
+    with (
+        patch.object(lazy, "UNIFORM", SIZE),
+        patch.object(lazy, "as_float", lambda number: number / SIZE),
+        patch.object(sources, "UNIFORM", SIZE),
+        patch.object(sources, "as_float", lambda number: number / SIZE),
+        patch.object(sources, "_states", dict),  # they are the same, and take time to read
+    ):
+        return law(lambda data: interpreted(program, random.random, random.getrandbits), None, seconds=5.0)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(PROGRAMS)
+def test_the_law_is_that_of_all_strings_of_words(program: list[Any]) -> None:
+    try:
+        found = followed(program)
+    except NotFollowedError:
+        return
+    walked = exhaustive.law(
+        lambda bits: interpreted(program, lambda: bits.take(BITS) / SIZE, bits.take), depth=BITS * DRAWS
+    )
+    assert walked.rest == 0
+    for outcome in {*walked.atoms, *found.law.atoms}:
+        (truth, _), (low, high) = walked.probability(outcome), found.law.probability(outcome)
+        assert low <= truth <= high, (outcome, float(truth), float(low), float(high))
+    if found.complete:
+        assert found.rest == 0
+
+
+def test_most_programs_are_followed_to_the_end() -> None:
+    complete = exact = count = 0
+
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(PROGRAMS)
+    def tried(program: list[Any]) -> None:
+        nonlocal complete, exact, count
+        count += 1
+        try:
+            found = followed(program)
+        except NotFollowedError:
+            return
+        complete += found.complete
+        apart = [high - low for low, high in map(found.law.probability, found.law.atoms)]
+        exact += max(apart) < Fraction(1, 10**9)
+
+    tried()
+    assert complete >= 0.8 * count
+    assert exact >= 0.7 * count
+
+
+@pytest.mark.parametrize("compare", ["less", "at most"])
+def test_two_uniforms_are_compared_at_their_ends(compare: str) -> None:
+    found = followed([("draw", 0, 0.0), (compare, 0, 1)])
+    low, high = found.probability((True,))
+    pairs = SIZE * (SIZE - 1) // 2 + (SIZE if compare == "at most" else 0)
+    assert low <= Fraction(pairs, SIZE * SIZE) <= high
+    assert high - low < Fraction(1, 10**9)
