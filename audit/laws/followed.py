@@ -150,10 +150,11 @@ def follow(
     function: Callable[[Any], Any], data: Any, seconds: float, rest: float, *, floats: bool = False
 ) -> tuple[list[End], int, bool]:
     """Return how the paths ended, how many were begun, and whether none is left. floats: outcomes may be lazy."""
-    started, ends, paths, complete = time.monotonic(), list[End](), 0, True
+    ends, paths, complete = list[End](), 0, True
     tie, left = itertools.count(), 1.0
     queue: list[tuple[float, int, Path]] = [(-1.0, next(tie), Path())]
     with replaced(function) as source:
+        started = time.monotonic()
         while queue:
             share = REFINING if any(end.path.constraints for end in ends[-1:]) else 1.0
             if (left <= rest and paths >= MANY) or time.monotonic() - started > share * seconds:

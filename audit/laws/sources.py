@@ -9,10 +9,8 @@ else was drawn, and plain numbers must lead to the same outcome (`followed`).
 from __future__ import annotations
 
 import functools
-import gc
 import math
 import os
-import pickle
 import random
 import secrets
 import sys
@@ -22,8 +20,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
+from subnormal.audit.laws.generators import alive, state
 from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, uniform
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
@@ -98,7 +95,7 @@ def replaced(function: Any) -> Iterator[Source]:
         enter(_watched(source))
         yield source
     after = _states()
-    if any(after.get(one, state) != state for one, state in before.items()):
+    if any(after.get(one, known) != known for one, known in before.items()):
         raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of numpy")
 
 
@@ -253,11 +250,6 @@ def _contents(cell: CellType) -> Any:
         return None
 
 
-def _states() -> dict[int, bytes]:
+def _states() -> dict[int, object]:
     """Return the states of all generators that are alive, by their identity."""
-    kinds = random.Random | np.random.BitGenerator
-    alive = [one for one in gc.get_objects() if issubclass(type(one), kinds) and type(one) is not random.SystemRandom]
-    return {
-        id(one): pickle.dumps(one.state if isinstance(one, np.random.BitGenerator) else random.Random.getstate(one))
-        for one in alive
-    }
+    return {id(one): state(one) for one in alive()}

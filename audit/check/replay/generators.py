@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import gc
 import hashlib
 import itertools
 import os
-import pickle
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +15,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from subnormal.audit.laws.generators import alive, state
+
 GENERATORS = random.Random | np.random.BitGenerator | np.random.RandomState
 REACH = 20_000  # objects, at most, that a function leads to and that are looked at for generators
 
@@ -25,8 +25,8 @@ class Watch:
     """The states of the generators that are alive, with those that move outside of recorded draws."""
 
     def __init__(self) -> None:
-        self._generators = _alive(random.Random | np.random.BitGenerator)
-        self._states = list(map(_state, self._generators))
+        self._generators = alive()
+        self._states = list(map(state, self._generators))
         self._moved, self._recorded = dict[int, Any](), set[int]()
 
     def before(self, source: Any = None) -> None:
@@ -34,8 +34,8 @@ class Watch:
 
         source: what is drawn from, see `source_of`.
         """
-        for one, state in zip(self._generators, self._states, strict=True):
-            if _state(one) != state:
+        for one, known in zip(self._generators, self._states, strict=True):
+            if state(one) != known:
                 self._moved[id(one)] = one
         self._recorded.add(id(getattr(source, "_bit_generator", source)))
 
@@ -52,7 +52,7 @@ class Repetition:
     """
 
     def __init__(self) -> None:
-        self._states = [(one, _saved(one)) for one in _alive(GENERATORS)]
+        self._states = [(one, _saved(one)) for one in alive(GENERATORS)]
         self._thread, self._urandom = threading.get_ident(), os.urandom
         self._given: list[bytes] = []
 
@@ -78,8 +78,8 @@ class Repetition:
             known = next(left, b"") if threading.get_ident() == self._thread else b""
             return known if len(known) == size else self._urandom(size)
 
-        for one, state in self._states:
-            _restore(one, state)
+        for one, saved in self._states:
+            _restore(one, saved)
         with patch.object(os, "urandom", given), patch.object(random, "_urandom", given):
             yield
 
@@ -150,26 +150,6 @@ def source_of(original: Callable[..., Any], arguments: tuple[Any, ...], options:
         if isinstance(one, random.Random | np.random.Generator | np.random.RandomState):
             return None if isinstance(one, random.SystemRandom) else one
     return None
-
-
-def _alive(kinds: Any) -> list[Any]:
-    return [one for one in _objects() if issubclass(type(one), kinds) and not isinstance(one, random.SystemRandom)]
-
-
-def _objects() -> list[Any]:
-    """Return what the collector knows, and what it has been told to pass over."""
-    if not gc.get_freeze_count():
-        return gc.get_objects()
-    gc.unfreeze()
-    found = gc.get_objects()
-    gc.freeze()
-    return found
-
-
-def _state(generator: Any) -> object:
-    if isinstance(generator, random.Random):
-        return random.Random.getstate(generator)
-    return pickle.dumps(generator.state)  # a state may hold arrays
 
 
 def _saved(generator: Any) -> Any:

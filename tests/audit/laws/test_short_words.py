@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.evidence import exhaustive
-from subnormal.audit.laws import lazy, sources
+from subnormal.audit.laws import lazy, points, sources
 from subnormal.audit.laws.followed import FollowedLaw, law
 from subnormal.audit.laws.path import NotFollowedError
 
@@ -24,7 +24,9 @@ STEPS = st.one_of(
     st.tuples(st.just("draw"), st.just(0), st.just(0.0)),
     st.tuples(st.sampled_from(["plus", "times", "minus", "from", "over"]), NUMBERS, CONSTANTS),
     st.tuples(st.sampled_from(["add", "subtract", "less", "at most", "larger"]), NUMBERS, NUMBERS),
-    st.tuples(st.sampled_from(["below", "above", "equal", "round", "floor", "absolute", "square", "rest"]), NUMBERS, CONSTANTS),
+    st.tuples(
+        st.sampled_from(["below", "above", "equal", "round", "floor", "absolute", "square", "rest"]), NUMBERS, CONSTANTS
+    ),
     st.tuples(st.sampled_from(["loop", "bits", "range"]), st.integers(1, 3), CONSTANTS),
 )
 PROGRAMS = st.lists(STEPS, min_size=2, max_size=9)
@@ -109,6 +111,8 @@ def followed(program: list[Any]) -> FollowedLaw:
         patch.object(sources, "UNIFORM", SIZE),
         patch.object(sources, "as_float", lambda number: number / SIZE),
         patch.object(sources, "_states", dict),  # they are the same, and take time to read
+        patch.dict(lazy._changes, clear=True),
+        patch.dict(points._tables, clear=True),
     ):
         return law(lambda data: interpreted(program, random.random, random.getrandbits), None, seconds=5.0)
 

@@ -1,0 +1,95 @@
+"""The stage of a check that follows the function's own code: what it convicts, and when it is silent."""
+
+import math
+import random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from subnormal.audit.check import document, law_search, words
+from subnormal.audit.check.check import check
+from subnormal.audit.check.evidence import FollowedEvidence
+from subnormal.audit.laws.followed import law
+from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.relations import within
+from subnormal.mechanisms.privacy import Claim
+
+
+def respond(answer: int) -> int:
+    return answer if random.random() < 0.75 else 1 - answer
+
+
+def rare(secret: int) -> int:
+    """Tells its input in one of a million runs, which runs do not see."""
+    return 2 + secret if random.random() < 1e-6 else int(random.random() < 0.5)
+
+
+def test_a_rare_outcome_of_one_input_is_proved() -> None:
+    found = check(rare, st.integers(0, 1), within(1), Claim(1.0), seconds=20.0)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.stage == "law"
+    evidence = found.evidence["followed"]
+    assert isinstance(evidence, FollowedEvidence)
+    assert evidence.epsilon == math.inf
+    assert sorted([evidence.event_in[0], evidence.event_out[0]]) == pytest.approx([0.0, 1e-6], rel=1e-6)
+    assert "paths of the code" in words.evidence_words(evidence)
+    assert '"followed"' in document.to_json(found)
+
+
+def test_a_claim_that_is_kept_is_not_accused() -> None:
+    def responds(answer: int) -> int:
+        return answer if random.random() < math.e / (1 + math.e) else 1 - answer  # in floats, not exactly e^1
+
+    found = check(responds, pairs=[(0, 1)], claim=Claim(1.0), seconds=4.0, runs=2_000)
+    assert found.verdict is Verdict.NOT_REFUTED
+
+
+def test_rounded_noise_whose_tail_ends_is_not_accused_for_it() -> None:
+    def noisy(count: int) -> int:
+        u = random.random() - 0.5
+        return round(count - math.copysign(1.0, u) * math.log(1 - 2 * abs(u) or 2.0**-53))
+
+    found = check(noisy, pairs=[(0, 1)], claim=Claim(1.0), seconds=4.0, runs=2_000)
+    assert found.verdict is not Verdict.VIOLATED
+
+
+def test_laws_that_runs_contradict_are_dropped() -> None:
+    """A generator with a fixed seed is no uniform one."""
+
+    def seeded(answer: int) -> int:
+        return answer if random.Random(1).random() < 0.75 else 1 - answer
+
+    found = check(seeded, pairs=[(0, 1)], claim=Claim(2.0), seconds=4.0, runs=2_000)
+    assert found.stage != "law"
+
+
+def test_a_function_that_also_draws_from_numpy_is_judged_by_runs() -> None:
+    def mixed(answer: int) -> int:
+        return respond(answer) if np.random.random() < 2 else 0
+
+    found = check(mixed, pairs=[(0, 1)], claim=Claim(1.0), seconds=10.0)
+    assert found.stage != "law"
+    assert found.verdict is Verdict.VIOLATED
+
+
+def test_outcomes_agree_with_their_law_and_not_with_another() -> None:
+    draw = random.Random(3)
+    outcomes = [1 if draw.random() < 0.75 else 0 for _ in range(law_search.RUNS)]
+    assert law_search.follows(outcomes, law(respond, 1).law, 1e-6)
+    assert not law_search.follows(outcomes, law(respond, 0).law, 1e-6)
+    assert not law_search.follows([2, *outcomes[1:]], law(respond, 1).law, 1e-6)
+
+
+def test_evidence_that_runs_contradict_convicts_nobody() -> None:
+    with patch.object(law_search, "follows", lambda *arguments: False):
+        found = check(rare, pairs=[(0, 1)], claim=Claim(1.0), seconds=4.0, runs=2_000)
+    assert found.verdict is not Verdict.VIOLATED
+
+
+def test_a_count_agrees_up_to_luck() -> None:
+    assert law_search.agrees(0, (0.0, 1e-6), 1e-6)
+    assert not law_search.agrees(1_000, (0.0, 0.4), 1e-6)
+    assert not law_search.agrees(1_000, (0.6, 0.7), 1e-6)
+    assert law_search.agrees(1_000, (0.4, 0.5), 1e-6)

@@ -1,0 +1,61 @@
+"""Floats that one input alone leads to, in noise that people add to a number; and no such float where there is none."""
+
+import math
+import random
+from collections.abc import Callable
+from unittest.mock import patch
+
+import pytest
+
+from subnormal.audit.laws import lazy, points, sources
+from subnormal.audit.laws.floats import one_world_only
+from tests.audit.laws import samplers
+
+NOISY: dict[str, Callable[[float], float]] = {
+    "textbook Laplace": lambda x: x + samplers.textbook_laplace(1.0),
+    "random.gauss": lambda x: random.gauss(x, 1.0),
+    "a difference of exponentials": lambda x: x + (random.expovariate(1) - random.expovariate(1)),
+    "Box-Muller": lambda x: x + math.sqrt(-2 * math.log(1 - random.random())) * math.cos(2 * math.pi * random.random()),
+    "random.uniform": lambda x: x + random.uniform(-1, 1),
+}
+
+
+def replayed(function: Callable[[float], float], data: float, numbers: tuple[int, ...]) -> float:
+    left = iter(numbers)
+    with (
+        patch.object(random, "random", lambda: next(left) * 2.0**-53),
+        patch.object(random.Random, "random", lambda self: random.random()),
+    ):
+        return function(data)
+
+
+@pytest.mark.parametrize("name", NOISY)
+def test_a_float_of_one_world_alone_is_found_and_its_numbers_lead_to_it(name: str) -> None:
+    found = one_world_only(NOISY[name], 0.0, 1.0, seconds=10.0)
+    assert found is not None
+    random._inst.gauss_next = None  # type: ignore[attr-defined]
+    assert replayed(NOISY[name], [0.0, 1.0][found.world], found.numbers) == found.outcome
+
+
+def test_equal_functions_have_no_such_float() -> None:
+    assert one_world_only(lambda x: random.gauss(0.0, 1.0), 0.0, 1.0) is None
+    assert one_world_only(lambda x: random.random(), 0.0, 1.0) is None
+
+
+@pytest.mark.parametrize("shift", [0.25, 0.5, 1.0])
+def test_all_floats_of_short_words_are_known(shift: float) -> None:
+    size = 16
+    with (
+        patch.object(lazy, "UNIFORM", size),
+        patch.object(lazy, "as_float", lambda number: number / size),
+        patch.object(sources, "UNIFORM", size),
+        patch.object(sources, "as_float", lambda number: number / size),
+        patch.dict(lazy._changes, clear=True),
+        patch.dict(points._tables, clear=True),
+    ):
+        found = one_world_only(lambda x: 3 * random.random() + x, 0.0, shift)
+    reachable = [{3 * k / size + x for k in range(size)} for x in (0.0, shift)]
+    if found is None:
+        assert reachable[0] == reachable[1]
+    else:
+        assert found.outcome in reachable[found.world] - reachable[1 - found.world]
