@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import itertools
 import os
@@ -116,7 +117,7 @@ def _held(root: object) -> list[Any]:
     Those of `random` and numpy themselves are left out: `isolated` seeds them.
     """
     own = {id(random._inst), id(np.random.mtrand._rand), id(np.random.mtrand._rand._bit_generator)}
-    left = {id(one) for one in _alive(GENERATORS)} - own
+    left = {id(one) for one in alive(GENERATORS)} - own
     found, known, layer = list[Any](), {id(root)}, [root]
     while left and layer and len(known) < REACH:
         held = {id(one): one for one in gc.get_referents(*layer) if gc.is_tracked(one)}
