@@ -70,7 +70,7 @@ def decide(
     walks = [begin(function, data, seconds / 2, rest) for data in (data_in, data_out)]
     while True:
         found = compare(walks[0].law(), walks[1].law(), claim)
-        is_final = strips >= FINEST or time.monotonic() >= deadline or not any(walk.is_wide for walk in walks)
+        is_final = strips >= FINEST or time.monotonic() >= deadline or all(walk.width == 0 for walk in walks)
         if found.verdict is not Verdict.UNRESOLVED or is_final:
             return found
         strips *= FINER

@@ -75,7 +75,9 @@ class End:
     outcome: Any
 
 
-def law(function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, rest: float = 2.0**-40) -> FollowedLaw:
+def law(
+    function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, rest: float = 2.0**-40, width: float = 1e-5
+) -> FollowedLaw:
     """Return the law of function(data): the probability of each outcome, of the code as it is.
 
     The function may draw from `random`, `random.Random`, `random.SystemRandom` and `secrets`. Its numbers are followed
@@ -92,6 +94,7 @@ def law(function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, res
         data: the input. Each call gets a copy.
         seconds: until no further path begins. One call is never interrupted, unless it draws a number.
         rest: the paths end when so little probability is left.
+        width: bounds that lie further apart are narrowed, while there is time.
 
     Raises:
         NotFollowedError: the function does what cannot be followed, with the file and the line; so nothing is known.
@@ -100,7 +103,7 @@ def law(function: Callable[[Any], Any], data: Any, *, seconds: float = 10.0, res
     require_positive("seconds", seconds)
     deadline = time.monotonic() + seconds
     walk, strips = begin(function, data, seconds, rest), STRIPS
-    while strips < FINEST and time.monotonic() < deadline and walk.is_wide:
+    while strips < FINEST and time.monotonic() < deadline and walk.width > width:
         strips *= FINER
         walk.refine(strips, deadline)
     return walk.law()
@@ -114,9 +117,9 @@ class Walk:
         self.outcomes = [(end, _bounds(end.path, STRIPS)) for end in ends]
 
     @property
-    def is_wide(self) -> bool:
-        """Whether finer strips may narrow the bounds."""
-        return any(low < high for _, (low, high) in self.outcomes)
+    def width(self) -> float:
+        """How far the bounds of all paths lie apart together, which finer strips narrow."""
+        return float(sum(high - low for _, (low, high) in self.outcomes))
 
     def refine(self, strips: int, deadline: float) -> None:
         """Narrow the bounds of the paths with so many strips, those that are furthest apart first."""

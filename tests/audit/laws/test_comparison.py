@@ -63,7 +63,7 @@ def test_a_violation_counts_the_rest_for_the_function() -> None:
 
 
 def test_sparse_vector_without_noise_on_queries_is_violated() -> None:
-    found = decide(samplers.algorithm_5, [0, 1], [1, 0], Claim(1.0))
+    found = decide(samplers.algorithm_5, [0, 1], [1, 0], Claim(1.0), seconds=60.0)
     assert found.verdict is Verdict.VIOLATED
     assert found.evidence.epsilon > 3
     assert found.event is not None
@@ -71,13 +71,13 @@ def test_sparse_vector_without_noise_on_queries_is_violated() -> None:
 
 
 def test_the_sound_sparse_vector_holds() -> None:
-    found = decide(samplers.algorithm_1, [0, 1], [1, 0], Claim(1.0), seconds=20.0)
+    found = decide(samplers.algorithm_1, [0, 1], [1, 0], Claim(1.0), seconds=120.0)
     assert found.verdict is Verdict.HOLDS
     assert found.evidence.within == 0
 
 
 def test_noise_that_does_not_grow_with_the_answers_is_violated() -> None:
-    found = decide(samplers.algorithm_4, [0, 0, 0, 1, 1], [1, 1, 1, 0, 0], Claim(1.0), seconds=20.0)
+    found = decide(samplers.algorithm_4, [0, 0, 0, 1, 1], [1, 1, 1, 0, 0], Claim(1.0), seconds=120.0)
     assert found.verdict is Verdict.VIOLATED
 
 

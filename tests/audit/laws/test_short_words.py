@@ -114,7 +114,7 @@ def followed(program: list[Any]) -> FollowedLaw:
         patch.dict(lazy._changes, clear=True),
         patch.dict(points._tables, clear=True),
     ):
-        return law(lambda data: interpreted(program, random.random, random.getrandbits), None, seconds=5.0)
+        return law(lambda data: interpreted(program, random.random, random.getrandbits), None, seconds=60.0, width=1e-8)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
