@@ -182,7 +182,7 @@ def _search_pairs(check: Check, first: Pair, two_kinds: Pair | None) -> Finding:
         if check.runs.screening_score(two_kinds) == math.inf:
             return judge_by_runs(check, two_kinds)
         candidates.append(two_kinds)
-    by_law = search_by_laws(check)
+    by_law = search_by_laws(check, first)
     if by_law is not None:
         return by_law
     replay = ReplaySearch(check)

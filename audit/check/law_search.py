@@ -37,6 +37,7 @@ from subnormal.mechanisms.privacy import Claim
 
 SHARE = 1 / 8  # of the seconds, for this search
 SHRINKING = 1 / 8  # of the seconds, for making a pair smaller
+PAIRS = 32  # that are tried, at most
 PAIR = 1 / 4  # of the time of the search, for one pair
 LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
@@ -44,29 +45,31 @@ DROPPED = 1e-6  # the probability that evidence is dropped although it is right
 KNOWN = ("random", "secrets")
 
 
-def search_by_laws(check: Check) -> Finding | None:
-    """Return what the laws of a pair prove; None where nothing is proved, or the function is not followed."""
+def search_by_laws(check: Check, first: Pair) -> Finding | None:
+    """Return what the laws of a pair prove; None where nothing is proved, or the function is not followed.
+
+    first: a pair that tells whether it is.
+    """
     function, seconds = check.function, SHARE * check.seconds
     if function.batch or function.fresh or function.grid is not None or function.is_too_slow(2 * RUNS):
         return None
-    is_followed = True
 
     def score(pair: Pair) -> float:
-        nonlocal is_followed
-        if not is_followed:
-            return 0.0
         try:
             found = _strongest(check, pair, PAIR * seconds)
-        except (NotFollowedError, TypeError):  # nothing is known of its law
-            is_followed = False
+        except NotFollowedError:
             return 0.0
         return math.inf if found.verdict is Verdict.VIOLATED else found.evidence.total_variation
 
+    try:
+        _strongest(check, first, PAIR * seconds)
+    except NotFollowedError:
+        return None
     with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
-        pair = check.search("law", score, seconds).convicting
+        pair = check.search("law", score, seconds, examples=PAIRS).convicting
     if pair is None:
         return None
-    with suppress(NotFollowedError, OverTimeError, TypeError):
+    with suppress(NotFollowedError, OverTimeError):
         found = _strongest(check, pair, PAIR * seconds)
         if found.verdict is Verdict.VIOLATED and _is_confirmed(check, pair, found, seconds):
             return _finding(check, pair, found)
