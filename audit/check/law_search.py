@@ -2,7 +2,7 @@
 
 The laws are exact, if the words of Python's generators are uniform and independent. What confirms this:
 
-- *Sources.* One call of each input draws from `random` and `secrets` alone, as far as sources are known.
+- *Sources.* One call of each input draws from `random` or `secrets`, and from nothing else that is known.
 - *Plain numbers.* Each of the first paths of the laws is repeated with plain numbers (`laws.followed`).
 - *Frequency.* `RUNS` ordinary runs of each input must agree with the laws: the shares of the event and of each outcome
   lie within the bounds of the laws, or no further off than luck is, at a confidence of 1 − `DROPPED`. This drops
@@ -43,6 +43,7 @@ LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
 DROPPED = 1e-6  # the probability that evidence is dropped although it is right
 KNOWN = ("random", "secrets")
+SAYS_NOTHING = (NotFollowedError, ValueError)  # the code is not followed, or both inputs are refused in all paths
 
 
 def search_by_laws(check: Check, first: Pair) -> Finding | None:
@@ -57,19 +58,19 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     def score(pair: Pair) -> float:
         try:
             found = _strongest(check, pair, PAIR * seconds)
-        except NotFollowedError:
+        except SAYS_NOTHING:
             return 0.0
         return math.inf if found.verdict is Verdict.VIOLATED else found.evidence.total_variation
 
     try:
         _strongest(check, first, PAIR * seconds)
-    except NotFollowedError:
+    except SAYS_NOTHING:
         return None
     with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
         pair = check.search("law", score, seconds, examples=PAIRS).convicting
     if pair is None:
         return None
-    with suppress(NotFollowedError, OverTimeError):
+    with suppress(*SAYS_NOTHING, OverTimeError):
         found = _strongest(check, pair, PAIR * seconds)
         if found.verdict is Verdict.VIOLATED and _is_confirmed(check, pair, found, seconds):
             return _finding(check, pair, found)
@@ -95,7 +96,7 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
     shares = found.evidence.event_in, found.evidence.event_out
     for data, bounds in zip(pair, shares, strict=True):
         primitives, no_other = drawn_from(function.function, lambda data=data: function.outcome(data))
-        if not no_other or any(one.holder.partition(":")[0] not in KNOWN for one in primitives):
+        if not primitives or not no_other or any(one.holder.partition(":")[0] not in KNOWN for one in primitives):
             return False
         outcomes = function.outcomes(data, RUNS)
         if found.event is None or bounds is None or not agrees(int(found.event(outcomes).sum()), bounds, DROPPED / 4):

@@ -236,6 +236,8 @@ def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any)
         outcome = _called(function, data, floats=False)
     except StoppedError:
         raise NotFollowedError(source.path.failed or "not followed: plain numbers lead elsewhere") from None
+    except Exception as error:  # of what the outcome is
+        raise NotFollowedError(f"not followed: {error}") from error
     expected = as_outcome(_at(end.outcome, dict(enumerate(numbers))))
     if identity(outcome) != identity(expected) or next(source.numbers, None) is not None:
         raise NotFollowedError(
