@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from subnormal.audit.check.evidence import FollowedEvidence
@@ -95,7 +96,7 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
     function = check.function
     shares = found.evidence.event_in, found.evidence.event_out
     for data, bounds in zip(pair, shares, strict=True):
-        primitives, no_other = drawn_from(function.function, lambda data=data: function.outcome(data))
+        primitives, no_other = drawn_from(function.function, partial(function.outcome, data))
         if not primitives or not no_other or any(one.holder.partition(":")[0] not in KNOWN for one in primitives):
             return False
         outcomes = function.outcomes(data, RUNS)

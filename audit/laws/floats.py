@@ -53,8 +53,8 @@ def one_world_only(
     require_positive("seconds", seconds)
     followed = [follow(function, data, seconds / 2, 0.0, floats=True) for data in (data_in, data_out)]
     for world, (ends, _, _) in enumerate(followed):
-        others, paths, complete = followed[1 - world]
-        if not complete:
+        others, paths, lost = followed[1 - world]
+        if lost:
             continue
         for end in ends:
             for attempt in range(TRIES if is_lazy(end.outcome) else 0):

@@ -18,7 +18,7 @@ from typing import Any
 
 from subnormal.audit.laws import forest
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.path import NotFollowedError, Path, StoppedError, weight_of
+from subnormal.audit.laws.path import STEP, NotFollowedError, Path, StoppedError, mass_of, weight_of
 from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
@@ -30,7 +30,7 @@ from subnormal.mechanisms.privacy import require_positive
 STRIPS = 1 << 9  # of each uniform, for the first bounds of a path; refined while there is time
 FINER, FINEST = 4, 1 << 17  # times as many in each step, until there are so many
 REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
-MANY = 256  # paths that are begun before the rest counts: few paths are all followed
+MANY = 64  # paths that are begun before the rest counts: few paths are all followed
 CHECKED = 256  # paths that are repeated with plain numbers
 TRIES = 32  # to find numbers that keep a path's constraints
 
@@ -112,8 +112,8 @@ def law(
 class Walk:
     """The paths of a function on one input, with bounds on their probabilities, which `refine` narrows."""
 
-    def __init__(self, ends: list[End], paths: int, *, complete: bool, started: float) -> None:
-        self.paths, self.complete, self.started = paths, complete, started
+    def __init__(self, ends: list[End], paths: int, lost: Fraction, started: float) -> None:
+        self.paths, self.lost, self.started = paths, lost, started
         self.outcomes = [(end, _bounds(end.path, STRIPS)) for end in ends]
 
     @property
@@ -136,48 +136,55 @@ class Walk:
 
     def law(self) -> FollowedLaw:
         """Return the law, from the bounds so far."""
-        law = _law_of(self.outcomes, complete=self.complete)
-        return FollowedLaw(law, self.paths, self.complete, time.monotonic() - self.started)
+        return FollowedLaw(
+            _law_of(self.outcomes, self.lost), self.paths, not self.lost, time.monotonic() - self.started
+        )
 
 
 def begin(function: Callable[[Any], Any], data: Any, seconds: float, rest: float) -> Walk:
     """Return the paths of a function, with first bounds. Raises NotFollowedError."""
     started = time.monotonic()
-    ends, paths, complete = follow(function, data, seconds, rest)
+    ends, paths, lost = follow(function, data, seconds, rest)
     if not ends:
         raise NotFollowedError(f"not followed: no path ended in {seconds:g} s")
-    return Walk(ends, paths, complete=complete, started=started)
+    return Walk(ends, paths, lost, started)
 
 
 def follow(
     function: Callable[[Any], Any], data: Any, seconds: float, rest: float, *, floats: bool = False
-) -> tuple[list[End], int, bool]:
-    """Return how the paths ended, how many were begun, and whether none is left. floats: outcomes may be lazy."""
-    ends, paths, complete = list[End](), 0, True
+) -> tuple[list[End], int, Fraction]:
+    """Return how the paths ended, how many were begun, and a bound on the probability of those that did not end.
+
+    floats: outcomes may be lazy.
+    """
+    ends, paths, lost = list[End](), 0, Fraction(0)
     tie, left = itertools.count(), 1.0
-    queue: list[tuple[float, int, Path]] = [(-1.0, next(tie), Path())]
+    queue: list[tuple[float, int, Path, Fraction]] = [(-1.0, next(tie), Path(), Fraction(1))]
     with replaced(function) as source:
         started = time.monotonic()
         while queue:
             share = REFINING if any(end.path.constraints for end in ends[-1:]) else 1.0
             if (left <= rest and paths >= MANY) or time.monotonic() - started > share * seconds:
-                complete = False
                 break
-            _, _, path = heapq.heappop(queue)
+            _, _, path, _ = heapq.heappop(queue)
             path.deadline, paths = started + seconds, paths + 1
             outcome = _run(source, path, function, data, floats=floats)
+            if path.waits:
+                path.pending.append((path.boxes, path.answers))
+            least = path.least * (STEP if path.waits else 1.0)
             for boxes, answers in path.pending:
                 weight = weight_of(boxes, path.sizes, len(answers))
-                heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers)))
+                mass = mass_of(boxes, path.sizes)
+                heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers, least=least), mass))
             if path.stopped:
-                complete = complete and path.impossible
+                lost += 0 if path.impossible or path.waits else path.mass()
                 continue
             end = End(path, outcome)
             if paths <= CHECKED or isinstance(outcome, Refused):
                 _repeat(source, end, function, data)
             ends.append(end)
             left -= path.weight()
-    return ends, paths, complete
+    return ends, paths, lost + sum((mass for *_, mass in queue), Fraction(0))
 
 
 def _run(source: Source, path: Path, function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
@@ -278,8 +285,8 @@ def _bounds(path: Path, strips: int) -> forest.Bounds:
     return mass * low, mass * high
 
 
-def _law_of(outcomes: list[tuple[End, forest.Bounds]], *, complete: bool) -> Law[Any]:
-    """Return the law: bounds of all paths to each outcome, over one denominator."""
+def _law_of(outcomes: list[tuple[End, forest.Bounds]], lost: Fraction) -> Law[Any]:
+    """Return the law: bounds of all paths to each outcome, over one denominator. lost: of paths that did not end."""
     found: dict[Hashable, list[Any]] = {}
     for end, (low, high) in outcomes:
         one = found.setdefault(identity(end.outcome), [end.outcome, Fraction(0), Fraction(0)])
@@ -288,8 +295,8 @@ def _law_of(outcomes: list[tuple[End, forest.Bounds]], *, complete: bool) -> Law
     atoms = list(found.values())
     low_sum = sum((low for _, low, _ in atoms), Fraction(0))
     left = 1 - low_sum
-    rest = Fraction(0) if complete else left
-    denominator = math.lcm(*(bound.denominator for one in atoms for bound in one[1:]))
+    rest = min(lost, left)
+    denominator = math.lcm(rest.denominator, *(bound.denominator for one in atoms for bound in one[1:]))
     lows = [int(low * denominator) for _, low, _ in atoms]
     highs = [int(min(high + rest, low + left) * denominator) for _, low, high in atoms]
     return Law([atom for atom, *_ in atoms], range(1, len(atoms) + 1), lows, highs, denominator, rest)

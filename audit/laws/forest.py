@@ -92,8 +92,8 @@ class _Tree:
 
     def bounds(self) -> Bounds:
         least, most, root = *self._message(self.root, None), self.strips[self.root]
-        width, size = (root.high - root.low) // root.count, root.high - root.low
-        low, high = int(_scaled_down(least).sum()) * width, int(_scaled_up(most).sum()) * (width + 1)
+        (narrow, wide), size = root.widths, root.high - root.low
+        low, high = int(_scaled_down(least).sum()) * narrow, int(_scaled_up(most).sum()) * wide
         return Fraction(low, size << BITS), min(Fraction(1), Fraction(high, size << BITS))
 
     def _message(self, at: int, parent: int | None) -> tuple[Floats, Floats]:
@@ -106,11 +106,11 @@ class _Tree:
                 continue
             strips = self.strips[child]
             size = strips.high - strips.low
-            width = size // strips.count
+            narrow, wide = strips.widths
             least, most = self._message(child, at)
             sure, possible = (self._ranges(at, child, self.between[pair], worst=worst) for worst in (True, False))
-            low *= _in_ranges(_scaled_down(least), *sure) * (width / size / 2.0**BITS) * (1 - ROUNDED)
-            high *= _in_ranges(_scaled_up(most), *possible) * ((width + 1) / size / 2.0**BITS) * (1 + ROUNDED)
+            low *= _in_ranges(_scaled_down(least), *sure) * (narrow / size / 2.0**BITS) * (1 - ROUNDED)
+            high *= _in_ranges(_scaled_up(most), *possible) * (wide / size / 2.0**BITS) * (1 + ROUNDED)
         return low, np.minimum(high, 1.0)
 
     def _ranges(

@@ -39,7 +39,7 @@ class Lazy:
     ) -> None:
         self.path, self.signs, self.f, self.key, self.inner = path, signs, f, key, inner
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> type:
         return type(self.ends()[0])
 
@@ -65,7 +65,7 @@ class Lazy:
         if not is_lazy(other):
             constant = self._constant(other)
             signs = {at: one * sign for at, one in self.signs.items()}
-            key = (operation, self.key if len(signs) == 1 else self.name, type(constant), repr(constant))
+            key: Hashable = (operation, self.key if len(signs) == 1 else self.name, type(constant), repr(constant))
             inner = (lambda value: operation(value, constant)), self
             return Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
         g = other.at

@@ -18,7 +18,8 @@ from fractions import Fraction
 from pathlib import Path as FilePath
 from typing import Any, NoReturn
 
-LEAST = 2.0**-64  # weight of a path that is followed
+STEP = 2.0**-64  # a path that is less likely waits, until no likelier one is left; then this is the next step
+LEAST = 2.0**-960  # weight of a path that is followed
 OWN = {str(FilePath(__file__).parent), os.path.dirname(os.__file__)}  # folders that are not the user's code
 
 Box = tuple[int, int]
@@ -48,7 +49,7 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question. stopped: whether the path ended
+    question. least: weight below which the path stops and, where it `waits`, is begun again later. stopped: whether the path ended
     early; impossible: whether that is because no numbers lead there; failed: why the function is not followed."""
 
     boxes: list[Box] = field(default_factory=list)
@@ -58,6 +59,8 @@ class Path:
     constraints: list[Constraint] = field(default_factory=list)
     pending: list[tuple[list[Box], dict[int, bool]]] = field(default_factory=list)
     asked: int = 0
+    least: float = STEP
+    waits: bool = False
     stopped: bool = False
     impossible: bool = False
     failed: str | None = None
@@ -71,16 +74,14 @@ class Path:
         self.sizes.append(size)
         if at == len(self.boxes):
             self.boxes.append((0, size))
-            if self.weight() < LEAST:
-                self.stop()
+            self._go_on_if_likely()
         if self.boxes[at][1] > size:
             self.refuse("calls with the same random numbers draw others later")
         return at
 
     def mass(self) -> Fraction:
         """Return the probability of the boxes."""
-        numerator = math.prod(high - low for low, high in self.boxes[: len(self.sizes)])
-        return Fraction(numerator, math.prod(self.sizes))
+        return mass_of(self.boxes[: len(self.sizes)], self.sizes)
 
     def weight(self) -> float:
         """Return about how likely the path is: each answer halves it."""
@@ -109,8 +110,7 @@ class Path:
             self.answers[number] = True
         answer = self.answers[number]
         self.constraints.append(question if answer else opposite)
-        if self.weight() < LEAST:
-            self.stop()
+        self._go_on_if_likely()
         return answer
 
     def decided(self, answer: bool) -> bool:
@@ -141,11 +141,22 @@ class Path:
         self.failed = self.failed or f"not followed: {place()}: {why}"
         raise StoppedError
 
+    def _go_on_if_likely(self) -> None:
+        weight = self.weight()
+        if weight < self.least:
+            self.waits = weight >= LEAST
+            self.stop()
+
     def _go_on(self) -> None:
         if threading.get_ident() != self.thread:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:
             self.stop()
+
+
+def mass_of(boxes: list[Box], sizes: list[int]) -> Fraction:
+    """Return the probability of boxes of the first uniforms."""
+    return Fraction(math.prod(high - low for low, high in boxes), math.prod(sizes[: len(boxes)]))
 
 
 def weight_of(boxes: list[Box], sizes: list[int], answers: int) -> float:

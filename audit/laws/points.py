@@ -32,6 +32,12 @@ class Strips:
     high: int
     count: int
 
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The least and the largest width of a strip."""
+        width, left = divmod(self.high - self.low, self.count)
+        return width, width + (left > 0)
+
     def ends(self) -> Array:
         """Return the first number of each strip and then the last one of each, shape (2 · count,)."""
         width, left = divmod(self.high - self.low, self.count)
