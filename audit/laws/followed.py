@@ -30,7 +30,7 @@ from subnormal.mechanisms.privacy import require_positive
 STRIPS = 1 << 9  # of each uniform, for the first bounds of a path; refined while there is time
 FINER, FINEST = 4, 1 << 17  # times as many in each step, until there are so many
 REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
-MANY = 64  # paths that are begun before the rest counts: few paths are all followed
+MANY = 256  # paths that are begun before the rest counts: few paths are all followed
 CHECKED = 256  # paths that are repeated with plain numbers
 TRIES = 32  # to find numbers that keep a path's constraints
 

@@ -49,8 +49,9 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question. least: weight below which the path stops and, where it `waits`, is begun again later. stopped: whether the path ended
-    early; impossible: whether that is because no numbers lead there; failed: why the function is not followed."""
+    question. least: a path of less weight stops; where it `waits`, it is begun again later. stopped: whether the path
+    ended early; impossible: whether that is because no numbers lead there; failed: why the function is not followed.
+    """
 
     boxes: list[Box] = field(default_factory=list)
     answers: dict[int, bool] = field(default_factory=dict)
