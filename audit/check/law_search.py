@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -107,7 +107,7 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
     return True
 
 
-def follows(outcomes: list[Hashable], law: Law[Any], dropped: float) -> bool:
+def follows(outcomes: Sequence[Hashable], law: Law[Any], dropped: float) -> bool:
     """Return whether outcomes of runs agree with a law: the share of each outcome, and of those that it does not name.
 
     They disagree with probability `dropped` at most where they have this law.

@@ -194,12 +194,14 @@ def _run(source: Source, path: Path, function: Callable[[Any], Any], data: Any, 
     try:
         outcome = _called(function, data, floats=floats)
     except StoppedError:
-        pass
+        if not (path.stopped or path.failed):
+            raise NotFollowedError("not followed: the function keeps a random number of another call") from None
     except Exception as error:  # of what the outcome is, not of the function
         if not (path.stopped or path.failed):
             raise NotFollowedError(f"not followed: {error}") from error
     if path.failed is not None:
         raise NotFollowedError(path.failed)
+    path.ended = True
     return outcome
 
 

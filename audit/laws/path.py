@@ -49,8 +49,9 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question. least: a path of less weight stops; where it `waits`, it is begun again later. stopped: whether the path
-    ended early; impossible: whether that is because no numbers lead there; failed: why the function is not followed.
+    question. least: a path of less weight stops; where it `waits`, it is begun again later. ended: whether the function
+    has returned. stopped: whether the path ended early; impossible: whether that is because no numbers lead there;
+    failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -62,6 +63,7 @@ class Path:
     asked: int = 0
     least: float = STEP
     waits: bool = False
+    ended: bool = False
     stopped: bool = False
     impossible: bool = False
     failed: str | None = None
@@ -90,6 +92,7 @@ class Path:
 
     def split(self, at: int, middle: int) -> None:
         """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
+        self._go_on()
         low, high = self.boxes[at]
         kept, left = (low, middle), (middle, high)
         if middle - low < high - middle:
@@ -149,6 +152,8 @@ class Path:
             self.stop()
 
     def _go_on(self) -> None:
+        if self.ended:
+            raise StoppedError
         if threading.get_ident() != self.thread:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:

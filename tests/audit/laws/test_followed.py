@@ -200,6 +200,17 @@ def test_a_function_that_keeps_a_state_is_refused() -> None:
         law(counting, None)
 
 
+def test_a_function_that_keeps_its_random_numbers_is_refused() -> None:
+    kept: list[float] = []
+
+    def remembers(data: object) -> bool:
+        kept.append(random.random())
+        return kept[0] < 0.5
+
+    with pytest.raises(NotFollowedError, match="not followed"):
+        law(remembers, None)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_another_thread_is_refused() -> None:
     def threaded(data: object) -> bool:
