@@ -58,6 +58,10 @@ True
 >>> apart = stability(len, lists(floats(0, 1)), add_or_remove(), "l1", bound=0.5)
 >>> str(apart.verdict), sorted(apart.worlds), sorted(apart.evidence["exact"].outputs)
 ('VIOLATED', [[], [0.0]], [0, 1])
+>>> import random
+>>> from subnormal import law
+>>> law(lambda data: random.random() < 0.75, None).probability(True)
+(Fraction(3, 4), Fraction(3, 4))
 >>> sweep("zero-rounding", {"outcomes": [10, 100]}).mechanism.tolist()[:2]
 ['exponential-naive-float64', 'exponential-base2']
 >>> add_or_remove(), within(2, norm="l1")

@@ -9,7 +9,7 @@ the first one that decides ends the check:
   A function without noise keeps no finite ε. Equal outcomes do not show that it has none, so runs judge the pair.
 - *Refusals* (`refusals`): where outcomes are of different kinds, numbers and exceptions for instance, a bisection leads
   to neighbours with outcomes of different kinds.
-- *Law* (`law_search`): where all random numbers come from Python's `random` and `secrets`, the code is followed, and
+- *Law* (`law.search`): where all random numbers come from Python's `random` and `secrets`, the code is followed, and
   bounds on the probability of each outcome prove that a pair breaks the claim. Runs must agree with them.
 - *Search*, in three rounds, each longer than the one before. At most half of a round scores pairs by *replay*
   (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
@@ -24,7 +24,7 @@ What this guarantees:
 
 - A function that keeps its claim is accused with probability α at most, whatever the search does. A score is no
   evidence: a sequential test of fresh runs judges a pair, and each pair but the last one takes half of the α that is
-  left. Of a replay and of laws, the evidence says what it assumes (`replay.proof`, `law_search`).
+  left. Of a replay and of laws, the evidence says what it assumes (`replay.proof`, `law.search`).
 - Both inputs lie in the domain, and the relation holds for them.
 - The function cannot end the check: what it raises is an outcome, and so is an exit (`function`).
 - One seed gives the same pairs, as far as the clock allows: it decides how many are tried, and never which. With
@@ -51,7 +51,7 @@ from subnormal.audit.check.function import OverTimeError, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.judge import judge_by_runs
 from subnormal.audit.check.last_bits import look_beyond_last_bits
-from subnormal.audit.check.law_search import search_by_laws
+from subnormal.audit.check.law.search import search_by_laws
 from subnormal.audit.check.refusals import find_two_kinds
 from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.result import Result

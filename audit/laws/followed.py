@@ -96,6 +96,9 @@ def law(
         rest: the paths end when so little probability is left.
         width: bounds that lie further apart are narrowed, while there is time.
 
+    Returns:
+        Certified bounds on the probability of each outcome, and on that of all others, `rest`.
+
     Raises:
         NotFollowedError: the function does what cannot be followed, with the file and the line; so nothing is known.
         ValueError: seconds are not positive.

@@ -292,6 +292,7 @@ class Lazy:
         return self.step(int)
 
     def __index__(self) -> int:
+        """Return one value of an integer; the others are other paths. Raises TypeError for a float, as Python does."""
         if not isinstance(self.ends()[0], int):
             raise TypeError("'float' object cannot be interpreted as an integer")
         return int(self.point())
@@ -336,6 +337,7 @@ class Lazy:
         return self
 
     def __getattr__(self, name: str) -> Any:
+        """Refuse the path. Raises AttributeError for the special names that Python looks for."""
         if name.startswith("__"):
             raise AttributeError(name)
         return self.path.refuse(f"the attribute {name} of a random number")

@@ -72,7 +72,10 @@ class Source:
 
 @contextmanager
 def replaced(function: Any) -> Iterator[Source]:
-    """Let all code draw from the source that this yields, and restore everything afterwards."""
+    """Let all code draw from the source that this yields, and restore everything afterwards.
+
+    Raises NotFollowedError at the end, where another generator has moved.
+    """
     source = Source()
     before = _states()
     with ExitStack() as stack:
