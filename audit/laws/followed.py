@@ -18,7 +18,7 @@ from typing import Any
 
 from subnormal.audit.laws import forest
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.path import STEP, NotFollowedError, Path, StoppedError, mass_of, weight_of
+from subnormal.audit.laws.path import STEP, NotFollowedError, Path, StoppedError, weight_of
 from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
@@ -31,6 +31,7 @@ STRIPS = 1 << 9  # of each uniform, for the first bounds of a path; refined whil
 FINER, FINEST = 4, 1 << 17  # times as many in each step, until there are so many
 REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
 MANY = 256  # paths that are begun before the rest counts: few paths are all followed
+ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats, and than what floats call 0
 CHECKED = 256  # paths that are repeated with plain numbers
 TRIES = 32  # to find numbers that keep a path's constraints
 
@@ -160,9 +161,9 @@ def follow(
 
     floats: outcomes may be lazy.
     """
-    ends, paths, lost = list[End](), 0, Fraction(0)
+    ends, paths, lost = list[End](), 0, list[float]()
     tie, left = itertools.count(), 1.0
-    queue: list[tuple[float, int, Path, Fraction]] = [(-1.0, next(tie), Path(), Fraction(1))]
+    queue: list[tuple[float, int, Path, list[int]]] = [(-1.0, next(tie), Path(), [])]
     with replaced(function) as source:
         started = time.monotonic()
         while queue:
@@ -177,17 +178,17 @@ def follow(
             least = path.least * (STEP if path.waits else 1.0)
             for boxes, answers in path.pending:
                 weight = weight_of(boxes, path.sizes, len(answers))
-                mass = mass_of(boxes, path.sizes)
-                heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers, least=least), mass))
+                heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers, least=least), path.sizes))
             if path.stopped:
-                lost += 0 if path.impossible or path.waits else path.mass()
+                lost += [] if path.impossible or path.waits else [weight_of(path.boxes, path.sizes, 0)]
                 continue
             end = End(path, outcome)
             if paths <= CHECKED or isinstance(outcome, Refused):
                 _repeat(source, end, function, data)
             ends.append(end)
             left -= path.weight()
-    return ends, paths, lost + sum((mass for *_, mass in queue), Fraction(0))
+    lost += [weight_of(path.boxes, sizes, 0) for *_, path, sizes in queue]
+    return ends, paths, Fraction(math.fsum(lost) * (1 + ROUNDED)) + Fraction(bool(lost), TINY)
 
 
 def _run(source: Source, path: Path, function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:

@@ -84,7 +84,8 @@ class Path:
 
     def mass(self) -> Fraction:
         """Return the probability of the boxes."""
-        return mass_of(self.boxes[: len(self.sizes)], self.sizes)
+        numerator = math.prod(high - low for low, high in self.boxes[: len(self.sizes)])
+        return Fraction(numerator, math.prod(self.sizes))
 
     def weight(self) -> float:
         """Return about how likely the path is: each answer halves it."""
@@ -158,11 +159,6 @@ class Path:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:
             self.stop()
-
-
-def mass_of(boxes: list[Box], sizes: list[int]) -> Fraction:
-    """Return the probability of boxes of the first uniforms."""
-    return Fraction(math.prod(high - low for low, high in boxes), math.prod(sizes[: len(boxes)]))
 
 
 def weight_of(boxes: list[Box], sizes: list[int], answers: int) -> float:
