@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from subnormal.audit.laws.path import Constraint, Path
+from subnormal.audit.laws.path import Constraint, Path, StoppedError
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
 
 EXACT = 1 << 53  # integers up to here are floats
@@ -387,6 +387,8 @@ def _decide(
     path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], order: Any, name: Hashable = None
 ) -> bool:
     """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one."""
+    if path.ended:
+        raise StoppedError  # a random number of another call
     low, high = corners(path, signs)
     first, last = bool(test(low)), bool(test(high))
     if len(signs) == 1:

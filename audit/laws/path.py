@@ -93,7 +93,6 @@ class Path:
 
     def split(self, at: int, middle: int) -> None:
         """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
-        self._go_on()
         low, high = self.boxes[at]
         kept, left = (low, middle), (middle, high)
         if middle - low < high - middle:
@@ -153,8 +152,6 @@ class Path:
             self.stop()
 
     def _go_on(self) -> None:
-        if self.ended:
-            raise StoppedError
         if threading.get_ident() != self.thread:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:

@@ -100,6 +100,7 @@ def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkey
 
 def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs together keep α: each but the last spends half of what is left."""
+    monkeypatch.setattr("subnormal.audit.check.check.search_by_laws", lambda *_: None)
     monkeypatch.setattr(Runs, "screening_score", lambda *_, **__: 0.0)  # so that the search convicts none
     monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: [(0, 1), (2, 3)])
     result = check(
@@ -162,6 +163,7 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
         return judge(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("subnormal.audit.check.check.search_by_laws", lambda *_: None)
         patched.setattr(check_judge, "judge", watched)
         check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
     assert len(seen) > 1_000
