@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from subnormal.audit.check.evidence import FollowedEvidence
-from subnormal.audit.check.function import OverTimeError
+from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.state import Check, Finding
@@ -78,12 +78,25 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     return None
 
 
+def _counting(function: Function) -> Callable[[Any], Any]:
+    """Return the function. Its calls count as runs: one that keeps state may stop answering after some of them."""
+    own = function.function
+
+    def called(data: Any) -> Any:
+        function.runs += 1
+        returned = own(data)
+        function.last_answer = function.runs
+        return returned
+
+    return called
+
+
 def _strongest(check: Check, pair: Pair, seconds: float) -> Comparison:
     """Return what laws prove of the point of the claim that they exceed by most, with `LEAST` more of ε and δ."""
     claimed = points(check.claimed(*pair))
     found = [
         decide(
-            check.function.function, *pair, Claim(point.epsilon + LEAST, min(1.0, point.delta + LEAST)), seconds=share
+            _counting(check.function), *pair, Claim(point.epsilon + LEAST, min(1.0, point.delta + LEAST)), seconds=share
         )
         for point in claimed
         for share in [seconds / len(claimed)]
@@ -102,7 +115,7 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
         outcomes = function.outcomes(data, RUNS)
         if found.event is None or bounds is None or not agrees(int(found.event(outcomes).sum()), bounds, DROPPED / 4):
             return False
-        if not follows(outcomes, law(function.function, data, seconds=PAIR * seconds).law, DROPPED / 4):
+        if not follows(outcomes, law(_counting(function), data, seconds=PAIR * seconds).law, DROPPED / 4):
             return False
     return True
 
