@@ -30,7 +30,7 @@
 #   two of them are neighbours;
 # - **the claim**: ε, or (ε, δ), zero-concentrated, Gaussian or Rényi differential privacy.
 #
-# It asks in four stages, the cheapest first: does the function raise, is it deterministic, what does it add noise to,
+# It asks in stages, the cheapest first: does the function raise, is it deterministic, what does it add noise to,
 # and last: do its outcomes differ, in fresh runs?
 
 # %% [markdown]

@@ -107,8 +107,8 @@ def seeded(seed: int, root: object) -> Iterator[None]:
         with patch.object(os, "urandom", given), patch.object(random, "_urandom", given):
             yield
     finally:
-        for one, state in states:
-            _restore(one, state)
+        for one, saved in states:
+            _restore(one, saved)
 
 
 def _held(root: object) -> list[Any]:
