@@ -12,6 +12,7 @@ The claim is what an accountant says of Gaussian noise in real numbers.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,8 @@ def claim(parameters: DpSgdParameters, data_in: Gradients, data_out: Gradients) 
 
 
 def _member(normal: FloatNormal) -> Mechanism[Gradients, DpSgdParameters, Any]:
-    def sample_member(data: Gradients, parameters: DpSgdParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(data, parameters, bits, n, normal=normal)
-
-    def law_member(data: Gradients, parameters: DpSgdParameters) -> Law[float]:
-        return law(data, parameters, normal=normal)
-
-    return Mechanism(f"dp-sgd-{normal.float_type}", "dp-sgd", sample_member, claim, law_member)
+    name = f"dp-sgd-{normal.float_type}"
+    return Mechanism(name, "dp-sgd", partial(sample, normal=normal), claim, partial(law, normal=normal))
 
 
 FLOAT32 = _member(float_normals.INVERSE_FLOAT32)

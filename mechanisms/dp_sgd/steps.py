@@ -132,7 +132,8 @@ class Step:
             places = [range(c - z.reach, c + z.reach + 1) for c, z in zip(centres.flat, noises, strict=True)]
             noisy = np.array(list(product(*places)), dtype=np.int64).reshape(-1, centres.shape[1])
             outcomes = self.released(noisy, np.tile(marks, len(noisy) // len(marks)), parameters)
-            low, high = (map(prod, product(*(side(noise) for noise in noises))) for side in (_low, _high))
+            low = map(prod, product(*(noise.low for noise in noises)))
+            high = map(prod, product(*(noise.high for noise in noises)))
             weight = int(chance * shared)
             for outcome, least, most in zip(_flat(outcomes, len(places)), low, high, strict=True):
                 mass = masses.setdefault(identity(outcome), [outcome, 0, 0])
@@ -193,14 +194,6 @@ class NoiseBounds:
     low: list[int]
     high: list[int]
     rest: Fraction
-
-
-def _low(noise: NoiseBounds) -> list[int]:
-    return noise.low
-
-
-def _high(noise: NoiseBounds) -> list[int]:
-    return noise.high
 
 
 @lru_cache(maxsize=64)

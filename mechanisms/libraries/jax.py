@@ -9,15 +9,14 @@ the law takes at its word is that the bits of Threefry are uniform.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.mechanisms.additive.family import Data, GaussianParameters
+from subnormal.mechanisms.additive.family import Data
 from subnormal.mechanisms.bits import BitSource
-from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.libraries.enumerated_normals import enumerated
 from subnormal.mechanisms.samplers.float_normals import DIGITS, FloatType
 
@@ -77,16 +76,8 @@ def noisy(data: Data, sigma: float, noise: Any, float_type: FloatType) -> NDArra
         return np.asarray(value + scale * jax.numpy.asarray(noise, float_type)).astype(np.float32)
 
 
-def _member(float_type: FloatType) -> Mechanism[Data, GaussianParameters, Any]:
-    def draw(bits: BitSource, n: int, shape: tuple[int, ...]) -> Any:
-        return normals(key_of(bits.take(32), bits.take(32)), (n, *shape), float_type)
-
-    def add(data: Data, sigma: float, noise: Any) -> NDArray[np.float32]:
-        return noisy(data, sigma, noise, float_type)
-
-    return enumerated(f"jax-normal-{float_type}", PACKAGE, draw, partial(every_normal, float_type), add)
+def _draw(bits: BitSource, n: int, shape: tuple[int, ...], float_type: FloatType) -> Any:
+    return normals(key_of(bits.take(32), bits.take(32)), (n, *shape), float_type)
 
 
-BFLOAT16 = _member("bfloat16")
-FLOAT16 = _member("float16")
-FLOAT32 = _member("float32")
+BFLOAT16, FLOAT16, FLOAT32 = (enumerated(PACKAGE, kind, _draw, every_normal, noisy) for kind in DIGITS)

@@ -12,7 +12,7 @@ Source: pytorch/pytorch#166853, "torch.randn on CPU is not accurate with dtype=b
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -122,23 +122,20 @@ def noisy(data: Data, sigma: float, noise: Any, float_type: FloatType) -> Floats
     return found
 
 
+def _draw(bits: BitSource, n: int, shape: tuple[int, ...], float_type: FloatType) -> Any:
+    import torch
+
+    count = n * int(np.prod(shape, dtype=np.int64))
+    blocks = -(-count // HALF)
+    cosines = normals(torch.Generator(device="cpu").manual_seed(bits.take(32)), blocks * BLOCK, float_type)[:, 0]
+    return cosines.reshape(-1)[:count].reshape(n, *shape)
+
+
 def _member(float_type: FloatType) -> Mechanism[Data, GaussianParameters, Any]:
-    def draw(bits: BitSource, n: int, shape: tuple[int, ...]) -> Any:
-        import torch
-
-        count = n * int(np.prod(shape, dtype=np.int64))
-        blocks = -(-count // HALF)
-        cosines = normals(torch.Generator(device="cpu").manual_seed(bits.take(32)), blocks * BLOCK, float_type)[:, 0]
-        return cosines.reshape(-1)[:count].reshape(n, *shape)
-
-    def add(data: Data, sigma: float, noise: Any) -> Floats:
-        return noisy(data, sigma, noise, float_type)
-
     def takes(data: Data, parameters: Additive) -> bool:
         return takes_numbers(data, parameters) and enumerable(float_type)
 
-    every = partial(every_normal, float_type)
-    return enumerated(f"torch-normal-{float_type}", PACKAGE, draw, every, add, takes)
+    return enumerated(PACKAGE, float_type, _draw, every_normal, noisy, takes)
 
 
 BFLOAT16 = _member("bfloat16")

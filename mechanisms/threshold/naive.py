@@ -12,6 +12,7 @@ is at least T, and counts P(noise > T − Δ_∞): with integers δ is e^(1/scal
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -157,14 +158,8 @@ def _part(parameters: ThresholdParameters, value: float, float_type: str, rounde
 
 def _passing_range(released: Any, total: int, outwards: bool) -> tuple[int, int]:
     """Return the range of counts that pass, by bisection: those below a bound where large noise passes, else above."""
-    low, high = 0, total
-    while low < high:
-        middle = (low + high) // 2
-        if bool(released(np.array([middle]))[1][0]) == outwards:
-            low = middle + 1
-        else:
-            high = middle
-    return (0, low) if outwards else (low, total)
+    end = bisect_left(range(total), True, key=lambda count: bool(released(np.array([count]))[1][0]) != outwards)
+    return (0, end) if outwards else (end, total)
 
 
 def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Claim:
