@@ -30,10 +30,16 @@ def files() -> tuple[str, ...]:
 
 
 @cache
-def constructors() -> Mapping[str, Constructor]:
+def constructors() -> Mapping[str, Constructor[..., AnyAttack]]:
     """Return the constructors by the name of their attacks, in the order of reports."""
-    modules = map(import_module, files())
-    return MappingProxyType({one.name: one for module in modules for one in module.CONSTRUCTORS})
+    found = (one for file in files() for one in in_file(file))
+    return MappingProxyType({one.name: one for one in found})
+
+
+def in_file(file: str) -> list[Constructor[..., AnyAttack]]:
+    """Return the constructors that a module defines, in its order."""
+    values = vars(import_module(file)).values()
+    return [one for one in values if isinstance(one, Constructor) and one.build.__module__ == file]
 
 
 @cache

@@ -118,14 +118,14 @@ def points(attack: str, over: Mapping[str, Values]) -> list[dict[str, object]]:
     return [{**fixed, **several} for several in chosen]
 
 
-def _constructor(attack: str) -> tuple[Constructor, dict[str, str]]:
+def _constructor(attack: str) -> tuple[Constructor[..., AnyAttack], dict[str, str]]:
     base, options = split(attack)
     if base not in catalogue.constructors():
         raise LookupError(unknown("attack", base, list(catalogue.constructors())))
     return catalogue.constructors()[base], options
 
 
-def _kept(constructor: Constructor, option: str, value: object) -> object:
+def _kept(constructor: Constructor[..., AnyAttack], option: str, value: object) -> object:
     """Return a value as the attack takes it; one that it does not take as it is, for its row says so."""
     try:
         return constructor.value(option, value)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
 from subnormal.mechanisms.core.mechanism import Outcomes
@@ -21,7 +21,8 @@ COUNT_FLOAT32 = (1 << 30) + 64  # the same in float32: a tie that goes to 2^30
 MARGIN = 384  # on both sides of the count without Alice: what exact members clamp to
 
 
-def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+@constructor("absorption")
+def absorption(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack: with Alice the count is 2^60 + 129, rounded up; without her it is 2^60 + 128, rounded down.
 
     The counts become the floats 2^60 + 256 and 2^60. Near 2^60 floats lie 128 apart below and 256 apart above, so noise
@@ -32,7 +33,7 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """
     parameters = LaplaceParameters(epsilon=epsilon, grid=0, lower=float(COUNT - MARGIN), upper=float(COUNT + MARGIN))
     return Attack(
-        name=named("absorption", epsilon=(epsilon, 1.0)),
+        name=name,
         family="laplace",
         worlds=lambda: (COUNT + 1, COUNT),
         parameters=parameters,
@@ -47,7 +48,8 @@ def absorption(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     )
 
 
-def absorption_gaussian(sigma: float = 1.0) -> Attack[Any, Any, float]:
+@constructor("absorption-gaussian")
+def absorption_gaussian(name: str, sigma: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack on float32: with Alice the count is 2^30 + 65, rounded up; without her 2^30 + 64, rounded down.
 
     The counts become the floats 2^30 + 128 and 2^30. Near 2^30 floats lie 64 apart below and 128 apart above, so noise
@@ -57,7 +59,7 @@ def absorption_gaussian(sigma: float = 1.0) -> Attack[Any, Any, float]:
     """
     lower, upper = float(COUNT_FLOAT32 - MARGIN), float(COUNT_FLOAT32 + MARGIN)
     return Attack(
-        name=named("absorption-gaussian", sigma=(sigma, 1.0)),
+        name=name,
         family="gaussian",
         worlds=lambda: (COUNT_FLOAT32 + 1, COUNT_FLOAT32),
         parameters=GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=lower, upper=upper),
@@ -79,6 +81,3 @@ def _beyond(origin: int, outcomes: Outcomes) -> NDArray[np.float64]:
         wide = outcomes.astype(np.float64) if outcomes.dtype.kind == "f" else outcomes  # a float16 has none so large
         return np.asarray(wide - wide.dtype.type(origin), dtype=np.float64)
     return number_statistic(outcomes) - float(origin)
-
-
-CONSTRUCTORS = (Constructor("absorption", absorption), Constructor("absorption-gaussian", absorption_gaussian))

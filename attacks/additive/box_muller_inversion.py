@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
 from subnormal.mechanisms.gaussian.naive import TAU, direction, radius
@@ -62,7 +62,8 @@ class UnreachableByBoxMuller:
         return {"kind": "unreachable-by-box-muller", "data": list(self.data), "sigma": self.sigma, "portable": False}
 
 
-def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("box-muller-inversion", ({}, {"sigma": 20.0}))
+def box_muller_inversion(name: str, sigma: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack: (1, 0) against (0, 0). The event is an outcome that (0, 0) cannot produce.
 
     sigma: the standard deviation, in units of the data. Raises ValueError unless it is positive and finite.
@@ -72,7 +73,7 @@ def box_muller_inversion(sigma: float = 1.0) -> Attack[Any, Any, Any]:
     parameters = GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound)
     worlds = np.array([1.0, 0.0]), np.array([0.0, 0.0])
     return Attack(
-        name=named("box-muller-inversion", sigma=(sigma, 1.0)),
+        name=name,
         family="gaussian",
         worlds=lambda: worlds,
         parameters=parameters,
@@ -170,6 +171,3 @@ def _reachable(pairs: Floats, data: Floats, sigma: float) -> NDArray[np.bool_]:
         of = owner[candidates]
         found[of[data[1] + lengths[candidates] * sine[of] == second[of]]] = True
     return found
-
-
-CONSTRUCTORS = (Constructor("box-muller-inversion", box_muller_inversion, ({}, {"sigma": 20.0})),)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.privacy import require_positive
@@ -24,34 +24,7 @@ from subnormal.mechanisms.privacy import require_positive
 SOURCE = "Mironov 2012 (CCS) and Jin et al. 2021 (arXiv:2112.05307): noise that reaches few floats"
 
 DELTA = 1e-6  # where claims are stated
-
-
-def coarse_noise(sigma: float = 1.0, mechanism: str = "gaussian-inverse-bfloat16") -> Attack[Any, Any, Any]:
-    """Return the attack: the sum of gradients is 1 with Alice, the clipping norm, and 0 without her.
-
-    The event is an outcome that 1 cannot lead to.
-
-    sigma: the standard deviation, in units of the clipping norm. mechanism: the member that is attacked, by its law.
-    Raises ValueError for a σ that is not positive and finite.
-    """
-    require_positive("sigma", sigma)
-    bound = 16.0 * ceil(sigma)
-    parameters = GaussianParameters(sigma=sigma, delta=DELTA, sensitivity=1.0, grid=-4, lower=-bound, upper=bound)
-    return Attack(
-        name=named("coarse-noise", sigma=(sigma, 1.0), mechanism=(mechanism, "gaussian-inverse-bfloat16")),
-        family="gaussian",
-        worlds=lambda: (1.0, 0.0),
-        parameters=parameters,
-        event=Unreachable(mechanism, 1.0, parameters),
-        statistic=number_statistic,
-        breaks=(mechanism,),
-        source=SOURCE,
-        description="the sum is 1 with Alice, 0 without: noise of few random bits has few values, and 1 excludes most",
-        slow=mechanism.endswith("float32"),
-    )
-
-
-OTHERS = (
+OTHERS = (  # than the usual member
     "gaussian-inverse-float16",
     "gaussian-inverse-float32",
     "gaussian-box-muller-bfloat16",
@@ -63,4 +36,28 @@ OTHERS = (
     "torch-normal-float16",
 )
 
-CONSTRUCTORS = (Constructor("coarse-noise", coarse_noise, ({}, *({"mechanism": name} for name in OTHERS))),)
+
+@constructor("coarse-noise", ({}, *({"mechanism": name} for name in OTHERS)))
+def coarse_noise(name: str, sigma: float = 1.0, mechanism: str = "gaussian-inverse-bfloat16") -> Attack[Any, Any, Any]:
+    """Return the attack: the sum of gradients is 1 with Alice, the clipping norm, and 0 without her.
+
+    The event is an outcome that 1 cannot lead to.
+
+    sigma: the standard deviation, in units of the clipping norm. mechanism: the member that is attacked, by its law.
+    Raises ValueError for a σ that is not positive and finite.
+    """
+    require_positive("sigma", sigma)
+    bound = 16.0 * ceil(sigma)
+    parameters = GaussianParameters(sigma=sigma, delta=DELTA, sensitivity=1.0, grid=-4, lower=-bound, upper=bound)
+    return Attack(
+        name=name,
+        family="gaussian",
+        worlds=lambda: (1.0, 0.0),
+        parameters=parameters,
+        event=Unreachable(mechanism, 1.0, parameters),
+        statistic=number_statistic,
+        breaks=(mechanism,),
+        source=SOURCE,
+        description="the sum is 1 with Alice, 0 without: noise of few random bits has few values, and 1 excludes most",
+        slow=mechanism.endswith("float32"),
+    )

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.laplace.correctly_rounded import float_format
@@ -40,7 +40,8 @@ PRECISION = 320  # bits; differences of e^−x over cells of 2^−106 lose 106 +
 ONE: ProbabilityBounds = Fraction(1), Fraction(1)
 
 
-def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, Any]:
+@constructor("grid-precision", ({}, {"epsilon": 0.1}))
+def grid_precision(name: str, epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, Any]:
     """Return the attack: a count of 1 with Alice and of 0 without her. The event is an output off the grid 2^−p.
 
     p is 53, 24 or 11. With Alice the event is impossible; `off_grid_probability` is its probability without her.
@@ -51,12 +52,16 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
     kind = np.dtype(float_type).name
     if kind not in BREAKS:
         raise ValueError(f"float_type must be one of {', '.join(BREAKS)}, got {kind}")
-    digits, _ = float_format(float_type)
-    worlds = 1, 0
+    of_its_own = {"float32": grid_precision_float32, "float16": grid_precision_float16}
+    return of_its_own[kind](epsilon) if kind in of_its_own else _attack(name, epsilon, kind)
+
+
+def _attack(name: str, epsilon: float, kind: str) -> Attack[Any, Any, Any]:
+    digits, _ = float_format(kind)
     return Attack(
-        name=named("grid-precision" + ("" if kind == "float64" else f"-{kind}"), epsilon=(epsilon, 1.0)),
+        name=name,
         family="laplace",
-        worlds=lambda: worlds,
+        worlds=lambda: (1, 0),
         parameters=laplace_parameters(epsilon),
         event=OffGrid(-digits),
         statistic=number_statistic,
@@ -70,17 +75,20 @@ def grid_precision(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> 
     )
 
 
-def grid_precision_float16(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("grid-precision-float16")
+def grid_precision_float16(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack on float16, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
-    return grid_precision(epsilon, np.float16)
+    return _attack(name, epsilon, "float16")
 
 
-def grid_precision_float32(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("grid-precision-float32", ())
+def grid_precision_float32(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack on float32, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
-    return grid_precision(epsilon, np.float32)
+    return _attack(name, epsilon, "float32")
 
 
-def grid_precision_gaussian(sigma: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("grid-precision-gaussian")
+def grid_precision_gaussian(name: str, sigma: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack on Gaussian noise in float32: the sum of gradients is 1 with Alice, and 0 without her.
 
     sigma: the standard deviation. Raises ValueError unless it is positive and finite.
@@ -89,7 +97,7 @@ def grid_precision_gaussian(sigma: float = 1.0) -> Attack[Any, Any, Any]:
     bound = 16.0 * ceil(sigma)
     worlds = 1.0, 0.0
     return Attack(
-        name=named("grid-precision-gaussian", sigma=(sigma, 1.0)),
+        name=name,
         family="gaussian",
         worlds=lambda: worlds,
         parameters=GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound),
@@ -134,11 +142,3 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
 
 def _difference(one: ProbabilityBounds, other: ProbabilityBounds) -> ProbabilityBounds:
     return one[0] - other[1], one[1] - other[0]
-
-
-CONSTRUCTORS = (
-    Constructor("grid-precision", grid_precision, ({}, {"epsilon": 0.1})),
-    Constructor("grid-precision-float16", grid_precision_float16),
-    Constructor("grid-precision-float32", grid_precision_float32, variants=()),
-    Constructor("grid-precision-gaussian", grid_precision_gaussian),
-)

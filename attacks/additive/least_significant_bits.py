@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import numbers
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.core.outcome_identity import are_numeric, ascend, labels_at
@@ -145,7 +145,10 @@ def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.
     return guessed
 
 
-def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, float]:
+@constructor("least-significant-bits", ({}, {"epsilon": 0.01}))
+def least_significant_bits(
+    name: str, epsilon: float = 1.0, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, float]:
     """Return the attack: in f = 1, out f = 0, sensitivity 1. The event is an output that is reachable from 1.
 
     The advantage is about 0.8 in float64. In float32 it is 0.669 at ε = 1 and 0.613 at ε = 0.01. The claim allows
@@ -155,12 +158,15 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
     a type that is not a float type.
     """
     kind = float_types.of(float_type).name
-    before, option = ("-float32", "float64") if kind == "float32" else ("", kind)
+    return least_significant_bits_float32(epsilon) if kind == "float32" else _attack(name, epsilon, kind)
+
+
+def _attack(name: str, epsilon: float, kind: str) -> Attack[Any, Any, float]:
     parameters = laplace_parameters(epsilon)
-    scale = laplace_naive.member_scale(parameters, float_type)
-    event = Reachable(1.0, scale, kind, laplace_naive.default_uniform_bits(float_type))
+    scale = laplace_naive.member_scale(parameters, kind)
+    event = Reachable(1.0, scale, kind, laplace_naive.default_uniform_bits(kind))
     return Attack(
-        name=named(f"least-significant-bits{before}", epsilon=(epsilon, 1.0), float_type=(option, "float64")),
+        name=name,
         family="laplace",
         worlds=lambda: (1.0, 0.0),
         parameters=parameters,
@@ -176,12 +182,7 @@ def least_significant_bits(epsilon: float = 1.0, float_type: DTypeLike = np.floa
     )
 
 
-def least_significant_bits_float32(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+@constructor("least-significant-bits-float32", ({}, {"epsilon": 0.01}))
+def least_significant_bits_float32(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack on float32, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
-    return least_significant_bits(epsilon, np.float32)
-
-
-CONSTRUCTORS = (
-    Constructor("least-significant-bits", least_significant_bits, ({}, {"epsilon": 0.01})),
-    Constructor("least-significant-bits-float32", least_significant_bits_float32, ({}, {"epsilon": 0.01})),
-)
+    return _attack(name, epsilon, "float32")

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import LaplaceParameters, exact_values
 from subnormal.mechanisms.additive.float_sums import sequential
@@ -66,7 +66,8 @@ def repeated_rounding_worlds() -> Worlds:
     return Worlds(np.insert(data_out, RECORDS, 1), data_out, Fraction(1))
 
 
-def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+@constructor("sensitivity-rounding")
+def sensitivity_rounding(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack by the rounding of one addition: the sum moves by 2^17 times the sensitivity.
 
     Noise for that sensitivity is below half a unit in the last place of the sum, so it is absorbed.
@@ -74,10 +75,11 @@ def sensitivity_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     description = "2^17 + 1 records, the last one float higher with Alice: one rounding moves the sum 2^17 times as far"
-    return _attack(named("sensitivity-rounding", epsilon=(epsilon, 1.0)), rounding_worlds(), epsilon, -24, description)
+    return _attack(name, rounding_worlds(), epsilon, -24, description)
 
 
-def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+@constructor("sensitivity-rounding-float64")
+def sensitivity_rounding_float64(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack on float64 sums by 65 records: the sum moves by 2^6 times the sensitivity.
 
     numpy's sum moves as far, because it adds the last record separately. Exact members round to the grid 2^−47 of the
@@ -88,18 +90,17 @@ def sensitivity_rounding_float64(epsilon: float = 1.0) -> Attack[Any, Any, float
     worlds = rounding_worlds(6, np.float64)
     records = float(worlds.data_out[-1]), float(worlds.data_in[-1])
     description = "65 records, the last one float higher with Alice: one rounding moves the sum 64 times as far"
-    name = named("sensitivity-rounding-float64", epsilon=(epsilon, 1.0))
     beyond = sequential(worlds.data_in, np.float64)
     return _attack(name, worlds, epsilon, -47, description, Between(beyond, np.inf), ("diffprivlib-sum",), records)
 
 
-def sensitivity_repeated_rounding(epsilon: float = 1.0) -> Attack[Any, Any, float]:
+@constructor("sensitivity-repeated-rounding")
+def sensitivity_repeated_rounding(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
     """Return the attack by roundings that all go the same way: the sum moves by 257 times the sensitivity.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
     """
     description = "with Alice's 1 the partial sums stay above 2^16, where floats absorb 2^16 small negative records"
-    name = named("sensitivity-repeated-rounding", epsilon=(epsilon, 1.0))
     return _attack(name, repeated_rounding_worlds(), epsilon, 0, description)
 
 
@@ -137,10 +138,3 @@ def _attack(
         source=SOURCE,
         description=description,
     )
-
-
-CONSTRUCTORS = (
-    Constructor("sensitivity-rounding", sensitivity_rounding),
-    Constructor("sensitivity-rounding-float64", sensitivity_rounding_float64),
-    Constructor("sensitivity-repeated-rounding", sensitivity_repeated_rounding),
-)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from subnormal.attacks.core.events import Event, numbers
 from subnormal.attacks.core.outcome_paths import rows
 from subnormal.mechanisms.core.mechanism import D, O, Outcomes, P
-from subnormal.mechanisms.core.options import with_options
 
 OUTCOMES_MAX = 1 << 24  # of a selection: the worlds, their weights and their law take a gigabyte
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
@@ -60,15 +59,6 @@ def require_outcomes(outcomes: int, least: int = 2) -> None:
         raise ValueError(f"outcomes must be at least {least}, got {outcomes}")
     if outcomes > OUTCOMES_MAX:
         raise ValueError(f"outcomes must be at most {OUTCOMES_MAX}, got {outcomes}")
-
-
-def named(base: str, **given: tuple[object, object]) -> str:
-    """Return a name with the options that differ from their defaults. given: maps an option to (value, default).
-
-    >>> named("zero-rounding", epsilon=(0.5, 0.5), outcomes=(10, 100))
-    'zero-rounding@outcomes=10'
-    """
-    return with_options(base, {option: value for option, (value, default) in given.items() if value != default})
 
 
 def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:

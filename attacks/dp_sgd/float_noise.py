@@ -7,8 +7,8 @@ from math import inf
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, given, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients
@@ -23,7 +23,12 @@ def canary() -> tuple[Gradients, Gradients]:
     return np.ones((1, 1)), np.zeros((1, 1))
 
 
-def unreachable_sums(multiplier: float = 1.0, mechanism: str = USUAL) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor(
+    "unreachable-sums", ({}, *({"mechanism": f"dp-sgd-{float_type}"} for float_type in ("float16", "float32")))
+)
+def unreachable_sums(
+    name: str, multiplier: float = 1.0, mechanism: str = USUAL
+) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: with Alice the sum is C, without her 0. The event is an outcome that C cannot lead to.
 
     Each world reaches one value for each word: 128 in bfloat16, 1,024 in float16, 2^23 in float32. Most are reached in
@@ -34,7 +39,7 @@ def unreachable_sums(multiplier: float = 1.0, mechanism: str = USUAL) -> Attack[
     """
     parameters = DpSgdParameters(multiplier=multiplier)
     return Attack(
-        name=named("unreachable-sums", multiplier=(multiplier, 1.0), mechanism=(mechanism, USUAL)),
+        name=name,
         family="dp-sgd",
         worlds=canary,
         parameters=parameters,
@@ -48,7 +53,8 @@ def unreachable_sums(multiplier: float = 1.0, mechanism: str = USUAL) -> Attack[
     )
 
 
-def bounded_noise(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor("bounded-noise")
+def bounded_noise(name: str, multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: with Alice the sum is C, without her 0, and no noise in bfloat16 is above 2.52·σ·C.
 
     The event is a sum above that: impossible without her, and as likely with her as noise above 1.53·σ·C at σ = 1.
@@ -56,7 +62,7 @@ def bounded_noise(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters,
     multiplier: the standard deviation of the noise, in clipping norms. Raises ValueError unless it is positive.
     """
     return Attack(
-        name=named("bounded-noise", multiplier=(multiplier, 1.0)),
+        name=name,
         family="dp-sgd",
         worlds=canary,
         parameters=DpSgdParameters(multiplier=multiplier),
@@ -72,7 +78,8 @@ def bounded_noise(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters,
 ONES, AFTER, SMALL = 128, 64, -0.26
 
 
-def accumulation(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor("accumulation")
+def accumulation(name: str, multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: 128 gradients of 1, then Alice's 1 or zeros, then 64 gradients of −0.26, in this order.
 
     From 128 on numbers of bfloat16 are 1 apart, and below 128 a half. So 129 − 0.26 is rounded to 129, which never
@@ -83,7 +90,7 @@ def accumulation(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, 
     """
     worlds = tuple(np.repeat([1.0, one, SMALL], [ONES, 1, AFTER])[:, np.newaxis] for one in (1.0, 0.0))
     return Attack(
-        name=named("accumulation", multiplier=(multiplier, 1.0)),
+        name=name,
         family="dp-sgd",
         worlds=partial(given, (worlds[0], worlds[1])),
         parameters=DpSgdParameters(multiplier=multiplier),
@@ -94,14 +101,3 @@ def accumulation(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, 
         description="in bfloat16 129 − 0.26 is 129 and 128 − 0.26 is 127.5: Alice's 1 holds the sum up, 64 times",
         axis="released sum",
     )
-
-
-CONSTRUCTORS = (
-    Constructor(
-        "unreachable-sums",
-        unreachable_sums,
-        ({}, *({"mechanism": f"dp-sgd-{float_type}"} for float_type in ("float16", "float32"))),
-    ),
-    Constructor("bounded-noise", bounded_noise),
-    Constructor("accumulation", accumulation),
-)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients
@@ -22,7 +22,8 @@ def number_or_least(outcomes: Outcomes) -> NDArray[np.float64]:
     return np.nan_to_num(number_statistic(outcomes), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
 
 
-def empty_batch(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor("empty-batch")
+def empty_batch(name: str, multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: two records with Alice, one without, each in the batch with probability 1/2.
 
     The batch is empty with probability 1/4 with Alice, and 1/2 without: a loss of ln 2 at least, 0.69.
@@ -30,7 +31,7 @@ def empty_batch(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, f
     multiplier: the standard deviation of the noise, in clipping norms. Raises ValueError unless it is positive.
     """
     return Attack(
-        name=named("empty-batch", multiplier=(multiplier, 4.0)),
+        name=name,
         family="dp-sgd",
         worlds=lambda: (np.zeros((2, 1)), np.zeros((1, 1))),
         parameters=DpSgdParameters(multiplier=multiplier, rate=0.5),
@@ -43,13 +44,14 @@ def empty_batch(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, f
     )
 
 
-def norm_overflow(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor("norm-overflow")
+def norm_overflow(name: str, multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: with Alice a gradient of 70,000, which is infinite in float16; without her zeros.
 
     multiplier: the standard deviation of the noise, in clipping norms. Raises ValueError unless it is positive.
     """
     return Attack(
-        name=named("norm-overflow", multiplier=(multiplier, 1.0)),
+        name=name,
         family="dp-sgd",
         worlds=lambda: (np.array([[OVERFLOWING]]), np.zeros((1, 1))),
         parameters=DpSgdParameters(multiplier=multiplier),
@@ -60,6 +62,3 @@ def norm_overflow(multiplier: float = 1.0) -> Attack[Gradients, DpSgdParameters,
         description="Alice's gradient is infinite in float16, and so is its norm: clipped, it is NaN, as is the sum",
         axis="released sum",
     )
-
-
-CONSTRUCTORS = (Constructor("empty-batch", empty_batch), Constructor("norm-overflow", norm_overflow))

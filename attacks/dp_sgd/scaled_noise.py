@@ -7,14 +7,15 @@ from math import inf
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, given, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients
 from subnormal.mechanisms.dp_sgd.flawed_steps import claim
 
 
-def batch_clipping(multiplier: float = 1.0, records: int = 4) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor("batch-clipping")
+def batch_clipping(name: str, multiplier: float = 1.0, records: int = 4) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: with Alice a gradient of 100·C, without her zeros; batches of 4 records are clipped whole.
 
     Alice alone moves the sum by 4·C, and the noise is that of a sensitivity of C. A sum of x·C
@@ -27,7 +28,7 @@ def batch_clipping(multiplier: float = 1.0, records: int = 4) -> Attack[Gradient
     worlds = np.array([[100.0 * records]]), np.zeros((1, 1))
     told = claim(parameters, *worlds)
     return Attack(
-        name=named("batch-clipping", multiplier=(multiplier, 1.0), records=(records, 4)),
+        name=name,
         family="dp-sgd",
         worlds=partial(given, worlds),
         parameters=parameters,
@@ -40,7 +41,8 @@ def batch_clipping(multiplier: float = 1.0, records: int = 4) -> Attack[Gradient
     )
 
 
-def microbatch_noise(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, float]:
+@constructor("microbatch-noise")
+def microbatch_noise(name: str, multiplier: float = 4.0) -> Attack[Gradients, DpSgdParameters, float]:
     """Return the attack: two records with Alice, one without, all gradients 0, and microbatches of one record.
 
     With Alice noise is added twice, so its variance is twice that without her. The event is a sum of at least 3·σ·C,
@@ -49,7 +51,7 @@ def microbatch_noise(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParamete
     multiplier: the standard deviation of the noise, in clipping norms. Raises ValueError unless it is positive.
     """
     return Attack(
-        name=named("microbatch-noise", multiplier=(multiplier, 4.0)),
+        name=name,
         family="dp-sgd",
         worlds=lambda: (np.zeros((2, 1)), np.zeros((1, 1))),
         parameters=DpSgdParameters(multiplier=multiplier),
@@ -60,6 +62,3 @@ def microbatch_noise(multiplier: float = 4.0) -> Attack[Gradients, DpSgdParamete
         description="noise is added once for each microbatch, so its variance tells their number: Alice makes one more",
         axis="released sum",
     )
-
-
-CONSTRUCTORS = (Constructor("batch-clipping", batch_clipping), Constructor("microbatch-noise", microbatch_noise))

@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, given, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Largest, largest
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients
 from subnormal.mechanisms.dp_sgd.flawed_steps import claim
@@ -22,7 +22,10 @@ USUAL = 1.5
 DELTA = 1e-3
 
 
-def shuffling(multiplier: float = USUAL, delta: float = DELTA) -> Attack[Gradients, DpSgdParameters, tuple[int, ...]]:
+@constructor("shuffling")
+def shuffling(
+    name: str, multiplier: float = USUAL, delta: float = DELTA
+) -> Attack[Gradients, DpSgdParameters, tuple[int, ...]]:
     """Return the attack: the gradients 1 of Alice, zeros in its place, and −1 of another, in two batches of one record.
 
     Where a sum is x, it is e^((2x − 1)/(2σ²)) times as likely with Alice's 1 in it as with her zeros. The event is that
@@ -36,7 +39,7 @@ def shuffling(multiplier: float = USUAL, delta: float = DELTA) -> Attack[Gradien
     worlds = np.array([[1.0], [-1.0]]), np.array([[0.0], [-1.0]])
     told = claim(parameters, *worlds)
     return Attack(
-        name=named("shuffling", multiplier=(multiplier, USUAL), delta=(delta, DELTA)),
+        name=name,
         family="dp-sgd",
         worlds=partial(given, worlds),
         parameters=parameters,
@@ -47,6 +50,3 @@ def shuffling(multiplier: float = USUAL, delta: float = DELTA) -> Attack[Gradien
         description="two records in two shuffled batches, accounted for as Poisson samples: Alice's 1 is always in one",
         axis="largest sum",
     )
-
-
-CONSTRUCTORS = (Constructor("shuffling", shuffling),)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.attacks.core.attack import Attack, index_statistic, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, index_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -28,7 +28,10 @@ SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 1.1, on Burke 2017; the pair 
 BIDS_MAX = 1 << 40
 
 
-def auction(epsilon: float = 1.0, highest: int = 10, float_type: DTypeLike = np.float64) -> Attack[Any, Any, int]:
+@constructor("auction", ({}, {"float_type": "float16"}))
+def auction(
+    name: str, epsilon: float = 1.0, highest: int = 10, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, int]:
     """Return the attack: n + 1 bids at the highest price with Alice, n without; prices from the highest down to 0.
 
     n is the last number of bids found at which the naive mechanism can choose the price 0: its own law decides.
@@ -45,7 +48,7 @@ def auction(epsilon: float = 1.0, highest: int = 10, float_type: DTypeLike = np.
         return _utilities(bids + 1, highest), _utilities(bids, highest)
 
     return Attack(
-        name=named("auction", epsilon=(epsilon, 1.0), highest=(highest, 10), float_type=(kind, "float64")),
+        name=name,
         family="exponential",
         worlds=worlds,
         parameters=ExponentialParameters(epsilon, Limits(-highest * (bids + 1), 0, highest + 1), sensitivity=highest),
@@ -81,6 +84,3 @@ def _last_possible(epsilon: float, highest: int, float_type: DTypeLike) -> int:
         middle = (below + above) // 2
         below, above = (middle, above) if possible(middle) else (below, middle)
     return below
-
-
-CONSTRUCTORS = (Constructor("auction", auction, variants=({}, {"float_type": "float16"})),)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, index_statistic, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, index_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import require_positive
@@ -25,7 +25,8 @@ USUAL_GROUP = 1 << 20
 UNIFORMS = 1 << 24
 
 
-def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Attack[Any, Any, int]:
+@constructor("gumbel-ties")
+def gumbel_ties(name: str, epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Attack[Any, Any, int]:
     """Return the attack on float32: in (1, …, 1), both groups tie; out (1, …, 1, 0, …, 0), the second is better.
 
     The event is an outcome of the first group. Its advantage is tanh(group/2^25); the claim allows tanh(ε/2).
@@ -44,7 +45,7 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         return data_in, data_out
 
     return Attack(
-        name=named("gumbel-ties", epsilon=(epsilon, USUAL_EPSILON), group=(group, USUAL_GROUP)),
+        name=name,
         family="exponential",
         worlds=worlds,
         parameters=ExponentialParameters(epsilon, Limits(0, 1, 2 * group)),
@@ -57,6 +58,3 @@ def gumbel_ties(epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Att
         ),
         slow=True,
     )
-
-
-CONSTRUCTORS = (Constructor("gumbel-ties", gumbel_ties),)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, index_statistic, require_outcomes
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -26,7 +26,9 @@ USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε,
 COSTLY = 1 << 20  # outcomes from which a row takes seconds
 
 
-def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> Attack[Any, Any, int]:
+def rounded_addition(
+    epsilon: float, outcomes: int, float_type: DTypeLike, name: str = ""
+) -> Attack[Any, Any, int]:
     """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), g the last utility that 1 does not absorb.
 
     In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
@@ -37,7 +39,6 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
     """
     require_outcomes(outcomes)
     kind = float_types.of(float_type).name
-    usual_epsilon, usual_outcomes = USUAL.get(kind, (None, None))
     g = last_added(epsilon, float_type)
 
     def worlds() -> tuple[Any, Any]:
@@ -46,7 +47,7 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
         return data_in, data_out
 
     return Attack(
-        name=named(f"rounded-addition-{kind}", epsilon=(epsilon, usual_epsilon), outcomes=(outcomes, usual_outcomes)),
+        name=name or f"rounded-addition-{kind}",
         family="exponential",
         worlds=worlds,
         parameters=ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
@@ -61,27 +62,23 @@ def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike) -> At
     )
 
 
+@constructor("rounded-addition-float16")
 def rounded_addition_float16(
-    epsilon: float = USUAL["float16"][0], outcomes: int = USUAL["float16"][1]
+    name: str, epsilon: float = USUAL["float16"][0], outcomes: int = USUAL["float16"][1]
 ) -> Attack[Any, Any, int]:
     """Return `rounded_addition` in float16: the advantage is near 1/2.
 
     Raises ValueError as `rounded_addition` does.
     """
-    return rounded_addition(epsilon, outcomes, np.float16)
+    return rounded_addition(epsilon, outcomes, np.float16, name)
 
 
+@constructor("rounded-addition-float32")
 def rounded_addition_float32(
-    epsilon: float = USUAL["float32"][0], outcomes: int = USUAL["float32"][1]
+    name: str, epsilon: float = USUAL["float32"][0], outcomes: int = USUAL["float32"][1]
 ) -> Attack[Any, Any, int]:
     """Return `rounded_addition` in float32: the advantage is near 1/3.
 
     Raises ValueError as `rounded_addition` does.
     """
-    return rounded_addition(epsilon, outcomes, np.float32)
-
-
-CONSTRUCTORS = (
-    Constructor("rounded-addition-float16", rounded_addition_float16),
-    Constructor("rounded-addition-float32", rounded_addition_float32),
-)
+    return rounded_addition(epsilon, outcomes, np.float32, name)

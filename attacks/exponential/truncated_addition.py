@@ -17,18 +17,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, given, index_statistic, named, require_outcomes
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given, index_statistic, require_outcomes
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.numerics import float_types
 
 SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: truncated addition"
+BY_RUNS = (  # variants that 100,000 runs refute: by the advantage, and at nearly the largest ε that so many runs decide
+    {"epsilon": 1.0, "outcomes": 4096, "float_type": "float16"},
+    {"epsilon": 8.5, "outcomes": 32768, "float_type": "float32"},
+)
 
 
+@constructor("truncated-addition", ({}, *BY_RUNS))
 def truncated_addition(
-    epsilon: float = 37.0, outcomes: int = 1000, float_type: DTypeLike = np.float64
+    name: str, epsilon: float = 37.0, outcomes: int = 1000, float_type: DTypeLike = np.float64
 ) -> Attack[Any, Any, int]:
     """Return the attack: in (0, g, …, g), out (1, g−1, …, g−1), g the least integer utility that an addition absorbs.
 
@@ -49,9 +54,7 @@ def truncated_addition(
     # Neither "fix" helps: every weight is positive, and the best utility is 0 already.
     failing = ("exponential-naive-shifted", "exponential-naive-positive") if kind == "float64" else ()
     return Attack(
-        name=named(
-            "truncated-addition", epsilon=(epsilon, 37.0), outcomes=(outcomes, 1000), float_type=(kind, "float64")
-        ),
+        name=name,
         family="exponential",
         worlds=worlds,
         parameters=ExponentialParameters(epsilon, Limits(0, max(g, 1), outcomes)),
@@ -65,7 +68,8 @@ def truncated_addition(
     )
 
 
-def truncated_addition_half(epsilon: float = 30.0, outcomes: int = 1000) -> Attack[Any, Any, int]:
+@constructor("truncated-addition-half")
+def truncated_addition_half(name: str, epsilon: float = 30.0, outcomes: int = 1000) -> Attack[Any, Any, int]:
     """Return the attack as the paper has it: without Alice the first outcome is chosen about half of the time.
 
     In units of half a utility, with a sensitivity of 2: in (−1, 4, …, 4), out (1, 2, …, 2). At ε = 30 the weights of
@@ -78,7 +82,7 @@ def truncated_addition_half(epsilon: float = 30.0, outcomes: int = 1000) -> Atta
     data_in, data_out = np.full(outcomes, 4), np.full(outcomes, 2)
     data_in[0], data_out[0] = -1, 1
     return Attack(
-        name=named("truncated-addition-half", epsilon=(epsilon, 30.0), outcomes=(outcomes, 1000)),
+        name=name,
         family="exponential",
         worlds=partial(given, (data_in, data_out)),
         parameters=ExponentialParameters(epsilon, Limits(-1, 4, outcomes), sensitivity=2),
@@ -88,13 +92,3 @@ def truncated_addition_half(epsilon: float = 30.0, outcomes: int = 1000) -> Atta
         source=SOURCE,
         description="with Alice the first outcome is certain; without her the others are chosen about as often as it",
     )
-
-
-BY_RUNS = (  # variants that 100,000 runs refute: by the advantage, and at nearly the largest ε that so many runs decide
-    {"epsilon": 1.0, "outcomes": 4096, "float_type": "float16"},
-    {"epsilon": 8.5, "outcomes": 32768, "float_type": "float32"},
-)
-CONSTRUCTORS = (
-    Constructor("truncated-addition", truncated_addition, variants=({}, *BY_RUNS)),
-    Constructor("truncated-addition-half", truncated_addition_half),
-)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, given, index_statistic, named, require_outcomes
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given, index_statistic, require_outcomes
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Event, OneOf, Refuses
 from subnormal.attacks.exponential.float_boundaries import last_positive
 from subnormal.mechanisms.core.validation import Utilities
@@ -22,8 +22,9 @@ from subnormal.mechanisms.numerics import float_types
 SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: zero rounding"
 
 
+@constructor("zero-rounding")
 def zero_rounding(
-    epsilon: float = 0.5, outcomes: int = 100, float_type: DTypeLike = np.float64
+    name: str, epsilon: float = 0.5, outcomes: int = 100, float_type: DTypeLike = np.float64
 ) -> Attack[Any, Any, int]:
     """Return the attack: with Alice only outcome 0 has a positive weight; without her all weights are positive.
 
@@ -37,20 +38,21 @@ def zero_rounding(
     data_in, data_out = np.full(outcomes, x + 1), np.full(outcomes, x)
     data_in[0] = x
     kind = float_types.of(float_type).name
-    name = named("zero-rounding", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100), float_type=(kind, "float64"))
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
     description = "with Alice all weights except the first are rounded to zero; without her all outcomes are possible"
     return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), description, fixes)
 
 
-def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.float64) -> Attack[Any, Any, int]:
+@constructor("zero-rounding-two-outcomes")
+def zero_rounding_two_outcomes(
+    name: str, epsilon: float = 0.5, float_type: DTypeLike = np.float64
+) -> Attack[Any, Any, int]:
     """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and for a float type that is too coarse for ε.
     """
     x = last_positive(epsilon, float_type)
     kind = float_types.of(float_type).name
-    name = named("zero-rounding-two-outcomes", epsilon=(epsilon, 0.5), float_type=(kind, "float64"))
     data_in, data_out = np.array([x, x + 1]), np.array([x + 1, x])
     fixes = ("exponential-naive-shifted",) if kind == "float64" else ()
     description = (
@@ -59,13 +61,13 @@ def zero_rounding_two_outcomes(epsilon: float = 0.5, float_type: DTypeLike = np.
     return _attack(name, epsilon, data_in, data_out, OneOf((0,)), (f"exponential-naive-{kind}",), description, fixes)
 
 
-def zero_rounding_refusal(epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
+@constructor("zero-rounding-refusal")
+def zero_rounding_refusal(name: str, epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
     """Return the attack on the worlds of zero_rounding whose event is a refusal: only with Alice a weight is zero.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and for fewer than 2 outcomes.
     """
     data_in, data_out = zero_rounding(epsilon, outcomes).worlds()
-    name = named("zero-rounding-refusal", epsilon=(epsilon, 0.5), outcomes=(outcomes, 100))
     description = "a mechanism that raises an error on a weight of zero does so only with Alice: the error reveals her"
     return _attack(name, epsilon, data_in, data_out, Refuses(), ("exponential-naive-positive",), description, ())
 
@@ -94,10 +96,3 @@ def _attack(
         description=description,
         fixes=fixes,
     )
-
-
-CONSTRUCTORS = (
-    Constructor("zero-rounding", zero_rounding),
-    Constructor("zero-rounding-two-outcomes", zero_rounding_two_outcomes),
-    Constructor("zero-rounding-refusal", zero_rounding_refusal),
-)

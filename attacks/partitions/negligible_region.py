@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.partitions import naive as partitions_naive
 from subnormal.mechanisms.partitions.bounds import by_total
@@ -26,7 +26,8 @@ SOURCE = "Blocki, Datta, Bonneau 2016 (Differentially Private Password Frequency
 RECORDS = (15, 13, 9, 3)  # 40 of them, of four values
 
 
-def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("negligible-region")
+def negligible_region(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack: 40 records of four values against 39. The event is a first count that only one world reaches.
 
     The record that is left out is the last one whose absence moves a limit.
@@ -46,7 +47,7 @@ def negligible_region(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         raise ValueError(f"epsilon = {epsilon}: with and without a record the same first counts are reached")
     first = parameters.lower[0] + int(alone[0])
     return Attack(
-        name=named("negligible-region", epsilon=(epsilon, 1.0)),
+        name=name,
         family="partitions",
         worlds=lambda: (data_in, data_out),
         parameters=parameters,
@@ -65,6 +66,3 @@ def _reached(data: Frequencies, parameters: PartitionParameters) -> NDArray[np.b
         data, parameters.epsilon, lower=parameters.lower, upper=parameters.upper, float_type=np.float16
     )[0]
     return partitions_naive.counts(first, uniform_bits(np.float16))[:-1] > 0
-
-
-CONSTRUCTORS = (Constructor("negligible-region", negligible_region),)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.additive.absorption import COUNT
-from subnormal.attacks.core.attack import Attack, named, number_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
 
@@ -22,7 +22,8 @@ MARGIN = 8  # on both sides of the scores without Alice: the bounds of exact mem
 RESERVE = 1 / 16  # of ε
 
 
-def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("selection-absorption")
+def selection_absorption(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack; the event is that the first candidate is chosen, with any score.
 
     h(A) = γA/(1 − (1−γ)A) except at the last step, so at γ = 1/8 the advantage is near 1 − 2h(1/2) = 7/9.
@@ -31,7 +32,7 @@ def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """
     bounds = {"lower": COUNT - MARGIN, "upper": COUNT + MARGIN}
     return Attack(
-        name=named("selection-absorption", epsilon=(epsilon, 1.0)),
+        name=name,
         family="private-selection",
         worlds=lambda: (np.array([COUNT + 1, COUNT]), np.array([COUNT, COUNT])),
         parameters=PrivateSelectionParameters(epsilon, **bounds, reserve=epsilon * RESERVE),
@@ -41,6 +42,3 @@ def selection_absorption(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         source=SOURCE,
         description="two scores of 2^60 + 128, the first 1 worse with Alice: as float64 256 apart or equal",
     )
-
-
-CONSTRUCTORS = (Constructor("selection-absorption", selection_absorption),)

@@ -13,8 +13,8 @@ from math import ceil, log
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, given, index_statistic, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given, index_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.randomized_response import naive
 from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
@@ -37,7 +37,8 @@ def absorbing_epsilon(float_type: DTypeLike) -> float:
 USUAL = absorbing_epsilon(np.float64)
 
 
-def certain_response(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
+@constructor("certain-response", ({}, *({"epsilon": absorbing_epsilon(kind)} for kind in FLOAT_TYPES[1:])))
+def certain_response(name: str, epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
     """Return the attack: category 0 with Alice, 1 without her, of two; the event is a report of 1.
 
     It breaks the members whose report is certain at that ε. The members' own arithmetic decides which.
@@ -47,7 +48,7 @@ def certain_response(epsilon: float = USUAL) -> Attack[int, RandomizedResponsePa
     every = {kind: 1 << uniform_bits(kind) for kind in FLOAT_TYPES}
     broken = [kind for kind in FLOAT_TYPES if naive.true_words(epsilon, CATEGORIES, kind) in (0, every[kind])]
     return Attack(
-        name=named("certain-response", epsilon=(epsilon, USUAL)),
+        name=name,
         family="randomized-response",
         worlds=partial(given, (0, 1)),
         parameters=RandomizedResponseParameters(epsilon, CATEGORIES),
@@ -60,10 +61,3 @@ def certain_response(epsilon: float = USUAL) -> Attack[int, RandomizedResponsePa
         ),
         axis="category reported",
     )
-
-
-CONSTRUCTORS = (
-    Constructor(
-        "certain-response", certain_response, ({}, *({"epsilon": absorbing_epsilon(kind)} for kind in FLOAT_TYPES[1:]))
-    ),
-)

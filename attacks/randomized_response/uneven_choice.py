@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, given, index_statistic, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, given, index_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.randomized_response.family import RandomizedResponseParameters
 from subnormal.mechanisms.randomized_response.naive import words_of_others
@@ -24,7 +24,8 @@ VALUES = 1 << uniform_bits(np.float16)  # of a uniform
 USUAL = 1.0  # nats
 
 
-def unreported_category(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
+@constructor("unreported-category")
+def unreported_category(name: str, epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
     """Return the attack on 2^w + 2 categories: the last one with Alice, the first one without her.
 
     k − 1 = 2^w + 1 lies halfway between two floats and is rounded to the even one, 2^w. The products are then the
@@ -35,10 +36,11 @@ def unreported_category(epsilon: float = USUAL) -> Attack[int, RandomizedRespons
     description = (
         "2,050 categories: a lie is one of the first 2,048 others, so only Alice ever reports the last category"
     )
-    return _attack("unreported-category", epsilon, VALUES + 2, VALUES + 1, description)
+    return _attack(name, epsilon, VALUES + 2, VALUES + 1, description)
 
 
-def uneven_choice(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
+@constructor("uneven-choice")
+def uneven_choice(name: str, epsilon: float = USUAL) -> Attack[int, RandomizedResponseParameters, int]:
     """Return the attack on 2^(w−1) + 2 categories: with Alice one that a single uniform selects, without her the first.
 
     t = ⌈p·2^w⌉ uniforms lead to the truth, 2^w − t to a lie: the loss is ln(t·2^w/(2^w − t)), 1.795 at ε = 1.
@@ -48,14 +50,14 @@ def uneven_choice(epsilon: float = USUAL) -> Attack[int, RandomizedResponseParam
     categories = VALUES // 2 + 2
     rare = 1 + int(np.argmin(words_of_others(categories, np.dtype(np.float16))))  # among the others of category 0
     description = "1,026 categories: as a lie, Alice's category has one of 2,048 uniforms, and most others have two"
-    return _attack("uneven-choice", epsilon, categories, rare, description)
+    return _attack(name, epsilon, categories, rare, description)
 
 
 def _attack(
     name: str, epsilon: float, categories: int, category: int, description: str
 ) -> Attack[int, RandomizedResponseParameters, int]:
     return Attack(
-        name=named(name, epsilon=(epsilon, USUAL)),
+        name=name,
         family="randomized-response",
         worlds=partial(given, (category, 0)),
         parameters=RandomizedResponseParameters(epsilon, categories),
@@ -66,9 +68,3 @@ def _attack(
         description=description,
         axis="category reported",
     )
-
-
-CONSTRUCTORS = (
-    Constructor("unreported-category", unreported_category),
-    Constructor("uneven-choice", uneven_choice),
-)

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import Attack, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import CountedDistance
 from subnormal.mechanisms.additive.family import GaussianParameters
 
@@ -26,7 +26,8 @@ AXIS = "unexplained steps, × −1 (−8: or more)"
 BOUND = 64.0  # of exact members: 6 standard deviations of the usual Gaussian
 
 
-def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
+@constructor("geometric-trials")
+def geometric_trials(name: str, epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     """Return the attack on discrete Laplace noise: a count of 1 with Alice and of 0 without her.
 
     The event is that the distance of the output from 1 equals the number of trials. With Alice it happens unless −0 was
@@ -38,7 +39,7 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
     event = CountedDistance(1.0, 2.0**parameters.grid)
     return Attack(
-        name=named("geometric-trials", epsilon=(epsilon, 0.1)),
+        name=name,
         family="laplace",
         worlds=lambda: (1, 0),
         parameters=parameters,
@@ -53,14 +54,15 @@ def geometric_trials(epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     )
 
 
-def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
+@constructor("geometric-trials-gaussian")
+def geometric_trials_gaussian(name: str, sigma: float = 10.0) -> Attack[Any, Any, Any]:
     """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is accepted.
 
     sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
     """
     event = CountedDistance(1.0, 1.0)
     return Attack(
-        name=named("geometric-trials-gaussian", sigma=(sigma, 10.0)),
+        name=name,
         family="gaussian",
         worlds=lambda: (1, 0),
         parameters=GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND),
@@ -72,9 +74,3 @@ def geometric_trials_gaussian(sigma: float = 10.0) -> Attack[Any, Any, Any]:
         channel="steps",
         axis=AXIS,
     )
-
-
-CONSTRUCTORS = (
-    Constructor("geometric-trials", geometric_trials),
-    Constructor("geometric-trials-gaussian", geometric_trials_gaussian),
-)

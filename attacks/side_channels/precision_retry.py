@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, count_statistic, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, count_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 
 OUTCOMES = 16  # the sum of 15 ones and 2^−η has four bits more than 2^−η, which may end in up to three zeros
 
 
-def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+@constructor("precision-retry")
+def precision_retry(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """Return the attack: 16 utilities of 0, whose weights sum to 16, against the same with a utility of 1.
 
     2^−η has 32 fractional bits, and 15 + 2^−η needs 36. The first world takes one pass, the second two, so the worlds
@@ -27,7 +28,7 @@ def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
     """
     worlds = np.zeros(OUTCOMES, dtype=np.int64), np.append(np.zeros(OUTCOMES - 1, dtype=np.int64), 1)
     return Attack(
-        name=named("precision-retry", epsilon=(epsilon, 1.0)),
+        name=name,
         family="exponential",
         worlds=lambda: worlds,
         parameters=ExponentialParameters(epsilon, Limits(0, 1, OUTCOMES)),
@@ -40,6 +41,3 @@ def precision_retry(epsilon: float = 1.0) -> Attack[Any, Any, Any]:
         ),
         channel="steps",
     )
-
-
-CONSTRUCTORS = (Constructor("precision-retry", precision_retry),)

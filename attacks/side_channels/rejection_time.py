@@ -9,15 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from subnormal.attacks.core.attack import Attack, index_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.side_channels.rejection_tries import TEN_TRIES, rejection_tries
 
 
-def rejection_time() -> Attack[Any, Any, Any]:
+@constructor("rejection-time")
+def rejection_time(name: str) -> Attack[Any, Any, Any]:
     """Return the attack on Figure 9's pair by a clock: `rejection_tries` proves what this one measures."""
     return replace(
         rejection_tries(),
-        name="rejection-time",
+        name=name,
         event=None,
         statistic=index_statistic,
         fixes=(TEN_TRIES, "exponential-exact"),
@@ -25,6 +26,3 @@ def rejection_time() -> Attack[Any, Any, Any]:
         slow=True,
         channel="time",
     )
-
-
-CONSTRUCTORS = (Constructor("rejection-time", rejection_time),)

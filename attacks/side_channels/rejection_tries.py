@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, count_statistic, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, count_statistic
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import Eta, selection_claim, selection_eta
@@ -27,7 +27,8 @@ SMALL_EPSILON = selection_claim(Eta((1 << 15) - 1, 15, 1)).epsilon  # 6.1·10^�
 ALL_BITS, TEN_TRIES = "exponential-base2", "exponential-base2-ten-tries"
 
 
-def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
+@constructor("rejection-tries", ({}, {"tries": 10}))
+def rejection_tries(name: str, tries: int = 1) -> Attack[Any, Any, Any]:
     """Return the attack on Figure 9's pair at η = 1. The event is more than so many tries.
 
     256 outcomes, all of utility 1 against one of utility 0: total weights 128 and 128.5. In the second world a try is
@@ -40,7 +41,7 @@ def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
     data_in, data_out = np.ones(256, dtype=np.int64), np.ones(256, dtype=np.int64)
     data_out[0] = 0
     return _attack(
-        named("rejection-tries", tries=(tries, 1)),
+        name,
         (data_in, data_out),
         ExponentialParameters(ONE_BIT_EPSILON, Limits(0, 1, 256)),
         tries,
@@ -49,7 +50,8 @@ def rejection_tries(tries: int = 1) -> Attack[Any, Any, Any]:
     )
 
 
-def rejection_tries_two_outcomes(epsilon: float = SMALL_EPSILON) -> Attack[Any, Any, Any]:
+@constructor("rejection-tries-two-outcomes")
+def rejection_tries_two_outcomes(name: str, epsilon: float = SMALL_EPSILON) -> Attack[Any, Any, Any]:
     """Return the attack on two outcomes, at any budget: utilities (m, m) against (m−1, m).
 
     m is the least with 2·2^(−η·m) ≤ 1 at the members' η: the total weight lies just below 1, or above it. The advantage
@@ -62,7 +64,7 @@ def rejection_tries_two_outcomes(epsilon: float = SMALL_EPSILON) -> Attack[Any, 
     while 2 * eta.x ** (eta.z * m) > 1 << eta.y * eta.z * m:
         m += 1
     return _attack(
-        named("rejection-tries-two-outcomes", epsilon=(epsilon, SMALL_EPSILON)),
+        name,
         (np.array([m, m]), np.array([m - 1, m])),
         ExponentialParameters(epsilon, Limits(0, m, 2)),
         1,
@@ -86,9 +88,3 @@ def _attack(
         fixes=(TEN_TRIES,) if tries == 10 else (),
         channel="tries",
     )
-
-
-CONSTRUCTORS = (
-    Constructor("rejection-tries", rejection_tries, ({}, {"tries": 10})),
-    Constructor("rejection-tries-two-outcomes", rejection_tries_two_outcomes),
-)

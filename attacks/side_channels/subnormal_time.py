@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, index_statistic, named, require_outcomes
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack, index_statistic, require_outcomes
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.exponential.float_boundaries import last_normal
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 
 SOURCE = "Andrysco et al. 2015 (IEEE S&P): subnormal floating point and abnormal timing"
 
 
+@constructor("subnormal-time")
 def subnormal_time(
-    epsilon: float = 1.0, outcomes: int = 100_000, float_type: DTypeLike = np.float64
+    name: str, epsilon: float = 1.0, outcomes: int = 100_000, float_type: DTypeLike = np.float64
 ) -> Attack[Any, Any, int]:
     """Return the attack: in (g+1, …, g+1), out (g, …, g), g the last integer utility with a normal weight.
 
@@ -33,9 +34,7 @@ def subnormal_time(
     kind = np.dtype(float_type).name
     g = last_normal(epsilon, float_type)
     return Attack(
-        name=named(
-            "subnormal-time", epsilon=(epsilon, 1.0), outcomes=(outcomes, 100_000), float_type=(kind, "float64")
-        ),
+        name=name,
         family="exponential",
         worlds=lambda: (np.full(outcomes, g + 1), np.full(outcomes, g)),
         parameters=ExponentialParameters(epsilon, Limits(0, g + 1, outcomes)),
@@ -50,6 +49,3 @@ def subnormal_time(
         slow=True,
         channel="time",
     )
-
-
-CONSTRUCTORS = (Constructor("subnormal-time", subnormal_time),)

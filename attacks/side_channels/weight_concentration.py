@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.attack import Attack, Channel, count_statistic
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.attacks.side_channels.rejection_tries import ONE_BIT_EPSILON
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -19,7 +19,8 @@ from subnormal.mechanisms.exponential.family import ExponentialParameters, Limit
 SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 3.3: "
 
 
-def weight_concentration() -> Attack[Any, Any, Any]:
+@constructor("weight-concentration")
+def weight_concentration(name: str) -> Attack[Any, Any, Any]:
     """Return the attack on the bits that Algorithm 4 consumes, at η = 1: utilities (1, 1, 1, 1) against (0, 2, 2, 1).
 
     Four weights of 1/2 always take 2 bits. Weights 1, 1/4, 1/4, 1/2 take 1, 3, 3 and 2 bits. The advantage is 3/4.
@@ -27,19 +28,16 @@ def weight_concentration() -> Attack[Any, Any, Any]:
     description = (
         "four equal weights with Alice always take two bits; unequal ones without her mostly take one or three"
     )
-    return _attack(
-        "weight-concentration", "bits", "exponential-base2-bit-by-bit", SOURCE + "Algorithm 4 stops early", description
-    )
+    return _attack(name, "bits", "exponential-base2-bit-by-bit", SOURCE + "Algorithm 4 stops early", description)
 
 
-def early_termination() -> Attack[Any, Any, Any]:
+@constructor("early-termination")
+def early_termination(name: str) -> Attack[Any, Any, Any]:
     """Return the attack on the same worlds by the steps of Algorithm 2's elimination, which stand for time."""
     description = (
         "all bits are drawn, but the elimination stops early: after two steps with Alice, mostly one or three without"
     )
-    return _attack(
-        "early-termination", "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", description
-    )
+    return _attack(name, "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", description)
 
 
 def _attack(name: str, channel: Channel, breaks: str, source: str, description: str) -> Attack[Any, Any, Any]:
@@ -56,9 +54,3 @@ def _attack(name: str, channel: Channel, breaks: str, source: str, description: 
         description=description,
         channel=channel,
     )
-
-
-CONSTRUCTORS = (
-    Constructor("weight-concentration", weight_concentration),
-    Constructor("early-termination", early_termination),
-)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
 
@@ -19,7 +19,8 @@ THRESHOLD = 1 << 62
 TIE = 256  # below the threshold: halfway to the next float; a tie goes to the even one, the threshold itself
 
 
-def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
+@constructor("absorbed-threshold")
+def absorbed_threshold(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
     """Return the attack: T = 2^62; the query is T − 257 with Alice, rounded to T − 512; T − 256 without, to T.
 
     Floats lie 512 apart below T, so noise below 256 is absorbed by T and by T − 512. The largest noise of a query is
@@ -30,7 +31,7 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
     worlds = np.array([THRESHOLD - TIE - 1]), np.array([THRESHOLD - TIE])
     parameters = SparseVectorParameters(epsilon=epsilon, threshold=THRESHOLD, lower=-TIE - 64, upper=64)
     return Attack(
-        name=named("absorbed-threshold", epsilon=(epsilon, 1.0)),
+        name=name,
         family="sparse-vector",
         worlds=lambda: worlds,
         parameters=parameters,
@@ -41,6 +42,3 @@ def absorbed_threshold(epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
         description=("threshold 2^62, query 2^62 − 257 with Alice, 2^62 − 256 without: floats round one down, one up"),
         axis=FIRST_POSITIVE,
     )
-
-
-CONSTRUCTORS = (Constructor("absorbed-threshold", absorbed_threshold),)

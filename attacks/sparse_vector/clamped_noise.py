@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, named, require_outcomes
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, require_outcomes
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
 
 SOURCE = "working paper on the discrete sparse vector mechanism: a bounded ρ breaks the textbook proof"
 
 
-def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answers]:
+@constructor("clamped-noise")
+def clamped_noise(name: str, epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answers]:
     """Return the attack on noises clamped to ±w: with Alice the query is 2w − 1, without her 2w; the event is ⊥.
 
     ⊥ means 2w − 1 + ν < ρ, which needs ρ = w and ν = −w. For the query 2w it is impossible.
@@ -30,7 +31,7 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=2 * width, width=width)
     worlds = np.array([2 * width - 1]), np.array([2 * width])
     return Attack(
-        name=named("clamped-noise", epsilon=(epsilon, 1.0), width=(width, 4)),
+        name=name,
         family="sparse-vector",
         worlds=lambda: worlds,
         parameters=parameters,
@@ -45,7 +46,8 @@ def clamped_noise(epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answ
     )
 
 
-def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) -> Attack[Any, Any, Answers]:
+@constructor("finite-threshold")
+def finite_threshold(name: str, epsilon: float = 1.0, queries: int = 32, width: int = 2) -> Attack[Any, Any, Answers]:
     """Return the attack on a clamped ρ and unbounded ν: m queries 0 with Alice, 1 without her; the event is ⊥^m.
 
     ρ ≤ 1 + w. Given the largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss, because there is no ρ + 1.
@@ -56,7 +58,7 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
     parameters = SparseVectorParameters(epsilon=epsilon, lower=0, upper=1, width=width)
     worlds = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
     return Attack(
-        name=named("finite-threshold", epsilon=(epsilon, 1.0), queries=(queries, 32), width=(width, 2)),
+        name=name,
         family="sparse-vector",
         worlds=lambda: worlds,
         parameters=parameters,
@@ -70,9 +72,3 @@ def finite_threshold(epsilon: float = 1.0, queries: int = 32, width: int = 2) ->
         ),
         axis=FIRST_POSITIVE,
     )
-
-
-CONSTRUCTORS = (
-    Constructor("clamped-noise", clamped_noise),
-    Constructor("finite-threshold", finite_threshold),
-)

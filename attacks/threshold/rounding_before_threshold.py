@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from subnormal.attacks.core.attack import Attack, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
@@ -11,14 +11,16 @@ from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdP
 SOURCE = "Subnormal: P(noise ≥ T − ½ − Δ_∞) = e^(1/(2·scale))·P(noise ≥ T − Δ_∞), by ½·e^(−t/scale)"
 
 
-def rounding_before_threshold(epsilon: float = 1.0, threshold: int = 5) -> Attack[Data, ThresholdParameters, Released]:
+@constructor("rounding-before-threshold")
+def rounding_before_threshold(
+    name: str, epsilon: float = 1.0, threshold: int = 5
+) -> Attack[Data, ThresholdParameters, Released]:
     """Return the attack on integers with Laplace noise of scale 1/ε: real noise, rounded before the comparison.
 
     epsilon: nats. threshold: T, in steps of the integers. Raises ValueError unless ε is positive and finite.
     """
     require_positive("epsilon", epsilon)
     description = "one person alone holds a key: noise is rounded first, so half a step below the threshold passes"
-    name = named("rounding-before-threshold", epsilon=(epsilon, 1.0), threshold=(threshold, 5))
     return singleton(name, integers(epsilon, threshold), ("threshold-naive-rounded-first",), SOURCE, description)
 
 
@@ -27,6 +29,3 @@ def integers(epsilon: float, threshold: int) -> ThresholdParameters:
     return ThresholdParameters(
         "laplace", 1 / epsilon, threshold, "int64", limit=threshold + 64 * max(1, int(1 / epsilon))
     )
-
-
-CONSTRUCTORS = (Constructor("rounding-before-threshold", rounding_before_threshold),)

@@ -5,8 +5,8 @@ Source: Korolova, Kenthapadi, Mishra, Ntoulas 2009 ("Releasing Search Queries an
 
 from __future__ import annotations
 
-from subnormal.attacks.core.attack import Attack, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdParameters
@@ -15,7 +15,10 @@ SOURCE = "Korolova, Kenthapadi, Mishra, Ntoulas 2009: a query that one user made
 GRID, BEYOND = -4, 32  # steps of exact members, and how many scales above the threshold they saturate
 
 
-def singleton_key(epsilon: float = 1.0, threshold: float = 20.0) -> Attack[Data, ThresholdParameters, Released]:
+@constructor("singleton-key")
+def singleton_key(
+    name: str, epsilon: float = 1.0, threshold: float = 20.0
+) -> Attack[Data, ThresholdParameters, Released]:
     """Return the attack on Laplace noise of scale 1/ε, a threshold in units of the scale, and a key of value 1.
 
     In real numbers the probability of the release is ½·e^(−(T−1)/scale), exactly the claimed δ.
@@ -28,7 +31,6 @@ def singleton_key(epsilon: float = 1.0, threshold: float = 20.0) -> Attack[Data,
     description = (
         "one person alone holds a key: float noise has a least probability, so the key is released more often than δ"
     )
-    name = named("singleton-key", epsilon=(epsilon, 1.0), threshold=(threshold, 20.0))
     return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, description)
 
 
@@ -47,6 +49,3 @@ def laplace(epsilon: float, threshold: float) -> ThresholdParameters:
     on_grid = -(-threshold // unit) * unit
     limit = on_grid + -(-BEYOND / epsilon // unit) * unit
     return ThresholdParameters("laplace", 1 / epsilon, on_grid, "float32", (1, 1.0, 1.0), exponent, limit)
-
-
-CONSTRUCTORS = (Constructor("singleton-key", singleton_key),)

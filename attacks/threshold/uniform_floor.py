@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import log
 
-from subnormal.attacks.core.attack import Attack, named
-from subnormal.attacks.core.constructor import Constructor
+from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.threshold.singleton import singleton
 from subnormal.attacks.threshold.singleton_key import laplace
 from subnormal.mechanisms.privacy import require_positive
@@ -18,7 +18,8 @@ from subnormal.mechanisms.threshold.parameters import Data, Released, ThresholdP
 SOURCE = "after Mironov 2012: inversion in floats, at least uniform"
 
 
-def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, ThresholdParameters, Released]:
+@constructor("uniform-floor")
+def uniform_floor(name: str, epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, ThresholdParameters, Released]:
     """Return the attack at least threshold whose claimed δ is at most `delta`.
 
     T = 1 + ln(1/(2δ))/ε, from ½·e^(−ε(T−1)) = δ.
@@ -30,9 +31,5 @@ def uniform_floor(epsilon: float = 1.0, delta: float = 1e-10) -> Attack[Data, Th
     if delta >= 2.0**-26:
         raise ValueError(f"delta must be below 2^-26, where a uniform of 24 bits cannot follow, got {delta}")
     description = "one person alone holds a key, δ is tiny: a uniform of 0 gives infinite noise, once in 2^25 draws"
-    name = named("uniform-floor", epsilon=(epsilon, 1.0), delta=(delta, 1e-10))
     parameters = laplace(epsilon, 1 - log(2 * delta) / epsilon)
     return singleton(name, parameters, ("threshold-naive-float32",), SOURCE, description)
-
-
-CONSTRUCTORS = (Constructor("uniform-floor", uniform_floor),)

@@ -58,10 +58,14 @@ def built(build: Callable[..., T], name: str, options: Mapping[str, object]) -> 
 
     Raises LookupError for an unknown option of that name, and ValueError for an invalid value.
     """
-    defaults = defaults_of(build)
+    return build(**converted(name, options, defaults_of(build)))
+
+
+def converted(name: str, options: Mapping[str, object], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options, each value read by its default. Raises LookupError and ValueError as `built` does."""
     for option in options.keys() - defaults.keys():
         raise LookupError(unknown(f"option of {name}", option, list(defaults)))
-    return build(**{option: read(option, value, defaults[option]) for option, value in options.items()})
+    return {option: read(option, value, defaults[option]) for option, value in options.items()}
 
 
 def defaults_of(build: Callable[..., object]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from subnormal.attacks.catalogue import attacks
-from subnormal.attacks.core.attack import Attack, named
+from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import Between, OffGrid, OneOf, Refuses
 from subnormal.attacks.exponential.float_boundaries import last_added, last_normal, last_positive
 from subnormal.attacks.exponential.rounded_addition import rounded_addition
@@ -84,7 +84,6 @@ def test_an_attack_on_a_number_takes_outcomes_of_every_float_type(attack: Attack
 def test_a_name_tells_what_is_not_the_default() -> None:
     assert zero_rounding().name == "zero-rounding"
     assert zero_rounding(epsilon=1.0, float_type=np.float32).name == "zero-rounding@epsilon=1.0,float_type=float32"
-    assert named("a", b=(1, 1)) == "a"
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
