@@ -37,21 +37,7 @@ def geometric_trials(name: str, epsilon: float = 0.1) -> Attack[Any, Any, Any]:
     """
     usual = laplace_parameters(epsilon)
     parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
-    event = CountedDistance(1.0, 2.0**parameters.grid)
-    return Attack(
-        name=name,
-        family="laplace",
-        worlds=lambda: (1, 0),
-        parameters=parameters,
-        event=event,
-        statistic=event.near,
-        breaks=("laplace-textbook",),
-        source=SOURCE,
-        description=DESCRIPTION,
-        fixes=("laplace-fixed-work",),
-        channel="steps",
-        axis=AXIS,
-    )
+    return _attack(name, parameters, "laplace", fixes=("laplace-fixed-work",))
 
 
 @constructor("geometric-trials-gaussian")
@@ -60,17 +46,22 @@ def geometric_trials_gaussian(name: str, sigma: float = 10.0) -> Attack[Any, Any
 
     sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
     """
-    event = CountedDistance(1.0, 1.0)
+    return _attack(name, GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND), "gaussian")
+
+
+def _attack(name: str, parameters: Any, family: str, fixes: tuple[str, ...] = ()) -> Attack[Any, Any, Any]:
+    event = CountedDistance(1.0, 2.0**parameters.grid)
     return Attack(
         name=name,
-        family="gaussian",
+        family=family,
         worlds=lambda: (1, 0),
-        parameters=GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND),
+        parameters=parameters,
         event=event,
         statistic=event.near,
-        breaks=("gaussian-textbook",),
+        breaks=(f"{family}-textbook",),
         source=SOURCE,
         description=DESCRIPTION,
+        fixes=fixes,
         channel="steps",
         axis=AXIS,
     )
