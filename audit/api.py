@@ -58,7 +58,7 @@ class Report(model.Report):
         from subnormal.audit.report import notebook
         from subnormal.audit.text import frame
 
-        return frame(notebook.records(self))
+        return frame(list(map(notebook.record, self.rows)))
 
     def to_latex(self) -> str:
         """Return the comparison of naive base e with exact base 2, which `subnormal run` prints first, as LaTeX.
@@ -87,9 +87,10 @@ class Report(model.Report):
         Raises:
             OSError: the folder cannot be created or written. Then no file is written in part.
         """
-        from subnormal.audit.report import folder as report_folder
+        from subnormal.audit.report import atomic_write, to_html
 
-        report_folder.save(self, Path(folder))
+        atomic_write.prepare(Path(folder))
+        atomic_write.write(Path(folder), to_html.files(self))
 
     def _repr_html_(self) -> str:
         from subnormal.audit.report import notebook

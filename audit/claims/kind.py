@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
-from subnormal.mechanisms.numerics.interval import Interval, interval
+from subnormal.mechanisms.numerics.interval import Interval
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Bounds = tuple[float, float]  # low ≤ the true answer ≤ up
-Parameters = Mapping[str, Any]
 
 HALVINGS = 64
 SMALLEST = 2.0**-40  # nats: a first step of the search for ε
@@ -116,8 +115,3 @@ def steps_count() -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     return st.one_of(st.just(1), st.integers(1, 100), decades(0, 9, 1e9, whole=True))
-
-
-def of(value: Any) -> Interval:
-    """Return a parameter as the exact number that it is."""
-    return interval(value)

@@ -198,7 +198,7 @@ def _select_crossings(
 def _examine_and_write(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
     """Examine and write; return the report and its page. The checkpoint of the audit goes."""
     from subnormal.audit.engine import checkpoint
-    from subnormal.audit.report.folder import files
+    from subnormal.audit.report.to_html import files
 
     with output(out, stale=(checkpoint.NAME, checkpoint.TEMPORARY)) as written:
         with redirect_stdout_to_stderr():

@@ -33,17 +33,12 @@ def to_html(report: Report) -> str:
     )
 
 
-def records(report: Report) -> list[dict[str, Any]]:
-    """Return a flat record for each row: its names, its verdict, its claim, its parameters, and its evidence.
+def record(row: Row) -> dict[str, Any]:
+    """Return a flat record of a row: its names, its verdict, its claim, its parameters, and its evidence.
 
     The fields of a kind of evidence are named "kind.field", as in "sampled.epsilon_lower"; the ends of an interval
     "kind.field_low" and "kind.field_high".
     """
-    return [record(row) for row in report.rows]
-
-
-def record(row: Row) -> dict[str, Any]:
-    """Return the record of a row, see `records`."""
     pair = finding(row)
     result: dict[str, Any] = {
         "attack": row.attack,

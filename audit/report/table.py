@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SIDE_CHANNELS = "Side channels"
+TIMED = ("time in/out", "worlds differ", "needed")  # the columns of a clock
 
 STYLES: dict[str, str] = {
     Verdict.VIOLATED: "bold red",
@@ -44,9 +45,7 @@ def columns(row: Row) -> dict[str, str]:
         "ε ≥": short(None if sampled is None else sampled.epsilon_lower, 3),
         "KS ± margin": "–" if sampled is None else f"{short(sampled.ks.statistic, 3)} ± {short(sampled.ks.margin, 2)}",
         "e-value": "–" if row.sequential is None else e_value(row.sequential.log_e_value),
-        "time in/out": _ratio(row.timing),
-        "worlds differ": _differ(row.timing),
-        "needed": _needed(row.timing),
+        **(dict.fromkeys(TIMED, "–") if row.timing is None else _timed(row.timing)),
         "runs": _runs(row),
     }
 
@@ -63,21 +62,13 @@ def _runs(row: Row) -> str:
     return "–" if runs is None else f"{runs:,}"
 
 
-def _ratio(timing: TimingEvidence | None) -> str:
-    if timing is None:
-        return "–"
-    return f"{short(timing.median_in / max(timing.median_out, 1e-9), 3)} {interval(timing.ratio)}"
-
-
-def _differ(timing: TimingEvidence | None) -> str:
-    return "–" if timing is None else f"{'yes' if timing.detected else 'not seen'}, p = {short(timing.sign_p, 1)}"
-
-
-def _needed(timing: TimingEvidence | None) -> str:
-    if timing is None:
-        return "–"
+def _timed(timing: TimingEvidence) -> dict[str, str]:
+    """Return the cells of a clock, in the order of `TIMED`."""
     low, high = timing.needed
-    return f"over {low:,.0f}" if math.isinf(high) else f"{low:,.0f} to {high:,.0f}"
+    ratio = f"{short(timing.median_in / max(timing.median_out, 1e-9), 3)} {interval(timing.ratio)}"
+    differ = f"{'yes' if timing.detected else 'not seen'}, p = {short(timing.sign_p, 1)}"
+    needed = f"over {low:,.0f}" if math.isinf(high) else f"{low:,.0f} to {high:,.0f}"
+    return dict(zip(TIMED, (ratio, differ, needed), strict=True))
 
 
 def table(report: Report) -> Table:

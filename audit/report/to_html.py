@@ -1,4 +1,4 @@
-"""A report as report.html, and a page of charts."""
+"""A report as report.html and as both of its files, and a page of charts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from subnormal.audit.model import Report
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.table import closing
+from subnormal.audit.report.to_json import to_json
 
 # Characters that a page cannot show or hold: control characters, direction marks, halves of surrogate pairs.
 UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -32,6 +33,11 @@ def to_html(report: Report) -> str:
         answers=page.answers(report, parts),
         closing=closing(report),
     )
+
+
+def files(report: Report) -> dict[str, bytes]:
+    """Return the content of each file of a report, by name."""
+    return {"report.html": to_html(report).encode(), "report.json": to_json(report).encode()}
 
 
 def charts(title: str, panels: Sequence[Panel]) -> str:

@@ -63,11 +63,8 @@ def compared(rows: Iterable[Row]) -> list[Twins]:
     """Return the paper's attacks on the naive mechanism in base e and the exact one in base 2, with runs of both."""
     paper = [row for row in rows if row.attack.partition("@")[0] in COMPARED and row.channel is None]
     pairs = [one for one in twins(paper) if one.exact is not None and one.exact.mechanism == BASE2]
-    return [one for one in pairs if all(row is not None and _sampled(row) for row in (one.broken, one.exact))]
-
-
-def _sampled(row: Row) -> bool:
-    return row.sampled is not None and row.exact is not None
+    both = [(one, (one.broken, one.exact)) for one in pairs]
+    return [one for one, rows in both if all(row and row.sampled and row.exact for row in rows)]
 
 
 def cells(row: Row) -> tuple[str, ...]:
