@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -32,6 +33,13 @@ FEW += ["--mechanism", "exponential-base2", "--quick"]
 
 def call(*arguments: str) -> Result:
     return CliRunner().invoke(main, [*arguments])
+
+
+def rows_of(folder: Path, *arguments: str) -> Any:
+    """Return the rows of a run, as they are in its report."""
+    result = call("run", *arguments, "--jobs", "1", "--format", "json", "--out", str(folder))
+    assert result.exit_code == 0
+    return json.loads(result.stdout)["rows"]
 
 
 def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -93,23 +101,8 @@ def test_a_report_names_its_command_line_and_its_commit_and_no_path(tmp_path: Pa
 
 
 def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_path: Path) -> None:
-    def rows(*arguments: str) -> list[object]:
-        result = call(
-            "run",
-            *arguments,
-            "--runs",
-            "1000",
-            "--jobs",
-            "1",
-            "--format",
-            "json",
-            "--out",
-            str(tmp_path),
-            "--seed",
-            "7",
-        )
-        found: list[object] = json.loads(result.stdout)["rows"]
-        return found
+    def rows(*arguments: str) -> Any:
+        return rows_of(tmp_path, *arguments, "--runs", "1000", "--seed", "7")
 
     shifted = "--attack", "zero-rounding", "--mechanism", "exponential-naive-shifted"
     alone = rows(*shifted, "--alpha", "0.01")
@@ -180,28 +173,15 @@ def takes(one: AnyMechanism, data: object, parameters: object) -> bool:
 
 
 def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
-    result = call(
-        "run",
-        "--attack",
-        "zero-rounding",
-        "--quick",
-        "--all",
-        "--jobs",
-        "1",
-        "--format",
-        "json",
-        "--out",
-        str(tmp_path),
-    )
+    shown = rows_of(tmp_path, "--attack", "zero-rounding", "--quick", "--all")
     of, named = attack("zero-rounding"), members(family("exponential"))
     met = [one for one in named if not one.variant_of and all(takes(one, data, of.parameters) for data in of.worlds())]
-    assert len(json.loads(result.stdout)["rows"]) == len(met)
+    assert len(shown) == len(met)
 
 
 def test_a_quick_look_leaves_out_costly_attacks_unless_they_are_named(tmp_path: Path) -> None:
-    costly = ["--attack", "rounded-addition-float32", "--mechanism", "exponential-naive-float32", "--jobs", "1"]
-    named = call("run", *costly, "--quick", "--format", "json", "--out", str(tmp_path))
-    assert [row["attack"] for row in json.loads(named.stdout)["rows"]] == ["rounded-addition-float32"]
+    costly = ["--attack", "rounded-addition-float32", "--mechanism", "exponential-naive-float32", "--quick"]
+    assert [row["attack"] for row in rows_of(tmp_path, *costly)] == ["rounded-addition-float32"]
     result = call("run", "--mechanism", "noisy-max-naive-float32", "--quick", "--out", str(tmp_path))
     assert result.exit_code == 2
     assert "none of these attacks is meant for these mechanisms" in result.stderr
@@ -294,29 +274,18 @@ def test_imports_are_lazy(tmp_path: Path) -> None:
 
 
 def test_runs_until_decided_stop_early_and_convict_by_themselves(tmp_path: Path) -> None:
-    asked = [
-        "--jobs",
-        "1",
-        "--attack",
-        "grid-precision",
-        "--mechanism",
-        "laplace-rounded",
-        "--mechanism",
-        "laplace-exact",
-    ]
-    result = call("run", *asked, "--until-decided", "--runs", "20000", "--format", "json", "--out", str(tmp_path))
-    assert result.exit_code == 0
-    broken, exact = (row for row in json.loads(result.stdout)["rows"])
+    asked = ["--attack", "grid-precision", "--mechanism", "laplace-rounded", "--mechanism", "laplace-exact"]
+    broken, exact = rows_of(tmp_path, *asked, "--until-decided", "--runs", "20000")
     assert broken["sampled"] is None
     assert broken["sequential"]["verdict"] == "VIOLATED"
     assert broken["sequential"]["runs"] < 2_000
     assert broken["sequential"]["looks"][-1] == [broken["sequential"]["runs"], broken["sequential"]["log_e_value"]]
     assert exact["sequential"]["verdict"] == "NOT REFUTED"
     assert exact["sequential"]["runs"] == 20_000
-    convicted = call("run", *asked, "--until-decided", "--fail-on-violation", "--out", str(tmp_path))
+    gating = ["--until-decided", "--fail-on-violation", "--jobs", "1", "--out", str(tmp_path)]
+    convicted = call("run", *asked, *gating)
     assert convicted.exit_code == 1
-    acquitting = [*asked[:4], *asked[6:], "--until-decided", "--runs", "2000", "--fail-on-violation"]
-    assert call("run", *acquitting, "--out", str(tmp_path)).exit_code == 0
+    assert call("run", *asked[:2], *asked[4:], "--runs", "2000", *gating).exit_code == 0
     assert "sequential" in convicted.stdout
 
 

@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from subnormal.audit.__main__ import main
 from subnormal.audit.commands import checkpoints
 from subnormal.audit.engine import fingerprint
 from subnormal.audit.engine.checkpoint import NAME, TEMPORARY, Checkpoint, CheckpointError
+from tests.support.clusters import wait_until
 from tests.support.processes import SUBNORMAL, ended, run, started
 
 AUDIT = {"version": "1", "seed": 1, "row": [{"attack": "a", "mechanism": "m"}, {"attack": "b", "mechanism": "m"}]}
@@ -99,13 +99,9 @@ def interrupted(folder: Path, *options: str) -> None:
     """Leave the checkpoint of an audit that was killed."""
     command = [*SUBNORMAL, *FAST[:5], "--runs", "200000000", *options, "--out", str(folder)]
     with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as audit:
-        for _ in range(600):
-            if (folder / NAME).exists():
-                break
-            time.sleep(0.05)
+        wait_until((folder / NAME).exists, "a checkpoint")
         audit.send_signal(signal.SIGKILL)
         ended(audit)
-    assert (folder / NAME).exists()
 
 
 @pytest.fixture(scope="module")
@@ -190,10 +186,7 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_was_there(tmp_path: Path
 def test_an_interrupted_audit_says_how_to_go_on(tmp_path: Path) -> None:
     command = [*SUBNORMAL, *FAST[:5], "--runs", "300000000", "--jobs", "2", "--out", str(tmp_path)]
     with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as audit:
-        for _ in range(600):
-            if (tmp_path / NAME).exists():
-                break
-            time.sleep(0.05)
+        wait_until((tmp_path / NAME).exists, "a checkpoint")
         audit.send_signal(signal.SIGINT)
         _, errors = ended(audit)
     assert audit.returncode == 130

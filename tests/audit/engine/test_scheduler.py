@@ -198,23 +198,10 @@ def test_counts_of_another_row_are_refused() -> None:
 def test_members_whose_randomness_is_their_own_are_not_kept() -> None:
     unseeded = dataclasses.replace(member(NAMES[1]), seeded=False)
     kept: list[Any] = [{}]
-    examine_all(
-        [Crossing(zero_rounding(), unseeded)],
-        seed=1,
-        runs=1_000,
-        alpha=0.05,
-        executor=Here(),
-        store=CountStore({}, kept.append),
-    )
+    options: dict[str, Any] = {"seed": 1, "runs": 1_000, "alpha": 0.05, "store": CountStore({}, kept.append)}
+    examine_all([Crossing(zero_rounding(), unseeded)], **options, executor=Here())
     with pytest.raises(KeyboardInterrupt):
-        examine_all(
-            [Crossing(zero_rounding(), unseeded), MET[1]],
-            seed=1,
-            runs=1_000,
-            alpha=0.05,
-            executor=Stopping(3),
-            store=CountStore({}, kept.append),
-        )
+        examine_all([Crossing(zero_rounding(), unseeded), MET[1]], **options, executor=Stopping(3))
     assert list(kept[-1]) == [1]
 
 
