@@ -34,7 +34,7 @@ from subnormal.mechanisms.privacy import Claim
 
 EPSILON_MAX = 700.0  # beyond it e^ε is no float, and no run could refute the claim
 
-Bets = tuple[float, float, float, float]
+Bets = tuple[float, ...]  # a number for each of four bets, or for each of four combinations
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PairCounts:
         """The runs of each world."""
         return self.both + self.only_in + self.only_out + self.neither
 
-    def of_bets(self) -> tuple[Bets, Bets, Bets, Bets]:
+    def of_bets(self) -> tuple[Bets, ...]:
         """Return (both, gain, loss, neither) as each bet sees it: S and its complement, each in both directions."""
         both, only_in, only_out, neither = map(float, (self.both, self.only_in, self.only_out, self.neither))
         return (
@@ -90,9 +90,8 @@ def update(state: State, counts: PairCounts) -> State:
     """Return the state after one more batch: its wealth from the bets fixed before it, and the bets for the next."""
     factors, seen = _factors(state.claim), state.seen + counts
     grown = [_growth(bet, batch, factors) for bet, batch in zip(state.bets, counts.of_bets(), strict=True)]
-    first, second, third, fourth = (before + gain for before, gain in zip(state.log_wealth, grown, strict=True))
-    one, two, three, four = (_best_bet(total, factors) for total in seen.of_bets())
-    return State(state.claim, seen, (first, second, third, fourth), (one, two, three, four))
+    log_wealth = tuple(before + gain for before, gain in zip(state.log_wealth, grown, strict=True))
+    return State(state.claim, seen, log_wealth, tuple(_best_bet(total, factors) for total in seen.of_bets()))
 
 
 def _factors(claim: Claim) -> Bets | None:
@@ -110,8 +109,7 @@ def _growth(bet: float, counts: Bets, factors: Bets | None) -> float:
 
 
 def _smoothed(counts: Bets) -> Bets:
-    both, gain, loss, neither = counts
-    return both + 0.5, gain + 0.5, loss + 0.5, neither + 0.5
+    return tuple(count + 0.5 for count in counts)
 
 
 def _best_bet(counts: Bets, factors: Bets | None) -> float:
@@ -151,8 +149,7 @@ def mean_growth(claim: Claim, likelier: float, other: float) -> float:
     factors = _factors(claim)
     shares = (likelier * other, likelier * (1 - other), (1 - likelier) * other, (1 - likelier) * (1 - other))
     many = 1e9  # runs, of which the half that smoothing adds is no matter
-    first, second, third, fourth = (many * share for share in shares)
-    counts = first, second, third, fourth
+    counts = tuple(many * share for share in shares)
     return _growth(_best_bet(counts, factors), counts, factors) / many
 
 
