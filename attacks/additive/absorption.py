@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
@@ -22,7 +21,7 @@ MARGIN = 384  # on both sides of the count without Alice: what exact members cla
 
 
 @constructor("absorption")
-def absorption(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
+def absorption(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack: with Alice the count is 2^60 + 129, rounded up; without her it is 2^60 + 128, rounded down.
 
     The counts become the floats 2^60 + 256 and 2^60. Near 2^60 floats lie 128 apart below and 256 apart above, so noise
@@ -49,7 +48,7 @@ def absorption(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
 
 
 @constructor("absorption-gaussian")
-def absorption_gaussian(name: str, sigma: float = 1.0) -> Attack[Any, Any, float]:
+def absorption_gaussian(name: str, sigma: float = 1.0) -> AnyAttack:
     """Return the attack on float32: with Alice the count is 2^30 + 65, rounded up; without her 2^30 + 64, rounded down.
 
     The counts become the floats 2^30 + 128 and 2^30. Near 2^30 floats lie 64 apart below and 128 apart above, so noise

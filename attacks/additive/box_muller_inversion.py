@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
@@ -63,7 +63,7 @@ class UnreachableByBoxMuller:
 
 
 @constructor("box-muller-inversion", ({}, {"sigma": 20.0}))
-def box_muller_inversion(name: str, sigma: float = 1.0) -> Attack[Any, Any, Any]:
+def box_muller_inversion(name: str, sigma: float = 1.0) -> AnyAttack:
     """Return the attack: (1, 0) against (0, 0). The event is an outcome that (0, 0) cannot produce.
 
     sigma: the standard deviation, in units of the data. Raises ValueError unless it is positive and finite.

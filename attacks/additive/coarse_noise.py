@@ -13,9 +13,8 @@ train models.
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
 
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.mechanisms.additive.family import GaussianParameters
@@ -38,7 +37,7 @@ OTHERS = (  # than the usual member
 
 
 @constructor("coarse-noise", ({}, *({"mechanism": name} for name in OTHERS)))
-def coarse_noise(name: str, sigma: float = 1.0, mechanism: str = "gaussian-inverse-bfloat16") -> Attack[Any, Any, Any]:
+def coarse_noise(name: str, sigma: float = 1.0, mechanism: str = "gaussian-inverse-bfloat16") -> AnyAttack:
     """Return the attack: the sum of gradients is 1 with Alice, the clipping norm, and 0 without her.
 
     The event is an outcome that 1 cannot lead to.

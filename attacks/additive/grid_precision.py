@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.additive.family import GaussianParameters
@@ -41,7 +40,7 @@ ONE: ProbabilityBounds = Fraction(1), Fraction(1)
 
 
 @constructor("grid-precision", ({}, {"epsilon": 0.1}))
-def grid_precision(name: str, epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> Attack[Any, Any, Any]:
+def grid_precision(name: str, epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> AnyAttack:
     """Return the attack: a count of 1 with Alice and of 0 without her. The event is an output off the grid 2^−p.
 
     p is 53, 24 or 11. With Alice the event is impossible; `off_grid_probability` is its probability without her.
@@ -56,7 +55,7 @@ def grid_precision(name: str, epsilon: float = 1.0, float_type: DTypeLike = np.f
     return of_its_own[kind](epsilon) if kind in of_its_own else _attack(name, epsilon, kind)
 
 
-def _attack(name: str, epsilon: float, kind: str) -> Attack[Any, Any, Any]:
+def _attack(name: str, epsilon: float, kind: str) -> AnyAttack:
     digits, _ = float_format(kind)
     return Attack(
         name=name,
@@ -76,19 +75,19 @@ def _attack(name: str, epsilon: float, kind: str) -> Attack[Any, Any, Any]:
 
 
 @constructor("grid-precision-float16")
-def grid_precision_float16(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+def grid_precision_float16(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack on float16, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
     return _attack(name, epsilon, "float16")
 
 
 @constructor("grid-precision-float32", ())
-def grid_precision_float32(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+def grid_precision_float32(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack on float32, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
     return _attack(name, epsilon, "float32")
 
 
 @constructor("grid-precision-gaussian")
-def grid_precision_gaussian(name: str, sigma: float = 1.0) -> Attack[Any, Any, Any]:
+def grid_precision_gaussian(name: str, sigma: float = 1.0) -> AnyAttack:
     """Return the attack on Gaussian noise in float32: the sum of gradients is 1 with Alice, and 0 without her.
 
     sigma: the standard deviation. Raises ValueError unless it is positive and finite.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import numbers
 from subnormal.mechanisms.core.mechanism import Outcomes
@@ -128,7 +128,7 @@ def _guess(
     return guess, np.clip(reach, 1, float(uniforms)).astype(np.int64) + 1
 
 
-def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.bool_]:
+def guesses_in(outcomes: Outcomes, attack: AnyAttack) -> NDArray[np.bool_]:
     """Return for each outcome whether the attacker guesses the world `in`, shape (outcomes,).
 
     The attacker guesses the only value that can reach the outcome. If both or neither can, it guesses the nearer value.
@@ -146,9 +146,7 @@ def guesses_in(outcomes: Outcomes, attack: Attack[Any, Any, Any]) -> NDArray[np.
 
 
 @constructor("least-significant-bits", ({}, {"epsilon": 0.01}))
-def least_significant_bits(
-    name: str, epsilon: float = 1.0, float_type: DTypeLike = np.float64
-) -> Attack[Any, Any, float]:
+def least_significant_bits(name: str, epsilon: float = 1.0, float_type: DTypeLike = np.float64) -> AnyAttack:
     """Return the attack: in f = 1, out f = 0, sensitivity 1. The event is an output that is reachable from 1.
 
     The advantage is about 0.8 in float64. In float32 it is 0.669 at ε = 1 and 0.613 at ε = 0.01. The claim allows
@@ -161,7 +159,7 @@ def least_significant_bits(
     return least_significant_bits_float32(epsilon) if kind == "float32" else _attack(name, epsilon, kind)
 
 
-def _attack(name: str, epsilon: float, kind: str) -> Attack[Any, Any, float]:
+def _attack(name: str, epsilon: float, kind: str) -> AnyAttack:
     parameters = laplace_parameters(epsilon)
     scale = laplace_naive.member_scale(parameters, kind)
     event = Reachable(1.0, scale, kind, laplace_naive.default_uniform_bits(kind))
@@ -183,6 +181,6 @@ def _attack(name: str, epsilon: float, kind: str) -> Attack[Any, Any, float]:
 
 
 @constructor("least-significant-bits-float32", ({}, {"epsilon": 0.01}))
-def least_significant_bits_float32(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
+def least_significant_bits_float32(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack on float32, for a budget of `epsilon` nats. Raises ValueError unless it is positive."""
     return _attack(name, epsilon, "float32")

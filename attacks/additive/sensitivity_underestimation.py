@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import LaplaceParameters, exact_values
@@ -67,7 +67,7 @@ def repeated_rounding_worlds() -> Worlds:
 
 
 @constructor("sensitivity-rounding")
-def sensitivity_rounding(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
+def sensitivity_rounding(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack by the rounding of one addition: the sum moves by 2^17 times the sensitivity.
 
     Noise for that sensitivity is below half a unit in the last place of the sum, so it is absorbed.
@@ -79,7 +79,7 @@ def sensitivity_rounding(name: str, epsilon: float = 1.0) -> Attack[Any, Any, fl
 
 
 @constructor("sensitivity-rounding-float64")
-def sensitivity_rounding_float64(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
+def sensitivity_rounding_float64(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack on float64 sums by 65 records: the sum moves by 2^6 times the sensitivity.
 
     numpy's sum moves as far, because it adds the last record separately. Exact members round to the grid 2^−47 of the
@@ -95,7 +95,7 @@ def sensitivity_rounding_float64(name: str, epsilon: float = 1.0) -> Attack[Any,
 
 
 @constructor("sensitivity-repeated-rounding")
-def sensitivity_repeated_rounding(name: str, epsilon: float = 1.0) -> Attack[Any, Any, float]:
+def sensitivity_repeated_rounding(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack by roundings that all go the same way: the sum moves by 257 times the sensitivity.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
@@ -113,7 +113,7 @@ def _attack(
     event: Between | None = None,
     breaks: tuple[str, ...] = ("laplace-naive-float32",),
     record_bounds: tuple[float, float] | None = None,
-) -> Attack[Any, Any, float]:
+) -> AnyAttack:
     """event: by default, the outcome lies above the middle of the two sequential float32 sums."""
     step = Fraction(2) ** grid
     centre = round(exact_values(worlds.data_out, "sum")[0] / step) * step

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.attacks.core.attack import Attack, index_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, index_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.exponential import naive as exponential_naive
@@ -29,9 +29,7 @@ BIDS_MAX = 1 << 40
 
 
 @constructor("auction", ({}, {"float_type": "float16"}))
-def auction(
-    name: str, epsilon: float = 1.0, highest: int = 10, float_type: DTypeLike = np.float64
-) -> Attack[Any, Any, int]:
+def auction(name: str, epsilon: float = 1.0, highest: int = 10, float_type: DTypeLike = np.float64) -> AnyAttack:
     """Return the attack: n + 1 bids at the highest price with Alice, n without; prices from the highest down to 0.
 
     n is the last number of bids found at which the naive mechanism can choose the price 0: its own law decides.

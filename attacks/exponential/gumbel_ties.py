@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, index_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, index_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -26,7 +26,7 @@ UNIFORMS = 1 << 24
 
 
 @constructor("gumbel-ties")
-def gumbel_ties(name: str, epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> Attack[Any, Any, int]:
+def gumbel_ties(name: str, epsilon: float = USUAL_EPSILON, group: int = USUAL_GROUP) -> AnyAttack:
     """Return the attack on float32: in (1, …, 1), both groups tie; out (1, …, 1, 0, …, 0), the second is better.
 
     The event is an outcome of the first group. Its advantage is tanh(group/2^25); the claim allows tanh(ε/2).

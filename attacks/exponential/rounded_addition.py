@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, index_statistic, require_outcomes
+from subnormal.attacks.core.attack import AnyAttack, Attack, index_statistic, require_outcomes
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
@@ -26,9 +26,7 @@ USUAL = {"float16": (0.02, 1 + 1024), "float32": (0.001, 1 + (1 << 22))}  # (ε,
 COSTLY = 1 << 20  # outcomes from which a row takes seconds
 
 
-def rounded_addition(
-    epsilon: float, outcomes: int, float_type: DTypeLike, name: str = ""
-) -> Attack[Any, Any, int]:
+def rounded_addition(epsilon: float, outcomes: int, float_type: DTypeLike, name: str = "") -> AnyAttack:
     """Return the attack: in (0, g+1, …, g+1), out (0, g, …, g), g the last utility that 1 does not absorb.
 
     In real numbers g = ⌊2p·ln 2/ε⌋ with p bits. With k = outcomes − 1 ≤ 2^(p−1) the advantage is near
@@ -65,7 +63,7 @@ def rounded_addition(
 @constructor("rounded-addition-float16")
 def rounded_addition_float16(
     name: str, epsilon: float = USUAL["float16"][0], outcomes: int = USUAL["float16"][1]
-) -> Attack[Any, Any, int]:
+) -> AnyAttack:
     """Return `rounded_addition` in float16: the advantage is near 1/2.
 
     Raises ValueError as `rounded_addition` does.
@@ -76,7 +74,7 @@ def rounded_addition_float16(
 @constructor("rounded-addition-float32")
 def rounded_addition_float32(
     name: str, epsilon: float = USUAL["float32"][0], outcomes: int = USUAL["float32"][1]
-) -> Attack[Any, Any, int]:
+) -> AnyAttack:
     """Return `rounded_addition` in float32: the advantage is near 1/3.
 
     Raises ValueError as `rounded_addition` does.

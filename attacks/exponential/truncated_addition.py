@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, given, index_statistic, require_outcomes
+from subnormal.attacks.core.attack import AnyAttack, Attack, given, index_statistic, require_outcomes
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.exponential.float_boundaries import last_added
@@ -34,7 +34,7 @@ BY_RUNS = (  # variants that 100,000 runs refute: by the advantage, and at nearl
 @constructor("truncated-addition", ({}, *BY_RUNS))
 def truncated_addition(
     name: str, epsilon: float = 37.0, outcomes: int = 1000, float_type: DTypeLike = np.float64
-) -> Attack[Any, Any, int]:
+) -> AnyAttack:
     """Return the attack: in (0, g, …, g), out (1, g−1, …, g−1), g the least integer utility that an addition absorbs.
 
     With Alice outcome 0 has probability exactly 1: the others are impossible. Without her they share the probability.
@@ -69,7 +69,7 @@ def truncated_addition(
 
 
 @constructor("truncated-addition-half")
-def truncated_addition_half(name: str, epsilon: float = 30.0, outcomes: int = 1000) -> Attack[Any, Any, int]:
+def truncated_addition_half(name: str, epsilon: float = 30.0, outcomes: int = 1000) -> AnyAttack:
     """Return the attack as the paper has it: without Alice the first outcome is chosen about half of the time.
 
     In units of half a utility, with a sensitivity of 2: in (−1, 4, …, 4), out (1, 2, …, 2). At ε = 30 the weights of

@@ -6,12 +6,11 @@ Source: Ilvento 2020, Section 2 (attacks on the naive exponential mechanism).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, given, index_statistic, require_outcomes
+from subnormal.attacks.core.attack import AnyAttack, Attack, given, index_statistic, require_outcomes
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Event, OneOf, Refuses
 from subnormal.attacks.exponential.float_boundaries import last_positive
@@ -25,7 +24,7 @@ SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 2: zero rounding"
 @constructor("zero-rounding")
 def zero_rounding(
     name: str, epsilon: float = 0.5, outcomes: int = 100, float_type: DTypeLike = np.float64
-) -> Attack[Any, Any, int]:
+) -> AnyAttack:
     """Return the attack: with Alice only outcome 0 has a positive weight; without her all weights are positive.
 
     x is the last utility with a positive weight; in: (x, x+1, …, x+1), out: (x, …, x). The advantage is 1 − 1/outcomes.
@@ -44,9 +43,7 @@ def zero_rounding(
 
 
 @constructor("zero-rounding-two-outcomes")
-def zero_rounding_two_outcomes(
-    name: str, epsilon: float = 0.5, float_type: DTypeLike = np.float64
-) -> Attack[Any, Any, int]:
+def zero_rounding_two_outcomes(name: str, epsilon: float = 0.5, float_type: DTypeLike = np.float64) -> AnyAttack:
     """Return the attack on two outcomes, (x, x+1) against (x+1, x): the worlds never share an outcome.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and for a float type that is too coarse for ε.
@@ -62,7 +59,7 @@ def zero_rounding_two_outcomes(
 
 
 @constructor("zero-rounding-refusal")
-def zero_rounding_refusal(name: str, epsilon: float = 0.5, outcomes: int = 100) -> Attack[Any, Any, int]:
+def zero_rounding_refusal(name: str, epsilon: float = 0.5, outcomes: int = 100) -> AnyAttack:
     """Return the attack on the worlds of zero_rounding whose event is a refusal: only with Alice a weight is zero.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and for fewer than 2 outcomes.
@@ -81,7 +78,7 @@ def _attack(
     breaks: tuple[str, ...],
     description: str,
     fixes: tuple[str, ...],
-) -> Attack[Any, Any, int]:
+) -> AnyAttack:
     limits = Limits(0, int(max(data_in.max(), data_out.max())), len(data_in))
     parameters = ExponentialParameters(epsilon, limits)
     return Attack(

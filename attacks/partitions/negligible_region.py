@@ -8,12 +8,10 @@ Source: Blocki, Datta, Bonneau, NDSS 2016, for the mechanism; Ilvento 2020, Sect
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.partitions import naive as partitions_naive
@@ -27,7 +25,7 @@ RECORDS = (15, 13, 9, 3)  # 40 of them, of four values
 
 
 @constructor("negligible-region")
-def negligible_region(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+def negligible_region(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack: 40 records of four values against 39. The event is a first count that only one world reaches.
 
     The record that is left out is the last one whose absence moves a limit.

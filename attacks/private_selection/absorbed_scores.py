@@ -7,12 +7,10 @@ with probability h(1/2). Without her the scores tie and the first wins, unless i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from subnormal.attacks.additive.absorption import COUNT
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
@@ -23,7 +21,7 @@ RESERVE = 1 / 16  # of ε
 
 
 @constructor("selection-absorption")
-def selection_absorption(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+def selection_absorption(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack; the event is that the first candidate is chosen, with any score.
 
     h(A) = γA/(1 − (1−γ)A) except at the last step, so at γ = 1/8 the advantage is near 1 − 2h(1/2) = 7/9.

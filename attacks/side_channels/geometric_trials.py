@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import Attack
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import CountedDistance
 from subnormal.mechanisms.additive.family import GaussianParameters
@@ -27,7 +27,7 @@ BOUND = 64.0  # of exact members: 6 standard deviations of the usual Gaussian
 
 
 @constructor("geometric-trials")
-def geometric_trials(name: str, epsilon: float = 0.1) -> Attack[Any, Any, Any]:
+def geometric_trials(name: str, epsilon: float = 0.1) -> AnyAttack:
     """Return the attack on discrete Laplace noise: a count of 1 with Alice and of 0 without her.
 
     The event is that the distance of the output from 1 equals the number of trials. With Alice it happens unless −0 was
@@ -41,7 +41,7 @@ def geometric_trials(name: str, epsilon: float = 0.1) -> Attack[Any, Any, Any]:
 
 
 @constructor("geometric-trials-gaussian")
-def geometric_trials_gaussian(name: str, sigma: float = 10.0) -> Attack[Any, Any, Any]:
+def geometric_trials_gaussian(name: str, sigma: float = 10.0) -> AnyAttack:
     """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is accepted.
 
     sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
@@ -49,7 +49,7 @@ def geometric_trials_gaussian(name: str, sigma: float = 10.0) -> Attack[Any, Any
     return _attack(name, GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND), "gaussian")
 
 
-def _attack(name: str, parameters: Any, family: str, fixes: tuple[str, ...] = ()) -> Attack[Any, Any, Any]:
+def _attack(name: str, parameters: Any, family: str, fixes: tuple[str, ...] = ()) -> AnyAttack:
     event = CountedDistance(1.0, 2.0**parameters.grid)
     return Attack(
         name=name,

@@ -5,11 +5,9 @@ Source: Ilvento 2020, Section 3.2, where Algorithm 1 fixes the precision from pu
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, count_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, count_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -18,7 +16,7 @@ OUTCOMES = 16  # the sum of 15 ones and 2^−η has four bits more than 2^−η,
 
 
 @constructor("precision-retry")
-def precision_retry(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Any]:
+def precision_retry(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack: 16 utilities of 0, whose weights sum to 16, against the same with a utility of 1.
 
     2^−η has 32 fractional bits, and 15 + 2^−η needs 36. The first world takes one pass, the second two, so the worlds

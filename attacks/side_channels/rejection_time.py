@@ -6,15 +6,14 @@ Source: Ilvento 2020, Section 3.3 and Figure 9.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from subnormal.attacks.core.attack import Attack, index_statistic
+from subnormal.attacks.core.attack import AnyAttack, index_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.side_channels.rejection_tries import TEN_TRIES, rejection_tries
 
 
 @constructor("rejection-time")
-def rejection_time(name: str) -> Attack[Any, Any, Any]:
+def rejection_time(name: str) -> AnyAttack:
     """Return the attack on Figure 9's pair by a clock: `rejection_tries` proves what this one measures."""
     return replace(
         rejection_tries(),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, count_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, count_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -28,7 +28,7 @@ ALL_BITS, TEN_TRIES = "exponential-base2", "exponential-base2-ten-tries"
 
 
 @constructor("rejection-tries", ({}, {"tries": 10}))
-def rejection_tries(name: str, tries: int = 1) -> Attack[Any, Any, Any]:
+def rejection_tries(name: str, tries: int = 1) -> AnyAttack:
     """Return the attack on Figure 9's pair at η = 1. The event is more than so many tries.
 
     256 outcomes, all of utility 1 against one of utility 0: total weights 128 and 128.5. In the second world a try is
@@ -51,7 +51,7 @@ def rejection_tries(name: str, tries: int = 1) -> Attack[Any, Any, Any]:
 
 
 @constructor("rejection-tries-two-outcomes")
-def rejection_tries_two_outcomes(name: str, epsilon: float = SMALL_EPSILON) -> Attack[Any, Any, Any]:
+def rejection_tries_two_outcomes(name: str, epsilon: float = SMALL_EPSILON) -> AnyAttack:
     """Return the attack on two outcomes, at any budget: utilities (m, m) against (m−1, m).
 
     m is the least with 2·2^(−η·m) ≤ 1 at the members' η: the total weight lies just below 1, or above it. The advantage
@@ -74,7 +74,7 @@ def rejection_tries_two_outcomes(name: str, epsilon: float = SMALL_EPSILON) -> A
 
 def _attack(
     name: str, worlds: tuple[Any, Any], parameters: ExponentialParameters, tries: int, description: str
-) -> Attack[Any, Any, Any]:
+) -> AnyAttack:
     return Attack(
         name=name,
         family="exponential",

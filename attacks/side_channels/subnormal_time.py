@@ -5,12 +5,10 @@ Source: Andrysco et al. 2015, On Subnormal Floating Point and Abnormal Timing.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import DTypeLike
 
-from subnormal.attacks.core.attack import Attack, index_statistic, require_outcomes
+from subnormal.attacks.core.attack import AnyAttack, Attack, index_statistic, require_outcomes
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.exponential.float_boundaries import last_normal
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
@@ -21,7 +19,7 @@ SOURCE = "Andrysco et al. 2015 (IEEE S&P): subnormal floating point and abnormal
 @constructor("subnormal-time")
 def subnormal_time(
     name: str, epsilon: float = 1.0, outcomes: int = 100_000, float_type: DTypeLike = np.float64
-) -> Attack[Any, Any, int]:
+) -> AnyAttack:
     """Return the attack: in (g+1, …, g+1), out (g, …, g), g the last integer utility with a normal weight.
 
     Both worlds have the same law: every outcome has the same probability. With Alice all weights are subnormal. On some

@@ -6,11 +6,9 @@ bit by bit and stops early; and Algorithm 2, line 11, where all bits are drawn a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, Channel, count_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack, Channel, count_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between, Part
 from subnormal.attacks.side_channels.rejection_tries import ONE_BIT_EPSILON
@@ -20,7 +18,7 @@ SOURCE = "Ilvento 2020 (arXiv:1912.04222), Section 3.3: "
 
 
 @constructor("weight-concentration")
-def weight_concentration(name: str) -> Attack[Any, Any, Any]:
+def weight_concentration(name: str) -> AnyAttack:
     """Return the attack on the bits that Algorithm 4 consumes, at η = 1: utilities (1, 1, 1, 1) against (0, 2, 2, 1).
 
     Four weights of 1/2 always take 2 bits. Weights 1, 1/4, 1/4, 1/2 take 1, 3, 3 and 2 bits. The advantage is 3/4.
@@ -32,7 +30,7 @@ def weight_concentration(name: str) -> Attack[Any, Any, Any]:
 
 
 @constructor("early-termination")
-def early_termination(name: str) -> Attack[Any, Any, Any]:
+def early_termination(name: str) -> AnyAttack:
     """Return the attack on the same worlds by the steps of Algorithm 2's elimination, which stand for time."""
     description = (
         "all bits are drawn, but the elimination stops early: after two steps with Alice, mostly one or three without"
@@ -40,7 +38,7 @@ def early_termination(name: str) -> Attack[Any, Any, Any]:
     return _attack(name, "steps", "exponential-base2-early-stop", SOURCE + "Algorithm 2, line 11", description)
 
 
-def _attack(name: str, channel: Channel, breaks: str, source: str, description: str) -> Attack[Any, Any, Any]:
+def _attack(name: str, channel: Channel, breaks: str, source: str, description: str) -> AnyAttack:
     worlds = np.array([1, 1, 1, 1]), np.array([0, 2, 2, 1])
     return Attack(
         name=name,

@@ -5,14 +5,12 @@ Source: IEEE 754, by the argument of Mironov 2012 (CCS): the rounding of a noisy
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive
+from subnormal.attacks.core.attack import FIRST_POSITIVE, AnyAttack, Attack, first_positive
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
-from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
+from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 
 SOURCE = "IEEE 754: below 2^62 binary64 holds every 512th integer, from there on every 1024th"
 THRESHOLD = 1 << 62
@@ -20,7 +18,7 @@ TIE = 256  # below the threshold: halfway to the next float; a tie goes to the e
 
 
 @constructor("absorbed-threshold")
-def absorbed_threshold(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
+def absorbed_threshold(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack: T = 2^62; the query is T − 257 with Alice, rounded to T − 512; T − 256 without, to T.
 
     Floats lie 512 apart below T, so noise below 256 is absorbed by T and by T − 512. The largest noise of a query is

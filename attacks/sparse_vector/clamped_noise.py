@@ -7,20 +7,18 @@ each ⊥ adds to the loss, which grows without bound with the stream.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, require_outcomes
+from subnormal.attacks.core.attack import FIRST_POSITIVE, AnyAttack, Attack, first_positive, require_outcomes
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
-from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
+from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 
 SOURCE = "working paper on the discrete sparse vector mechanism: a bounded ρ breaks the textbook proof"
 
 
 @constructor("clamped-noise")
-def clamped_noise(name: str, epsilon: float = 1.0, width: int = 4) -> Attack[Any, Any, Answers]:
+def clamped_noise(name: str, epsilon: float = 1.0, width: int = 4) -> AnyAttack:
     """Return the attack on noises clamped to ±w: with Alice the query is 2w − 1, without her 2w; the event is ⊥.
 
     ⊥ means 2w − 1 + ν < ρ, which needs ρ = w and ν = −w. For the query 2w it is impossible.
@@ -47,7 +45,7 @@ def clamped_noise(name: str, epsilon: float = 1.0, width: int = 4) -> Attack[Any
 
 
 @constructor("finite-threshold")
-def finite_threshold(name: str, epsilon: float = 1.0, queries: int = 32, width: int = 2) -> Attack[Any, Any, Answers]:
+def finite_threshold(name: str, epsilon: float = 1.0, queries: int = 32, width: int = 2) -> AnyAttack:
     """Return the attack on a clamped ρ and unbounded ν: m queries 0 with Alice, 1 without her; the event is ⊥^m.
 
     ρ ≤ 1 + w. Given the largest ρ, each ⊥ adds ln P(ν ≤ w)/P(ν < w) to the loss, because there is no ρ + 1.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.attacks.core.attack import FIRST_POSITIVE, Attack, first_positive, require_outcomes
+from subnormal.attacks.core.attack import FIRST_POSITIVE, AnyAttack, Attack, first_positive, require_outcomes
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OneOf
 from subnormal.mechanisms.sparse_vector.family import Answers, SparseVectorParameters
@@ -18,7 +18,7 @@ SOURCE = "Lyu, Su, Li 2017 (arXiv:1603.01699), Section 3.3"
 
 
 @constructor("sparse-vector-noisy-value")
-def noisy_value(name: str, epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
+def noisy_value(name: str, epsilon: float = 1.0, negatives: int = 4) -> AnyAttack:
     """Return the attack on Algorithm 3: (0^m, 1) against (1^m, 0), and ⊥^m before the noisy value 1.
 
     The value shows that ρ ≤ 1. Then each ⊥ is e^(ε/2) times as likely with Alice, and so is the value. The loss is
@@ -38,9 +38,7 @@ def noisy_value(name: str, epsilon: float = 1.0, negatives: int = 4) -> Attack[A
 
 
 @constructor("sparse-vector-unscaled-noise")
-def unscaled_noise(
-    name: str, epsilon: float = 1.0, negatives: int = 4, positives: int = 2
-) -> Attack[Any, Any, Answers]:
+def unscaled_noise(name: str, epsilon: float = 1.0, negatives: int = 4, positives: int = 2) -> AnyAttack:
     """Return the attack on Algorithm 4: (0^m, 1^c) against (1^m, 0^c), and ⊥^m ⊤^c; the loss tends to (1+6c)/4·ε.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and unless both counts are at least 1.
@@ -57,7 +55,7 @@ def unscaled_noise(
 
 
 @constructor("sparse-vector-noiseless-answers")
-def noiseless_answers(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Answers]:
+def noiseless_answers(name: str, epsilon: float = 1.0) -> AnyAttack:
     """Return the attack on Algorithm 5: (0, 1) against (1, 0), and ⊥⊤, which without Alice is impossible.
 
     epsilon: nats. Raises ValueError unless it is positive and finite.
@@ -74,7 +72,7 @@ def noiseless_answers(name: str, epsilon: float = 1.0) -> Attack[Any, Any, Answe
 
 
 @constructor("sparse-vector-no-cutoff")
-def no_cutoff(name: str, epsilon: float = 1.0, negatives: int = 4) -> Attack[Any, Any, Answers]:
+def no_cutoff(name: str, epsilon: float = 1.0, negatives: int = 4) -> AnyAttack:
     """Return the attack on Algorithm 6: (0^m, 1^m) against (1^m, 0^m), and ⊥^m ⊤^m; the loss is at least m·ε/2.
 
     epsilon: nats. Raises ValueError unless it is positive and finite, and unless negatives is at least 1.
@@ -100,7 +98,7 @@ def _attack(
     breaks: str,
     description: str,
     **public: Any,
-) -> Attack[Any, Any, Answers]:
+) -> AnyAttack:
     """m, c: the numbers of negatives and of positives."""
     require_outcomes(min(m, c), least=1)
     data_in, data_out = np.repeat([0, 1], [m, c]), np.repeat([1, 0], [m, c])
