@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -27,19 +26,6 @@ SEQUENCES = (MORE, OTHER, NEAR)
 class Person(NamedTuple):
     age: int
     income: int
-
-
-@st.composite
-def interval(draw: Any) -> list[int]:
-    """A bound, and one that lies no lower."""
-    low = draw(st.integers(0, 5))
-    return [low, draw(st.integers(0, 3).map(lambda width: low + width))]
-
-
-@st.composite
-def kept_interval(draw: Any) -> list[int]:
-    low = draw(st.integers(0, 5))
-    return [low, draw(st.integers(0, 8).filter(lambda high: high >= low))]
 
 
 @st.composite
@@ -72,21 +58,12 @@ def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 15) -> list[
 
 CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]]] = [
     (DIGITS.map(sorted).filter(lambda data: data[0] > 0), lambda data: data == sorted(data) and data[0] > 0, SEQUENCES),
-    (interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
-    (kept_interval(), lambda data: data[0] <= data[1], (OTHER, NEAR)),
-    (with_one_of_them(), lambda data: data[0] in data[1:], SEQUENCES),
+    (with_one_of_them(), lambda data: data[0] in data[1:], (OTHER, NEAR)),
     (two_of_one_kind(), lambda data: data[:3] == sorted(data[:3]) and max(data[3:]) <= 0.5, (OTHER,)),
-    (st.tuples(st.just(3), st.integers(0, 9)), lambda data: data[0] == 3, (OTHER, NEAR)),
     (
         st.integers(0, 5).flatmap(lambda low: st.tuples(st.just(low), st.integers(low, low + 3))),
         lambda data: data[0] <= data[1],
         (NEAR,),
-    ),
-    (st.lists(st.floats(0, 9, width=16)), lambda data: all(np.float16(one) == one for one in data), (MORE, OTHER)),
-    (
-        st.floats(-1e-300, 1e-300, allow_subnormal=False),
-        lambda one: one == 0 or abs(one) >= sys.float_info.min,
-        (within(1e-308),),
     ),
     (
         st.integers(1, 3).flatmap(lambda size: st.just([7] * size) | DIGITS.map(lambda data: [*data, 1])),
@@ -107,7 +84,7 @@ CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]
     (
         hnp.arrays(int, st.tuples(st.integers(1, 3), st.just(2)), elements=st.integers(0, 9)),
         lambda data: len(data) <= 3 and data.shape[1] == 2 and data.max() < 10,
-        SEQUENCES,
+        (NEAR,),
     ),
     (
         hnp.arrays(float, 3, elements=st.integers(0, 9)),
@@ -118,11 +95,6 @@ CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]
         st.lists(st.integers(0, 4).map(str)) | st.lists(st.integers(5, 9).map(str)),
         lambda data: len({one < "5" for one in data}) <= 1,  # no list of both kinds
         SEQUENCES[:2],
-    ),
-    (
-        st.builds(Person, st.integers(0, 99), income=st.integers(0, 10**6)),
-        lambda data: isinstance(data, Person) and data.age < 100,
-        (OTHER, NEAR),
     ),
 ]
 
