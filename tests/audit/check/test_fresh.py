@@ -84,16 +84,18 @@ def test_an_assertion_does_not_pass_where_the_release_stops_answering(budget: in
         assert_private(Accountant(budget).count, adjacent=PAIRS, epsilon=1.0, seconds=2)
 
 
+@pytest.mark.usefixtures("own_clock")
 @pytest.mark.parametrize("release", [lambda x: 1 / (x > 2), lambda x: 1 / (random.random() < 0.1)])
 def test_a_function_that_refuses_some_inputs_or_some_runs_has_a_verdict(release: Callable[[Any], Any]) -> None:
     """Both inputs of the pair that is judged may refuse in all runs, and a run in ten may answer."""
-    result = check(release, pairs=[(3, 4), (1, 2)], claim=ONE, runs=2_000, seconds=4)
+    result = check(release, pairs=[(3, 4), (1, 2)], claim=ONE, runs=2_000, seconds=1)
     assert (result.verdict, result.error) == (Verdict.NOT_REFUTED, None)
     assert_private(lambda x: 1 / (random.random() < 0.001), 1, 0, epsilon=1.0, runs=4_000)
 
 
+@pytest.mark.usefixtures("own_clock")
 def test_fresh_functions_are_judged() -> None:
-    assert check(None, pairs=PAIRS, claim=ONE, fresh=sound, seconds=4).verdict is Verdict.NOT_REFUTED
+    assert check(None, pairs=PAIRS, claim=ONE, fresh=sound, seconds=1).verdict is Verdict.NOT_REFUTED
     result = check(data=RECORDS, adjacent=add_or_remove(), claim=ONE, fresh=naive)
     assert result.verdict is Verdict.VIOLATED
     assert result.function == "Accountant.count"
@@ -117,7 +119,7 @@ def test_fresh_functions_take_batches() -> None:
 
 def test_fresh_transformations_are_measured() -> None:
     bound = {"adjacent": add_or_remove(), "distance": "l1"}
-    result = stability(None, RECORDS, bound=1, fresh=doubled, seconds=2, **bound)  # type: ignore[arg-type]
+    result = stability(None, RECORDS, bound=1, fresh=doubled, seconds=1, **bound)  # type: ignore[arg-type]
     assert result.verdict is Verdict.VIOLATED
     test = as_test(result)
     assert test is not None
