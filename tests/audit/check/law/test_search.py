@@ -80,6 +80,12 @@ def test_a_function_that_also_draws_from_numpy_is_judged_by_runs() -> None:
     assert found.verdict is Verdict.VIOLATED
 
 
+def test_where_work_is_counted_no_law_is_followed() -> None:
+    """A law takes as long as it takes: with examples, no time may decide."""
+    found = check(rare, pairs=[(0, 1)], claim=Claim(1.0), examples=3, runs=2_000)
+    assert found.stage == "runs"
+
+
 def test_outcomes_agree_with_their_law_and_not_with_another() -> None:
     draw = random.Random(3)
     outcomes = [1 if draw.random() < 0.75 else 0 for _ in range(law_search.RUNS)]
