@@ -58,6 +58,7 @@ def doubled() -> Callable[[list[int]], int]:
     return Accountant(1).total
 
 
+@pytest.mark.usefixtures("own_clock")
 @pytest.mark.parametrize("budget", [1, 10, 500])
 def test_a_function_that_stops_answering_has_an_error(budget: int) -> None:
     """Whatever its noise: of the calls that are left, both inputs show refusals alone."""
@@ -75,6 +76,7 @@ def test_a_small_budget_is_seen_in_the_first_calls() -> None:
     assert (result.verdict, result.stage, result.runs < 200) == (None, "first call", True)
 
 
+@pytest.mark.usefixtures("own_clock")
 @pytest.mark.parametrize("budget", [1, 500])
 def test_an_assertion_does_not_pass_where_the_release_stops_answering(budget: int) -> None:
     message = f"the function stopped answering after {budget:,} call"
@@ -117,6 +119,7 @@ def test_fresh_functions_take_batches() -> None:
     assert "assert_private(fresh=lambda: lambda data: fresh()(data, 1)[0], adjacent=" in test
 
 
+@pytest.mark.usefixtures("own_clock")
 def test_fresh_transformations_are_measured() -> None:
     bound = {"adjacent": add_or_remove(), "distance": "l1"}
     result = stability(None, RECORDS, bound=1, fresh=doubled, seconds=1, **bound)  # type: ignore[arg-type]
