@@ -38,7 +38,7 @@
 
 # %%
 EPSILON = 1.0  # the claim, in nats
-SECONDS = 15.0  # for one check, at most
+SECONDS = 30.0  # for one check, at most
 LARGEST = 100.0  # of a record
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]

@@ -21,7 +21,7 @@ class Settings:
 
 
 def private(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Turn a function of one input into a test that fails where what it returns is seen to break its claim.
+    """Turn a function of one input into a test that fails where what it returns is seen to break its claim::
 
         @private(epsilon=1.0, data=records, adjacent=add_or_remove(), grid=1e-6)
         def test_noisy_count(data):

@@ -144,7 +144,10 @@ def prepared(
     minimum_tries: int = 1,
     rounding_precision: int = randomized_rounding.PRECISION,
 ) -> Callable[[BitSource, int], NDArray[np.int64]]:
-    """Return `sample` with the sums of integer utilities computed; those of floats differ from draw to draw."""
+    """Return `sample` with the sums of integer utilities computed; those of floats differ from draw to draw.
+
+    Raises ValueError for an unknown sampler.
+    """
     if sampler not in get_args(Sampler):
         raise ValueError(f"sampler must be one of {', '.join(get_args(Sampler))}, got {sampler!r}")
     vector = clamped(utilities, limits)
