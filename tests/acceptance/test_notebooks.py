@@ -17,12 +17,13 @@ FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # explore.py is imported by them
 
 CLOCK = """\
+import re
 import sys
 import time
 from types import SimpleNamespace
 import subnormal.audit.check.check
 for name, module in list(sys.modules.items()):  # the kernel's own loop keeps its clock
-    if name.startswith("subnormal.audit.check") and hasattr(module, "time"):
+    if re.match(r"subnormal\\.audit\\.(check|clock|laws)", name) and hasattr(module, "time"):
         module.time = {clock}
 %reset -f
 """
