@@ -150,7 +150,7 @@ def begin(function: Callable[[Any], Any], data: Any, seconds: float, rest: float
     started = time.monotonic()
     ends, paths, lost = follow(function, data, seconds, rest)
     if not ends:
-        raise NotFollowedError(f"not followed: no path ended in {seconds:g} s")
+        raise NotFollowedError(f"not followed: no path ended in {short(seconds)} s")
     return Walk(ends, paths, lost, started)
 
 

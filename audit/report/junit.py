@@ -39,7 +39,7 @@ def document(cases: Sequence[Element], named: Mapping[str, str], seconds: float 
     suite.set("tests", str(len(cases)))
     for name, tag in counted.items():
         suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
-    suite.set("time", f"{seconds:g}")
+    suite.set("time", str(round(seconds, 3) or 0))
     indent(root, " ")
     encoded: bytes = tostring(root, encoding="us-ascii", xml_declaration=True)
     return encoded.decode() + "\n"

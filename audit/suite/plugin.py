@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from subnormal.audit.suite.private import SETTINGS, Settings
+from subnormal.audit.text import short
 
 ALPHA = 1e-6
 
@@ -27,7 +28,7 @@ def _number(convert: Callable[[str], Any], below: float = math.inf) -> Callable[
             value = math.nan
         if not 0 < value < below:
             kind = "whole number" if convert is int else "number"
-            bound = "" if below == math.inf else f" below {below:g}"
+            bound = "" if below == math.inf else f" below {short(below)}"
             raise ArgumentTypeError(f"must be a positive {kind}{bound}, got {text!r}")
         return value
 

@@ -66,10 +66,14 @@ def ratio(eta: Eta) -> tuple[int, int]:
     return eta.x**eta.z, eta.y * eta.z
 
 
-@lru_cache(maxsize=64)
 def trials_for(eta: Eta) -> int:
     """Return a T with q^T ≤ 2^−40, the least or one more. From public values only."""
-    return ceil(FAILURE_BITS * log_bounds(Fraction(2))[1] / nats(eta)[0])
+    return _trials_for(eta, FAILURE_BITS)
+
+
+@lru_cache(maxsize=64)
+def _trials_for(eta: Eta, failure_bits: int) -> int:
+    return ceil(failure_bits * log_bounds(Fraction(2))[1] / nats(eta)[0])
 
 
 def sample(

@@ -28,7 +28,7 @@ def rare(secret: int) -> int:
 
 
 def test_a_rare_outcome_of_one_input_is_proved() -> None:
-    found = check(rare, st.integers(0, 1), within(1), Claim(1.0), seconds=20.0)
+    found = check(rare, st.integers(0, 1), within(1), Claim(1.0), seconds=120.0)
     assert found.verdict is Verdict.VIOLATED
     assert found.stage == "law"
     evidence = found.evidence["followed"]
