@@ -78,4 +78,4 @@ def test_a_suite_counts_its_cases_for_junit() -> None:
     entries = [entry("VIOLATED"), entry("NOT REFUTED"), entry(None, error="no"), entry("VIOLATED", until=TODAY)]
     (suite,) = ElementTree.fromstring(to_junit(entries, 1e-6))
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
-    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1", "time": "30"}
+    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1", "time": "30.0"}
