@@ -40,12 +40,14 @@ wheel: $(VENV)/.installed-test
 	$(BIN)/python -m build --wheel --outdir build/wheel .
 	$(PYTHON) -m venv --without-pip build/wheel/venv
 	$(BIN)/python -m pip --python build/wheel/venv install --quiet --disable-pip-version-check --no-compile build/wheel/*.whl
-	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/python -m audit run --quick --runs 1000
+	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/subnormal run --quick --runs 1000
 	cd build/wheel/empty && ../venv/bin/subnormal compose --gaussian 1 --runs 8 --buckets 100
 	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json
 	mkdir -p build/wheel/own/audit build/wheel/own/attacks build/wheel/own/mechanisms
 	cd build/wheel/own && for name in audit attacks mechanisms; do echo 'OWN = True' > $$name/__init__.py; done
 	cd build/wheel/own && ../venv/bin/subnormal run --attack zero-rounding --quick
+	cd build/wheel/empty && ../venv/bin/python -c \
+		'from importlib.util import find_spec; assert not any(map(find_spec, ("audit", "attacks", "mechanisms")))'
 	cd build/wheel/own && ../venv/bin/python -c \
 		'import attacks, audit, mechanisms, subnormal; assert attacks.OWN and audit.OWN and mechanisms.OWN; subnormal.assert_private'
 	cd build/wheel/empty && page=$$(../venv/bin/subnormal explore --path) && test -s "$$page" && echo "$$page" | grep site-packages

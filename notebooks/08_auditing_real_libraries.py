@@ -102,7 +102,7 @@ if missing:
 #
 # On the command line:
 #
-#     python -m audit run --attack grid-precision --mechanism diffprivlib-laplace --mechanism opendp-laplace
+#     subnormal run --attack grid-precision --mechanism diffprivlib-laplace --mechanism opendp-laplace
 
 # %% [markdown]
 # What is the law of such a sum, and how many runs convict it? Above the wedge a claim is broken. Move the sliders.
@@ -299,7 +299,7 @@ print(mine)
 # %% [markdown]
 # In a module of yours the same is one line:
 #
-#     python -m audit check my_package.my_module:release --batch --in 1 --out 0 --epsilon 1
+#     subnormal check my_package.my_module:release --batch --in 1 --out 0 --epsilon 1
 #
 # Notebook 14 shows how the two inputs are *searched*, in a domain that you describe. A **program in any language** is
 # started once and spoken to in JSON lines, one question, one answer (POSIX only):
@@ -311,7 +311,7 @@ print(mine)
 #
 # This is also the way to a library that cannot live in this environment: give it one of its own. `docs/protocol.md`
 # is the page to read, `docs/examples` has programs in Python, shell, C and JavaScript. Two of them, and the second once
-# more with a `%g` in its way. On the command line this is `python -m audit check "cmd: sh laplace_target.sh %g" …`:
+# more with a `%g` in its way. On the command line this is `subnormal check "cmd: sh laplace_target.sh %g" …`:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 folders = [
@@ -439,8 +439,8 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 # The library's randomness is its own, so the maintainers will see other counts. The e-value tells them what to expect,
 # and the vector's `id` stays the same for as long as its inputs, parameters and event do. On the command line:
 #
-#     python -m audit check … --in 1 --out 0 --epsilon 1 --format json > check.json
-#     python -m audit vectors --attack grid-precision --out for_the_maintainers
+#     subnormal check … --in 1 --out 0 --epsilon 1 --format json > check.json
+#     subnormal vectors --attack grid-precision --out for_the_maintainers
 #
 # (A check names your function and its inputs, a report your processor and system. Look before you send.)
 #

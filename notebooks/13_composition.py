@@ -195,7 +195,7 @@ ticks = {runs: f"{runs:,}" for runs in leak_growth.RUNS[::2]}
 picture(Panel(curves=curves, log="x", ticks=ticks, legend="center", x="runs r", y="the attacker's advantage"))
 
 # %% [markdown]
-# `python -m audit compose` draws this for every broken member whose law is known.
+# `subnormal compose` draws this for every broken member whose law is known.
 #
 # ## Exercises
 #

@@ -159,7 +159,7 @@ def _again(row: Row, report: Report) -> str:
     named = f"--attack {row.attack} --mechanism {row.mechanism}"
     options = f"--seed {report.seed} --runs {report.runs} --alpha {report.alpha_per_row!r}"
     looking = " --until-decided" if row.sequential is not None else ""
-    return f"python -m audit run {named} {options}{looking}" if row.reproducible else ""
+    return f"subnormal run {named} {options}{looking}" if row.reproducible else ""
 
 
 def _parameters(parameters: dict[str, Any], within: str = "") -> list[str]:

@@ -1,1 +1,0 @@
-"""So that `python -m audit` works where subnormal is installed. Nothing of ours imports it."""

@@ -1,3 +1,0 @@
-from subnormal.audit.__main__ import entry
-
-entry()
