@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -94,6 +95,7 @@ def assert_private(
     event: Event | Callable[[Any], bool] | None = None,
     seconds: float | None = None,
     examples: int | None = None,
+    database: str | os.PathLike[str] | None = None,
 ) -> None:
     """Raise NotPrivateError where release(data) is seen to break its claim: on this pair of inputs, or on any pair.
 
@@ -139,6 +141,7 @@ def assert_private(
             60, and no limit where examples are given.
         examples: pairs of inputs that are tried where a pair is searched, at most, and those that make a pair smaller.
             With them the seed gives the same verdict on every machine, see `check`.
+        database: a folder that keeps the pair that convicts where one is searched, see `check`.
 
     Raises:
         NotPrivateError: the claim is violated. It is an AssertionError, and holds the result.
@@ -168,11 +171,13 @@ def assert_private(
             raise TypeError("event goes with data_in and data_out: where a pair is searched, so is an event")
         _require_enough(runs, alpha, stated)
         options: dict[str, Any] = {"runs": runs, "examples": examples, "seconds": seconds, "alpha": alpha, "seed": SEED}
-        result = check(release, data, adjacent, stated, fresh=fresh, grid=grid, **options)
+        result = check(release, data, adjacent, stated, fresh=fresh, grid=grid, database=database, **options)
         _raise(result)
         if result.verdict is Verdict.UNDERPOWERED:  # else a slow release would pass, whatever it releases
             raise ValueError("\n".join(["so few runs could not have shown a violation:", *lines(result)]))
         return
+    if database is not None:
+        raise TypeError("database goes with data and adjacent: a pair that is named needs not be found again")
     _require_two(data_in, data_out)
     at_zero = distance_and_zero(data_in, data_out) if event is None else None
     share = alpha if at_zero is None else alpha / 2

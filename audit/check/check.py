@@ -35,6 +35,7 @@ What this guarantees:
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -87,6 +88,7 @@ def check(
     runs: int | None = None,
     alpha: float = 1e-6,
     seed: int = 1,
+    database: str | os.PathLike[str] | None = None,
     on_progress: OnProgress = lambda message: None,
 ) -> Result:
     """Search for two neighbouring inputs on which a function breaks its claim, and prove it.
@@ -123,6 +125,8 @@ def check(
         alpha: the chance that a function that keeps its claim is accused, at most.
         seed: of the search, and of the generators while the check lasts: the global ones of `random` and numpy, those
             that the function leads to (in modules, closures and `self`), and the bytes of `os.urandom`.
+        database: a folder that keeps the pair that convicts. The next check of this function with the same data and
+            relation tries it first, whatever the seed.
         on_progress: called with a line about the progress now and then.
 
     Returns:
@@ -142,12 +146,19 @@ def check(
     strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
     audited = replace(audited_function(function, batch=batch, fresh=fresh, grid=grid), clock=clock)
     relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
+    stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
+    kept = None
+    if database is not None:
+        from subnormal.audit.check.kept import KeptPairs
+
+        kept = KeptPairs(database, audited.place or audited.name, stated_words(data), stated)
     with isolated(seed, audited):
-        state = Check(audited, strategy, claimed, searching, runs, alpha, seed, on_progress, examples)
+        state = Check(audited, strategy, claimed, searching, runs, alpha, seed, on_progress, examples, kept)
         finding = _run_stages(state, data, relation)
         if finding.verdict is Verdict.VIOLATED and grid is None:
             finding = look_beyond_last_bits(state, finding, alpha, _search_pairs)
-    stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
+    if finding.verdict is Verdict.VIOLATED:
+        state.keep(finding.worlds)
     return state.result(finding, claim, domain=stated_words(data), relation=stated)
 
 

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
 from subnormal.audit.clock import DRAW, MACHINE, Clock
+from subnormal.audit.neighbours.choices import choices_of_example
 from subnormal.audit.neighbours.datasets import text_of
 from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+    from subnormal.audit.check.kept import KeptPairs
 
 EXAMPLES = 20_000  # pairs of one search, at most
 KEPT = 24  # pairs that are remembered besides the best
@@ -32,9 +35,13 @@ Progress = Callable[["Ranking"], None]
 
 @dataclass(slots=True)
 class Ranking:
-    """Pairs in the order of their scores, the highest first; convicting: the smallest one whose score is infinite."""
+    """Pairs in the order of their scores, the highest first; convicting: the smallest one whose score is infinite.
+
+    choices: from which each pair was drawn, by `written`, where pairs are kept.
+    """
 
     examples: int = 0
+    choices: dict[tuple[str, str], bytes] = field(default_factory=dict)
     ranked: list[tuple[float, Pair]] = field(default_factory=list)
     convicting: Pair | None = None
 
@@ -58,6 +65,7 @@ def search(
     examples: int = EXAMPLES,
     on_progress: Progress = lambda found: None,
     clock: Clock = MACHINE,
+    kept: KeptPairs | None = None,
 ) -> Ranking:
     """Return the pairs with the largest scores.
 
@@ -70,6 +78,7 @@ def search(
         shrinking: seconds for making a pair that convicts smaller.
         examples: pairs, at most.
         on_progress: called with what has been found so far, after each pair.
+        kept: pairs that are tried first.
 
     Returns:
         What was found: no pair at all where the time was over before the first.
@@ -101,6 +110,8 @@ def search(
             ends = min(ends, clock.now() + seconds) if found.convicting is None else ends
             if is_over():
                 raise _StoppedError
+            if kept is not None:
+                found.choices[key] = choices_of_example()
             reseed(seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
             try:
                 known[key] = score(pair)
@@ -119,7 +130,7 @@ def search(
         clock.spend(DRAW)
         return draw(pairs)
 
-    @repeatable(seed, examples)
+    @repeatable(seed, examples, kept)
     @hypothesis.given(in_time())
     def test(pair: Pair) -> None:
         if tried(pair) == math.inf:
@@ -176,23 +187,25 @@ def in_example(seed: int, call: Callable[[], Any]) -> Any:
     return returned[0]
 
 
-def repeatable(seed: int, examples: int) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def repeatable(
+    seed: int, examples: int, kept: KeptPairs | None = None
+) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Return the decorator of a test of Hypothesis that draws the same inputs for the same seed, and keeps no record.
 
-    It shrinks the first example that raises. examples: at most.
+    It shrinks the first example that raises. examples: at most. kept: examples that come first.
     """
     import hypothesis
 
     settings = hypothesis.settings(
         max_examples=examples,
-        database=None,
+        database=kept,
         deadline=None,
         report_multiple_bugs=False,
         print_blob=False,
         suppress_health_check=list(hypothesis.HealthCheck),
-        phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+        phases=(hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.shrink),
     )
-    return lambda test: hypothesis.seed(seed)(settings(test))
+    return lambda test: settings(hypothesis.seed(seed)(test))  # in this order: `seed` takes away a database
 
 
 def written(pair: Pair) -> tuple[str, str]:

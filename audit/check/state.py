@@ -23,6 +23,8 @@ from subnormal.mechanisms.privacy import Claim
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from subnormal.audit.check.kept import KeptPairs
+
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts smaller
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
@@ -55,7 +57,7 @@ class Check:
     """One check while it lasts. alpha: what is left of it; stage: the one that is at work.
 
     answered: how often the first calls answered an input, and the input that they answered most often.
-    dependences: notes of replays, by kind and place and then by pair.
+    dependences: notes of replays, by kind and place and then by pair. kept: pairs that convicted before.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Check:
         seed: int,
         on_progress: OnProgress,
         examples: int | None = None,
+        kept: KeptPairs | None = None,
     ) -> None:
         self.function, self.claimed, self.seconds, self.alpha, self.seed = function, claimed, seconds, alpha, seed
         self.strategy, self.runs_max, self._on_progress = strategy, runs_max, on_progress
@@ -81,6 +84,7 @@ class Check:
         self.stage: Stage = "first call"
         self.notes: list[str] = []
         self.answered: tuple[int, Any] = (0, None)
+        self._kept, self._choices = kept, dict[tuple[str, str], bytes]()
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
     def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, examples: int = EXAMPLES) -> Ranking:
@@ -121,9 +125,17 @@ class Check:
             on_progress=on_progress,
             clock=self.clock,
             examples=max(1, int(min(examples, left))),
+            kept=self._kept,
         )
         self._examples += found.examples
+        self._choices |= found.choices
         return found
+
+    def keep(self, pair: Pair | None) -> None:
+        """Keep a pair that convicts for the next check, where a search has drawn it."""
+        choices = None if pair is None else self._choices.get(written(pair))
+        if self._kept is not None and choices is not None:
+            self._kept.keep(choices)
 
     def share_of_alpha(self) -> float:
         """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""

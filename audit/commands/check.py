@@ -89,6 +89,12 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the search.")
 @click.option(
+    "--database",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False),
+    help="Keep the pair that convicts in this folder; the next check of the function tries it first.",
+)
+@click.option(
     "--timeout",
     type=FiniteRange(0, 86_400, min_open=True),
     default=60.0,
@@ -176,13 +182,23 @@ def failed(arguments: dict[str, Any], why: str) -> dict[str, Any]:
 
 
 def names_in_child(arguments: dict[str, Any], tell: Callable[[str], None], ready: Callable[[], None]) -> dict[str, Any]:
-    """Import what the checks of a suite name. A task of `watched`. Raises ClickException, with the check's name."""
+    """Import what the checks of a suite name, and return the fingerprint of each; None for a program's.
+
+    A task of `watched`. Raises ClickException, with the check's name.
+    """
+    from subnormal.audit.suite.fingerprint import code_of, fingerprint
+
+    modules = set[str]()
     for name, of_check in arguments.items():
         with mistakes(click.ClickException, of=f"{name}: "):
             _domain(of_check)
             if not of_check["function"].startswith(COMMAND):
                 _callable(of_check["function"])
-    return {}
+        named = (of_check["function"], of_check["data"] or "", of_check["adjacent"] or "")
+        modules |= {one.partition(":")[0] for one in named if one.partition(":")[0] in sys.modules}
+    code = code_of(modules)
+    is_program = {name: of_check["function"].startswith(COMMAND) for name, of_check in arguments.items()}
+    return {name: None if is_program[name] else fingerprint(arguments[name], code) for name in arguments}
 
 
 def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: Callable[[], None]) -> dict[str, Any]:
@@ -210,6 +226,7 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
                 runs=options["runs"],
                 alpha=options["alpha"],
                 seed=options["seed"],
+                database=options["database"],
                 on_progress=tell,
             )
     except TargetError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("new", type=REPORT)
 @format_option("text", "markdown", help_text="Format of standard output; markdown is for a comment or a job's summary.")
 def compare(old: Path, new: Path, form: str) -> None:
-    """List the changes from one report.json to another. Exit 0 without changes, 1 with changes.
+    """List the changes from one report.json or suite.json to another. Exit 0 without changes, 1 with changes.
 
     Rows are matched by attack, mechanism and channel. The list has changed verdicts, new violations first; new or
     missing rows and errors; changed claims, parameters and events. Numbers may differ under the same verdict,
@@ -37,11 +37,19 @@ def compare(old: Path, new: Path, form: str) -> None:
       subnormal run --mechanism opendp-laplace
       subnormal compare accepted.json reports/report.json
     """
+    from subnormal.audit.report import load
     from subnormal.audit.report.diff import context, differences, to_markdown
+    from subnormal.audit.suite import document
 
-    before, after = _read(old, "OLD"), _read(new, "NEW")
+    contents = [_content(path, argument) for path, argument in ((old, "OLD"), (new, "NEW"))]
+    are_suites = all(f'"{document.SCHEMA}"'.encode() in content for content in contents)
+    parse = document.parse if are_suites else load.parse
+    before, after = (
+        _parsed(parse, content, path, argument)
+        for content, path, argument in zip(contents, (old, new), ("OLD", "NEW"), strict=True)
+    )
     try:
-        changes = differences(before, after)
+        changes = document.differences(before, after) if are_suites else differences(before, after)
     except RecursionError:
         raise click.UsageError(f"{old} or {new} is nested too deeply") from None
     if not changes:
@@ -50,16 +58,19 @@ def compare(old: Path, new: Path, form: str) -> None:
         click.echo(to_markdown(changes))
     else:
         print_table(_table(changes))
-    if difference := context(before, after):
+    if not are_suites and (difference := context(before, after)):
         click.echo(f"the reports differ in {difference}", err=True)
     sys.exit(1)
 
 
-def _read(path: Path, argument: str) -> Json:
-    from subnormal.audit.report.load import parse
+def _content(path: Path, argument: str) -> bytes:
+    with file_mistakes(argument):
+        return path.read_bytes()
 
-    with file_mistakes(argument), mistakes(ValueError, option=argument, of=f"{path} "):
-        return parse(path.read_bytes())
+
+def _parsed(parse: Callable[[bytes], Json], content: bytes, path: Path, argument: str) -> Json:
+    with mistakes(ValueError, option=argument, of=f"{path} "):
+        return parse(content)
 
 
 def _table(changes: Sequence[Difference]) -> Table:

@@ -17,9 +17,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from subnormal.audit.commands.check import arguments_of, check, failed, names_in_child, result_of
-from subnormal.audit.commands.common import Failure, line_progress, out_option, output, print_table
+from subnormal.audit.commands.common import (
+    Failure,
+    file_mistakes,
+    line_progress,
+    mistakes,
+    out_option,
+    output,
+    print_table,
+)
 from subnormal.audit.commands.watched import EndedError, watched
-from subnormal.audit.text import quoted
+from subnormal.audit.text import counted, quoted
 
 if TYPE_CHECKING:
     from subnormal.audit.suite.entry import Accepted, Entry
@@ -47,9 +55,16 @@ class Plan:
     metavar="N",
     help="Checks at the same time.  [default: one for each core]",
 )
-@out_option("Folder of suite.html, suite.xml (JUnit), suite.sarif and the pages.", default="reports/suite")
+@out_option("Folder of suite.html, suite.json, suite.xml (JUnit), suite.sarif and the pages.", default="reports/suite")
+@click.option(
+    "--unchanged",
+    metavar="SUITE.JSON",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Of an earlier run: what it did not refute is not checked again where code, libraries and options are "
+    "the same.",
+)
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated that is not accepted.")
-def suite(file: Path, jobs: int | None, out: Path, fail_on_violation: bool) -> None:
+def suite(file: Path, jobs: int | None, out: Path, unchanged: Path | None, fail_on_violation: bool) -> None:
     """Run all checks that FILE names, and write one index of their pages.
 
     FILE is TOML. The keys of a check are the options of `subnormal check`, with
@@ -79,7 +94,7 @@ def suite(file: Path, jobs: int | None, out: Path, fail_on_violation: bool) -> N
     """
     from subnormal.audit.engine.process_pool import cores
     from subnormal.audit.report.table import grid
-    from subnormal.audit.suite import junit, page, sarif
+    from subnormal.audit.suite import document, junit, page, sarif
     from subnormal.audit.suite.entry import FAILED, Status
 
     plan = _read(file)
@@ -87,10 +102,13 @@ def suite(file: Path, jobs: int | None, out: Path, fail_on_violation: bool) -> N
     with output(out) as files:
         with line_progress() as tell:
             tell(f"importing what {len(plan.checks)} checks name")
-            _require_names(plan, file, tell)
-            results = _results(plan, jobs or cores(), tell)
+            fingerprints = _fingerprints(plan, file, tell)
+            kept = {} if unchanged is None else _kept(unchanged, fingerprints)
+            checks = {name: arguments for name, arguments in plan.checks.items() if name not in kept}
+            results = {**kept, **_results(checks, jobs or cores(), tell)}
         entries = [_entry(name, results[name], plan, file) for name in plan.checks]
         files["suite.html"] = page.to_html(entries, pages, plan.alpha).encode()
+        files["suite.json"] = document.to_json(entries, pages, fingerprints).encode()
         files["suite.xml"] = junit.to_junit(entries, plan.alpha).encode()
         files["suite.sarif"] = sarif.to_sarif(entries, version("subnormal")).encode()
         files |= {name: one.page.encode() for one, name in zip(entries, pages, strict=True)}
@@ -98,6 +116,8 @@ def suite(file: Path, jobs: int | None, out: Path, fail_on_violation: bool) -> N
     for one in entries:
         table.add_row(one.name, str(one.status), one.finding, ":".join(map(str, one.place)))
     print_table(table)
+    if kept:
+        click.echo(f"{counted(len(kept), 'check')} not made again: nothing changed since {unchanged}", err=True)
     click.echo(f"report: {out / 'suite.html'}", err=True)
     found = {one.status for one in entries}
     if Status.ERROR in found:
@@ -106,28 +126,51 @@ def suite(file: Path, jobs: int | None, out: Path, fail_on_violation: bool) -> N
         sys.exit(1)
 
 
-def _require_names(plan: Plan, file: Path, tell: Callable[[str], None]) -> None:
-    """Import what the checks name, in a process of its own, before any check begins. Raises Failure for a mistake."""
+def _fingerprints(plan: Plan, file: Path, tell: Callable[[str], None]) -> dict[str, str | None]:
+    """Import what the checks name, in a process of its own, before any check begins. Raises Failure for a mistake.
+
+    Returns what each check depends on, by its name.
+    """
     try:
-        watched(names_in_child, dict(plan.checks), seconds=NAMES_SECONDS, tell=tell)
+        return watched(names_in_child, dict(plan.checks), seconds=NAMES_SECONDS, tell=tell)
     except Failure as error:
         raise Failure(f"{file}: {error}") from None
     except EndedError as error:
         raise Failure(f"{file}: importing what the checks name: {error}") from None
 
 
-def _results(plan: Plan, jobs: int, tell: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+def _kept(unchanged: Path, fingerprints: Mapping[str, str | None]) -> dict[str, dict[str, Any]]:
+    """Return the results of an earlier run that refuted nothing and would be made again, by the check's name."""
+    from subnormal.audit.suite import document
+    from subnormal.audit.suite.entry import Status
+
+    with file_mistakes("--unchanged"), mistakes(ValueError, option="--unchanged", of=f"{unchanged} "):
+        earlier = document.parse(unchanged.read_bytes())
+    kept: dict[str, dict[str, Any]] = {}
+    for name, known in fingerprints.items():
+        check = earlier.get(name)
+        if known is None or check is None or (check["status"], check["fingerprint"]) != (Status.NOT_REFUTED, known):
+            continue
+        page = unchanged.parent / check["page"]
+        if page.is_file():
+            text = f"{check['text']}\nnot made again: code, libraries and options are the same"
+            html = page.read_text(encoding="utf-8")
+            kept[name] = {"json": json.dumps(check["check"]), "text": text, "html": html, "place": check["place"]}
+    return kept
+
+
+def _results(checks: Mapping[str, dict[str, Any]], jobs: int, tell: Callable[[str], None]) -> dict[str, dict[str, Any]]:
     """Return the result of each check in every form, by its name."""
 
     def result(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            return result_of(arguments, lambda told: tell(f"{len(results)} of {len(plan.checks)} done; {name}: {told}"))
+            return result_of(arguments, lambda told: tell(f"{len(results)} of {len(checks)} done; {name}: {told}"))
         except Failure as error:  # as an outcome that cannot be compared: the other checks go on
             return failed(arguments, str(error))
 
     results: dict[str, dict[str, Any]] = {}
     with ThreadPoolExecutor(jobs) as threads:  # each waits for the process of a check
-        names = {threads.submit(result, name, arguments): name for name, arguments in plan.checks.items()}
+        names = {threads.submit(result, name, arguments): name for name, arguments in checks.items()}
         try:
             for done in as_completed(names):
                 results[names[done]] = done.result()

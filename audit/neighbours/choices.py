@@ -7,7 +7,7 @@ whatever the edit, the value is one that the strategy draws: it lies in the doma
 with another value.
 
 This module alone uses internals of Hypothesis: one class, `ConjectureData`, by its five methods that draw a choice and
-the two that start and stop a span, and the function `choice_permitted`.
+the two that start and stop a span, and the functions `choice_permitted` and `choices_to_bytes`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hypothesis.control import current_build_context
+from hypothesis.database import choices_to_bytes
 from hypothesis.errors import StopTest, UnsatisfiedAssumption
 from hypothesis.internal.conjecture.choice import choice_permitted
 from hypothesis.internal.conjecture.data import ConjectureData
@@ -84,6 +85,11 @@ class Source:
     def again(self, choice: Choice) -> Any:
         """Return another value, within the same constraints."""
         return getattr(self.data, f"draw_{choice.kind}")(**choice.constraints)
+
+
+def choices_of_example() -> bytes:
+    """Return the choices of the example that Hypothesis is at, as its databases keep them."""
+    return choices_to_bytes(current_build_context().data.choices)
 
 
 def follow(strategy: SearchStrategy[Any], tree: Tree | None, source: Source | None) -> Input | None:

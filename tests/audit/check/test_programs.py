@@ -50,19 +50,27 @@ def found(command: str, runs: int | None = None, timeout: float = 30.0, pair: An
 
 @pytest.fixture(scope="session")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    compiler, compiled = shutil.which("cc"), tmp_path_factory.mktemp("c") / "laplace_target"
+    compiled = tmp_path_factory.mktemp("compiled")
     commands = {"py": f"{PYTHON} {EXAMPLES}/laplace_target.py", "sh": f"sh {EXAMPLES}/laplace_target.sh"}
-    if compiler is not None:
-        strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"]
-        made = run([compiler, *strict, "-o", compiled, EXAMPLES / "laplace_target.c", "-lm"])
-        assert made.returncode == 0, made.stderr
-        commands["c"] = str(compiled)
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"]
+    compilers: dict[str, list[str | Path]] = {
+        "c": ["cc", *strict, "-o", compiled / "c", EXAMPLES / "laplace_target.c", "-lm"],
+        "rs": ["rustc", "-D", "warnings", "-o", compiled / "rs", EXAMPLES / "laplace_target.rs"],
+        "java": ["javac", "-Xlint:all", "-Werror", "-d", compiled, EXAMPLES / "LaplaceTarget.java"],
+    }
+    for language, command in compilers.items():
+        if shutil.which(str(command[0])) is not None:
+            made = run(command)
+            assert made.returncode == 0, made.stderr
+            commands[language] = str(compiled / language)
+    if "java" in commands:
+        commands["java"] = f"java -cp {compiled} LaplaceTarget"
     if shutil.which("node") is not None:
         commands["js"] = f"node {EXAMPLES}/laplace_target.js"
     return commands
 
 
-@pytest.mark.parametrize("language", ["py", "sh", "c", "js"])
+@pytest.mark.parametrize("language", ["py", "sh", "c", "rs", "java", "js"])
 def test_naive_examples_are_violated(language: str, examples: dict[str, str]) -> None:
     if language not in examples:
         pytest.skip("neither a compiler nor an interpreter of it is installed")

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -49,7 +50,9 @@ def test_a_suite_runs_all_checks_and_writes_an_index_junit_and_sarif() -> None:
     out = Path("reports/suite")
     names = [f"check-of_suite-{name}.html" for name in ("exact", "coin", "iterates")]
     names = [name.replace("_", "-") for name in names]
-    assert sorted(path.name for path in out.iterdir()) == sorted([*names, "suite.html", "suite.sarif", "suite.xml"])
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        [*names, "suite.html", "suite.json", "suite.sarif", "suite.xml"]
+    )
     index = (out / "suite.html").read_text()
     assert all(f'href="{name}"' in index for name in names)
     assert "1 VIOLATED, 1 ERROR, 1 NOT REFUTED" in index
@@ -64,6 +67,24 @@ def test_a_suite_runs_all_checks_and_writes_an_index_junit_and_sarif() -> None:
     assert "subnormal suite" not in page
 
 
+def made_up(monkeypatch: pytest.MonkeyPatch, verdicts: dict[str, str], fingerprint: str | None = "one") -> list[str]:
+    """Let no process start: checks have these verdicts. Returns the functions that are checked, as they are."""
+    checked: list[str] = []
+
+    def result_of(arguments: dict[str, Any], tell: Any) -> dict[str, Any]:
+        checked.append(arguments["function"])
+        verdict = verdicts[arguments["function"]]
+        severity = "deterministic" if verdict == "VIOLATED" else None
+        found = {"verdict": verdict, "error": None, "severity": severity, "claim": "epsilon = 1", "event": None}
+        spent = {"function": arguments["function"], "worlds": None, "pairs": 1, "runs": 1, "seconds": 0.1}
+        text = f"{verdict} {len(checked)}"
+        return {"json": json.dumps(found | spent), "text": text, "html": text, "verdict": verdict, "place": None}
+
+    monkeypatch.setattr(suite, "result_of", result_of)
+    monkeypatch.setattr(suite, "watched", lambda *arguments, **options: dict.fromkeys(verdicts, fingerprint))
+    return checked
+
+
 @pytest.mark.parametrize(
     ("more", "code"),
     [
@@ -76,14 +97,69 @@ def test_a_suite_runs_all_checks_and_writes_an_index_junit_and_sarif() -> None:
 def test_only_a_finding_that_is_accepted_until_today_or_later_does_not_fail(
     more: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The results are made up: no process is started."""
-    found = {"verdict": "VIOLATED", "error": None, "severity": "deterministic", "claim": "epsilon = 1", "event": None}
-    spent = {"worlds": None, "pairs": 1, "runs": 1, "seconds": 0.1}
-    made = {"json": json.dumps(found | spent), "text": "", "html": "", "verdict": "VIOLATED", "place": None}
-    monkeypatch.setattr(suite, "result_of", lambda arguments, tell: made)
-    monkeypatch.setattr(suite, "watched", lambda *arguments, **options: {})
+    made_up(monkeypatch, {"of_suite:exact": "VIOLATED"})
     assert ran(EXACT + more, "--fail-on-violation").exit_code == code
     assert ran(EXACT + more).exit_code == 0
+
+
+BOTH = {"of_suite:exact": "VIOLATED", "of_suite:coin": "NOT REFUTED"}
+
+
+def test_what_was_not_refuted_is_not_checked_again_while_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = made_up(monkeypatch, BOTH)
+    ran(EXACT + COIN, "--jobs=1", "--out=first")
+    again = ran(EXACT + COIN, "--jobs=1", "--out=second", "--unchanged=first/suite.json")
+    assert checked == ["of_suite:exact", "of_suite:coin", "of_suite:exact"]
+    assert "1 check not made again: nothing changed since first/suite.json" in again.stderr
+    page = "check-of-suite-coin.html"
+    assert Path("second", page).read_bytes() == Path("first", page).read_bytes()
+    ran(EXACT + COIN, "--jobs=1", "--unchanged=second/suite.json")  # also of one that was kept itself
+    assert checked[3:] == ["of_suite:exact"]
+
+
+@pytest.mark.parametrize("change", ["fingerprint", "no fingerprint", "page", "name", "verdict"])
+def test_what_changed_is_checked_again(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up(monkeypatch, BOTH | ({"of_suite:coin": "UNDERPOWERED"} if change == "verdict" else {}))
+    ran(COIN, "--jobs=1", "--out=first")
+    if change == "page":
+        Path("first/check-of-suite-coin.html").unlink()
+    fingerprint = {"fingerprint": "another", "no fingerprint": None}.get(change, "one")
+    checked = made_up(monkeypatch, BOTH | {"other": "NOT REFUTED"}, fingerprint)
+    ran(COIN + ('name = "other"\n' if change == "name" else ""), "--jobs=1", "--unchanged=first/suite.json")
+    assert checked == ["of_suite:coin"]
+
+
+def test_a_suite_that_cannot_be_read_is_named() -> None:
+    Path("old.json").write_text('{"schema": "other"}')
+    result = ran(COIN, "--unchanged=old.json")
+    assert result.exit_code == 2
+    assert "--unchanged: old.json is not of the schema 'subnormal/suite/1'" in result.stderr
+
+
+def test_two_suites_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up(monkeypatch, BOTH)
+    ran(EXACT + COIN, "--jobs=1", "--out=old")
+    made_up(monkeypatch, {"of_suite:coin": "VIOLATED", "of_suite:iterates": "NOT REFUTED"})
+    ran(COIN + ITERATES, "--jobs=1", "--out=new")
+    compared = CliRunner().invoke(main, ["compare", "--format=markdown", "old/suite.json", "new/suite.json"])
+    assert compared.exit_code == 1
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in compared.stdout.splitlines()[2:]]
+    assert [(row[0], row[2], row[3].partition(":")[0], row[4].partition(":")[0]) for row in cells] == [
+        ("of\\_suite:coin", "status", "NOT REFUTED", "VIOLATED"),
+        ("of\\_suite:exact", "check", "VIOLATED", "–"),
+        ("of\\_suite:iterates", "check", "–", "NOT REFUTED"),
+    ]
+    same = CliRunner().invoke(main, ["compare", "old/suite.json", "old/suite.json"])
+    assert (same.exit_code, same.output) == (0, "")
+
+
+def test_a_suite_is_not_compared_with_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up(monkeypatch, BOTH)
+    ran(COIN, "--jobs=1", "--out=old")
+    Path("report.json").write_text("{}")
+    compared = CliRunner().invoke(main, ["compare", "old/suite.json", "report.json"])
+    assert compared.exit_code == 2
+    assert "old/suite.json is of the schema 'subnormal/suite/1'" in compared.stderr
 
 
 @pytest.mark.parametrize(
