@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import pickle
 import random
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import numpy as np
 
@@ -14,7 +16,17 @@ KINDS = random.Random | np.random.BitGenerator
 
 def alive(kinds: Any = KINDS) -> list[Any]:
     """Return the generators of these types that are alive, but those that keep no state."""
-    return [one for one in _objects() if issubclass(type(one), kinds) and not isinstance(one, random.SystemRandom)]
+    types = {id(found) for kind in get_args(kinds) for found in _with_subclasses(kind)}
+    objects = _objects()  # there may be millions: what is done with each is done in C
+    found = itertools.compress(objects, map(types.__contains__, map(id, map(type, objects))))
+    return [one for one in found if not isinstance(one, random.SystemRandom)]
+
+
+def _with_subclasses(kind: type) -> Iterator[type]:
+    yield kind
+    subclasses: list[type] = type.__subclasses__(kind)
+    for one in subclasses:
+        yield from _with_subclasses(one)
 
 
 def state(generator: Any) -> object:

@@ -9,8 +9,10 @@ import itertools
 import os
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager, suppress
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -20,6 +22,7 @@ from subnormal.audit.laws.generators import alive, state
 
 GENERATORS = random.Random | np.random.BitGenerator | np.random.RandomState
 REACH = 20_000  # objects, at most, that a function leads to and that are looked at for generators
+LONG = 1_000  # entries of a container of data, which are not looked at
 
 
 class Watch:
@@ -118,14 +121,47 @@ def _held(root: object) -> list[Any]:
     """
     own = {id(random._inst), id(np.random.mtrand._rand), id(np.random.mtrand._rand._bit_generator)}
     left = {id(one) for one in alive(GENERATORS)} - own
-    found, known, layer = list[Any](), {id(root)}, [root]
-    while left and layer and len(known) < REACH:
-        held = {id(one): one for one in gc.get_referents(*layer) if gc.is_tracked(one)}
-        layer = [one for number, one in held.items() if number not in known]
-        known.update(map(id, layer))
-        found += [one for one in layer if id(one) in left]
-        left.difference_update(map(id, layer))
+    found, known, ahead = list[Any](), {id(root): root}, deque([root])  # what is known stays alive: an id is its own
+    while left and ahead and len(known) < REACH:
+        for one in _parts(ahead.popleft()):
+            if id(one) not in known and gc.is_tracked(one):
+                known[id(one)] = one
+                ahead.append(one)
+                if id(one) in left:
+                    left.remove(id(one))
+                    found.append(one)
     return found
+
+
+def _parts(one: object) -> Iterator[Any]:
+    """Yield what an object refers to: of a function, only what its code names, and of long containers nothing."""
+    if isinstance(one, FunctionType):
+        names = list(dict.fromkeys(_names(one.__code__)))
+        yield from _named(one.__globals__, names, set())
+        yield from (one.__closure__, one.__defaults__, one.__kwdefaults__, one.__dict__)
+    elif not (isinstance(one, Sized) and type(one).__module__ == "builtins" and len(one) > LONG):
+        yield from gc.get_referents(one)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that code and the functions in it read, and those that it may read by `getattr`."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _named(names_of: dict[str, Any], names: list[str], seen: set[int]) -> Iterator[Any]:
+    """Yield the values of these names, and those in the modules among them."""
+    seen.add(id(names_of))
+    for name in names:
+        value = names_of.get(name)
+        if not isinstance(value, ModuleType):
+            yield value
+        elif id(vars(value)) not in seen:
+            yield from _named(vars(value), names, seen)
 
 
 def _seed(generator: Any, number: int) -> None:
