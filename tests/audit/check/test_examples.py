@@ -1,11 +1,13 @@
 """A check that counts examples: no clock decides, and its generators are seeded and given back."""
 
+import functools
 import logging
 import os
 import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -171,3 +173,46 @@ def test_bad_numbers_of_examples_are_refused(call: Callable[..., Any], claim: di
         call(len, **arguments, examples=0)
     with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
         call(len, **arguments, examples="9")
+
+
+def in_a_module_of_a_module(value: int) -> float:
+    return PACKAGE.inner.rng.random()  # type: ignore[no-any-return]
+
+
+def by_getattr(value: int) -> float:
+    return float(getattr(TABLE, "made").random())  # noqa: B009
+
+
+def in_a_comprehension(value: int) -> float:
+    return sum(LATE.random() + one for one in [value])
+
+
+def by_another_function(value: int) -> float:
+    return functools.partial(in_a_comprehension)(value)
+
+
+PACKAGE, TABLE, LATE = ModuleType("package"), ModuleType("table"), random.Random()
+PACKAGE.inner = ModuleType("inner")  # type: ignore[attr-defined]
+PACKAGE.inner.rng, TABLE.made = np.random.default_rng(), random.Random()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("release", [in_a_module_of_a_module, by_getattr, in_a_comprehension, by_another_function])
+def test_generators_are_found_by_what_the_code_names(release: Callable[[int], float]) -> None:
+    drawn = []
+    for _ in range(2):
+        release(0)
+        with isolated(1, function(release)):
+            drawn.append(release(0))
+    assert drawn[0] == drawn[1]
+
+
+def test_long_data_are_not_looked_through() -> None:
+    """A generator among them keeps its own noise; a function beside a million records begins at once."""
+    data = [random.Random() for _ in range(2_000)]
+
+    def release(value: int) -> float:
+        return data[value].random()
+
+    first = data[0].getstate()
+    with isolated(1, function(release)):
+        assert data[0].getstate() == first
