@@ -1,9 +1,12 @@
 """The default report, made once for all tests that read it, a browser for the tests of a file, and a clock."""
 
+import ctypes
 import gc
 import pickle
+import resource
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +25,8 @@ from tests.support import synthetic, textbook
 from tests.support.browser import launched
 from tests.support.work_clock import work_counted
 
+HEAVY = 600  # megabytes of a test process, above which it gives memory back after a file
+
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a check of jsonschema's that takes seconds to import
 
 
@@ -29,6 +34,24 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: that Python's collector passes over them is a fourteenth of the time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Large laws leave a gigabyte behind. Checks start processes by `fork`, which then takes ten times as long."""
+    if nextitem is not None and nextitem.path != item.path and resident_megabytes() > HEAVY:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("subnormal.mechanisms."):
+                for value in list(vars(module).values()):
+                    getattr(value, "cache_clear", int)()
+        gc.collect()
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
+
+
+def resident_megabytes() -> int:
+    """Return the memory of this process; 0 where the system does not say."""
+    file = Path("/proc/self/statm")
+    return int(file.read_text().split()[1]) * resource.getpagesize() >> 20 if file.exists() else 0
 
 
 @pytest.fixture
