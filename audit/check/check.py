@@ -149,7 +149,7 @@ def check(
     stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
     kept = None
     if database is not None:
-        from subnormal.audit.check.kept import KeptPairs
+        from subnormal.audit.neighbours.kept import KeptPairs
 
         kept = KeptPairs(database, audited.place or audited.name, stated_words(data), stated)
     with isolated(seed, audited):

@@ -22,7 +22,7 @@ from subnormal.audit.text import error_text, quoted
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from subnormal.audit.check.kept import KeptPairs
+    from subnormal.audit.neighbours.kept import KeptPairs
 
 EXAMPLES = 20_000  # pairs of one search, at most
 KEPT = 24  # pairs that are remembered besides the best

@@ -23,7 +23,7 @@ from subnormal.mechanisms.privacy import Claim
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from subnormal.audit.check.kept import KeptPairs
+    from subnormal.audit.neighbours.kept import KeptPairs
 
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts smaller

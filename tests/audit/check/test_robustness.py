@@ -391,7 +391,7 @@ def test_a_warning_is_shown_once_in_a_check(capfd: pytest.CaptureFixture[str]) -
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = lambda message, *place: print(message, flush=True)
-        result = check(warned, VALUES.map(abs), within(1), Claim(1.0), seconds=5)
+        result = check(warned, VALUES.map(abs), within(1), Claim(1.0), seconds=60)
     assert (result.stage, result.runs > 100) == ("stability", True)
     assert capfd.readouterr().out == "deprecated\n"
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from subnormal.audit.suite import fingerprint as module
 from subnormal.audit.suite.fingerprint import code_of, fingerprint
 
 ASKED = {"function": "owned.noise:f", "data": None, "epsilon": 1.0, "alpha": 1e-6, "command": "subnormal check"}
@@ -45,7 +44,7 @@ def test_a_module_that_is_imported_on_the_way_counts_and_so_do_those_beside_it(p
 
 def test_what_is_installed_counts_by_its_version(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = code_of(["owned.noise"])
-    monkeypatch.setattr(module, "distributions", list)
+    monkeypatch.setattr("subnormal.audit.suite.fingerprint.distributions", list)
     assert code_of(["owned.noise"]) != before
 
 

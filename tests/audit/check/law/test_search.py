@@ -44,7 +44,7 @@ def test_a_claim_that_is_kept_is_not_accused() -> None:
         return answer if random.random() < math.e / (1 + math.e) else 1 - answer  # in floats, not exactly e^1
 
     found = check(responds, pairs=[(0, 1)], claim=Claim(1.0), seconds=20.0, runs=2_000)
-    assert found.verdict is Verdict.NOT_REFUTED
+    assert found.verdict is not Verdict.VIOLATED  # a loaded machine may leave too little time for the runs
 
 
 def test_rounded_noise_whose_tail_ends_is_not_accused_for_it() -> None:
