@@ -37,10 +37,10 @@ def state(generator: Any) -> object:
 
 
 def _objects() -> list[Any]:
-    """Return what the collector knows, and what it has been told to pass over."""
-    if not gc.get_freeze_count():
-        return gc.get_objects()
-    gc.unfreeze()
-    found = gc.get_objects()
-    gc.freeze()
-    return found
+    """Return what the collector knows, also what it has been told to pass over.
+
+    It is not told so again: all garbage of this moment would be kept for ever.
+    """
+    if gc.get_freeze_count():
+        gc.unfreeze()
+    return gc.get_objects()
