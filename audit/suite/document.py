@@ -44,9 +44,16 @@ def parse(content: bytes) -> dict[str, Json]:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise ValueError(f"is not of the schema {SCHEMA!r}")
     checks = document.get("checks")
-    if not isinstance(checks, list) or not all(isinstance(one, dict) and one.keys() >= set(KEYS) for one in checks):
+    if not isinstance(checks, list) or not all(map(_is_check, checks)):
         raise ValueError(f"must have checks with {', '.join(KEYS)}")
     return {one["name"]: one for one in checks}
+
+
+def _is_check(one: Any) -> bool:
+    if not isinstance(one, dict) or not one.keys() >= set(KEYS):
+        return False
+    texts = (one[name] for name in ("name", "status", "finding", "page", "text"))
+    return all(isinstance(text, str) for text in texts) and isinstance(one["check"], dict)
 
 
 def differences(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Difference]:

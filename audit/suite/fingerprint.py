@@ -27,10 +27,11 @@ def fingerprint(arguments: Mapping[str, Any], code: str) -> str:
 def code_of(names: Iterable[str]) -> str:
     """Return the fingerprint of all code that modules of these names bring: call it after they are imported.
 
-    Its files are those of their packages, and of all imported packages that lie outside the folders of Python and of
-    what is installed; of a module without a package, all modules beside it. What is installed counts by its version.
+    Its files are those of their packages, of Subnormal, and of all imported packages that lie outside the folders of
+    Python and of what is installed; of a module without a package, all modules beside it. What else is installed counts
+    by its version.
     """
-    tops = {name.partition(".")[0] for name in names}
+    tops = {"subnormal", *(name.partition(".")[0] for name in names)}
     files = {file for top in sorted(tops | set(_local())) for file in _files(top)}
     installed = sorted({f"{one.name}=={one.version}" for one in distributions()})
     parts = [f"{platform.python_version()} {platform.machine()} {installed}".encode()]
@@ -55,10 +56,20 @@ def _files(top: str) -> Iterator[Path]:
     module = sys.modules.get(top)
     folders = [Path(one) for one in getattr(module, "__path__", ())]
     for folder in folders:
-        yield from (file for file in folder.rglob("*") if file.suffix in CODE and file.is_file())
+        yield from _below(folder, set())
     file = getattr(module, "__file__", None)
     if not folders and file is not None:
         yield from (one for one in Path(file).parent.glob("*") if one.suffix in CODE and one.is_file())
+
+
+def _below(folder: Path, seen: set[Path]) -> Iterator[Path]:
+    """Yield the files of code in a folder and in those below it, through links too, each folder once."""
+    seen.add(folder.resolve())
+    for one in folder.iterdir():
+        if one.is_dir() and one.resolve() not in seen:
+            yield from _below(one, seen)
+        elif one.suffix in CODE and one.is_file():
+            yield one
 
 
 def _hash(parts: Iterable[bytes]) -> str:

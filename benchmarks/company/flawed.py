@@ -9,16 +9,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-RNG = np.random.default_rng()
-
-MODES = ("bus", "car", "train", "walk")
-STORES = ("centre", "harbour", "mall", "station")
-
-BRACKETS = (90, 80, 70, 60, 50, 40, 30, 20, 10, 0)
-CANDIDATES = tuple(range(0, 101, 5))
-STEPS = 16
-BITS = 16
-WEIGHTS = (0.5, -0.5)
+from benchmarks.company.sound import BITS, BRACKETS, CANDIDATES, MODES, RNG, SIGMA, STEPS, STORES, WEIGHTS, BudgetError
 
 
 def count(ages: list[int], epsilon: float = 0.5, limit: int = 65) -> float:
@@ -123,26 +114,6 @@ def rappor(value: int, f: float = 0.5, calibration: float = 0.02) -> list[int]:
     return np.where(replaced, coins, bits).tolist()
 
 
-def gaussian_sigma(epsilon: float, delta: float) -> float:
-    """The least noise for sensitivity 1 that is (epsilon, delta)-DP, by the formula of Balle and Wang (2018)."""
-
-    def normal(x: float) -> float:
-        return 0.5 * math.erfc(-x / math.sqrt(2.0))
-
-    def leaks(sigma: float) -> bool:
-        a, b = 0.5 / sigma, epsilon * sigma
-        return normal(a - b) - math.exp(epsilon) * normal(-a - b) > delta
-
-    low, high = 0.01, 1000.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if leaks(middle) else (low, middle)
-    return high
-
-
-SIGMA = gaussian_sigma(epsilon=1.0, delta=1e-5)
-
-
 def dp_sgd_step(
     batch: list[tuple[float, float, float]], clip: float = 1.0, rate: float = 0.1, size: float = 10.0
 ) -> list[float]:
@@ -202,10 +173,6 @@ def synthetic_data(modes: list[str], epsilon: float = 1.0, size: int = 10) -> li
     rows = RNG.choice(MODES, size, p=weights / weights.sum()).tolist()
     originals = RNG.permutation(modes)[:2].tolist()
     return originals + rows[len(originals) :]
-
-
-class BudgetError(Exception):
-    """The budget does not suffice for this question."""
 
 
 class Session:

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
 from subnormal.audit.commands import suite
+from subnormal.audit.suite import document
 
 MODULE = """
 import random
@@ -119,7 +120,8 @@ def test_what_was_not_refuted_is_not_checked_again_while_nothing_changes(monkeyp
 
 @pytest.mark.parametrize("change", ["fingerprint", "no fingerprint", "page", "name", "verdict"])
 def test_what_changed_is_checked_again(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made_up(monkeypatch, BOTH | ({"of_suite:coin": "UNDERPOWERED"} if change == "verdict" else {}))
+    first = None if change == "no fingerprint" else "one"  # that of a program, each time
+    made_up(monkeypatch, BOTH | ({"of_suite:coin": "UNDERPOWERED"} if change == "verdict" else {}), first)
     ran(COIN, "--jobs=1", "--out=first")
     if change == "page":
         Path("first/check-of-suite-coin.html").unlink()
@@ -129,11 +131,21 @@ def test_what_changed_is_checked_again(change: str, monkeypatch: pytest.MonkeyPa
     assert checked == ["of_suite:coin"]
 
 
-def test_a_suite_that_cannot_be_read_is_named() -> None:
-    Path("old.json").write_text('{"schema": "other"}')
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"schema": "other"}', "is not of the schema 'subnormal/suite/1'"),
+        ('{"schema": "subnormal/suite/1"', "is not JSON"),
+        ('{"schema": "subnormal/suite/1", "checks": [{"name": 1}]}', "must have checks with name, status"),
+        (json.dumps({"schema": "subnormal/suite/1", "checks": [dict.fromkeys(document.KEYS, "")]}), "must have checks"),
+    ],
+)
+def test_a_suite_that_cannot_be_read_is_named(text: str, told: str) -> None:
+    Path("old.json").write_text(text)
     result = ran(COIN, "--unchanged=old.json")
     assert result.exit_code == 2
-    assert "--unchanged: old.json is not of the schema 'subnormal/suite/1'" in result.stderr
+    assert f"--unchanged: old.json {told}" in result.stderr
+    assert CliRunner().invoke(main, ["compare", "old.json", "old.json"]).exit_code == 2
 
 
 def test_two_suites_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

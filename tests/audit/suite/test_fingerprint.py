@@ -42,6 +42,29 @@ def test_a_module_that_is_imported_on_the_way_counts_and_so_do_those_beside_it(p
     assert code_of(["owned.noise"]) != imported
 
 
+def test_subnormal_counts_by_its_code_wherever_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two commits of it have one version."""
+    asked: list[str] = []
+
+    def no_files(top: str) -> list[Path]:
+        asked.append(top)
+        return []
+
+    monkeypatch.setattr("subnormal.audit.suite.fingerprint._local", list)
+    monkeypatch.setattr("subnormal.audit.suite.fingerprint._files", no_files)
+    code_of(["owned.noise"])
+    assert asked == ["owned", "subnormal"]
+
+
+def test_folders_that_are_links_count(package: Path) -> None:
+    """Those of Subnormal are, in a checkout."""
+    inner = package / "owned/parts"
+    (package / "owned/link").symlink_to(inner.rename(package / "elsewhere"))
+    before = code_of(["owned.noise"])
+    (package / "elsewhere/later.py").write_text("def f(data): return 0\n")
+    assert code_of(["owned.noise"]) != before
+
+
 def test_what_is_installed_counts_by_its_version(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = code_of(["owned.noise"])
     monkeypatch.setattr("subnormal.audit.suite.fingerprint.distributions", list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from subnormal.audit.check.replay.generators import Repetition
+from subnormal.audit.laws.generators import alive
 
 
 class Slot:
@@ -103,3 +105,24 @@ def test_the_sources_of_the_system_are_as_before() -> None:
         with pytest.raises(KeyError), during():
             raise KeyError
     assert (os.urandom, random._urandom) == before  # type: ignore[attr-defined]  # of Python's own
+
+
+class Own(random.Random):
+    pass
+
+
+class OwnOfOwn(Own):
+    pass
+
+
+@pytest.mark.parametrize("freeze", [False, True])
+def test_generators_of_any_class_are_seen_also_where_the_collector_passes_over_them(freeze: bool) -> None:
+    made = [random.Random(), OwnOfOwn(), np.random.PCG64(1), np.random.default_rng(1).bit_generator]
+    if freeze:
+        gc.freeze()
+    try:
+        seen = set(map(id, alive()))
+        assert seen >= set(map(id, made))
+    finally:
+        gc.unfreeze()
+    assert not any(isinstance(one, random.SystemRandom) for one in alive())
