@@ -30,6 +30,12 @@ HEAVY = 600  # megabytes of a test process, above which it gives memory back aft
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a check of jsonschema's that takes seconds to import
 
 
+def pytest_collection_finish() -> None:
+    """Each collection would walk through a million objects of the tests, and each check look for generators there."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Large laws leave a gigabyte behind. Checks start processes by `fork`, which then takes ten times as long."""

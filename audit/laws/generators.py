@@ -12,12 +12,34 @@ from typing import Any, get_args
 import numpy as np
 
 KINDS = random.Random | np.random.BitGenerator
+GENERATORS = KINDS | np.random.RandomState
+
+_passed_over: list[Any] = []  # the generators that the collector has been told to pass over
+_mark: object = ()  # a list that it knows, as long as it has not been told so again
 
 
 def alive(kinds: Any = KINDS) -> list[Any]:
-    """Return the generators of these types that are alive, but those that keep no state."""
+    """Return the generators of these types that are alive, but those that keep no state.
+
+    The collector may have been told to pass over objects, often millions. These are looked at once, and the generators
+    among them are kept.
+    """
+    global _passed_over, _mark
+    objects = gc.get_objects()
+    if id(_mark) not in map(id, objects):  # the mark is passed over itself: so may others that were made since
+        if gc.get_freeze_count():
+            gc.unfreeze()
+            gc.collect()  # what is passed over is kept for ever: not the garbage of this moment
+            _passed_over = _of(GENERATORS, gc.get_objects())
+            gc.freeze()
+        _mark = []
+    found = [*_of(kinds, objects), *(one for one in _passed_over if isinstance(one, kinds))]
+    return list({id(one): one for one in found}.values())
+
+
+def _of(kinds: Any, objects: list[Any]) -> list[Any]:
+    """Return those of these types. There may be millions: what is done with each is done in C."""
     types = {id(found) for kind in get_args(kinds) for found in _with_subclasses(kind)}
-    objects = _objects()  # there may be millions: what is done with each is done in C
     found = itertools.compress(objects, map(types.__contains__, map(id, map(type, objects))))
     return [one for one in found if not isinstance(one, random.SystemRandom)]
 
@@ -34,13 +56,3 @@ def state(generator: Any) -> object:
     if isinstance(generator, random.Random):
         return random.Random.getstate(generator)
     return pickle.dumps(generator.state)  # a state may hold arrays
-
-
-def _objects() -> list[Any]:
-    """Return what the collector knows, also what it has been told to pass over.
-
-    It is not told so again: all garbage of this moment would be kept for ever.
-    """
-    if gc.get_freeze_count():
-        gc.unfreeze()
-    return gc.get_objects()

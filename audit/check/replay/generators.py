@@ -18,9 +18,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from subnormal.audit.laws.generators import alive, state
+from subnormal.audit.laws.generators import GENERATORS, alive, state
 
-GENERATORS = random.Random | np.random.BitGenerator | np.random.RandomState
 REACH = 20_000  # objects, at most, that a function leads to and that are looked at for generators
 LONG = 1_000  # entries of a container of data, which are not looked at
 

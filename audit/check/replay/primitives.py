@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -145,14 +145,14 @@ def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
     stands = _StandIns(intercept)
     with ExitStack() as changes:
         with interrupts.defer():
-            changes.callback(_exchange, function, stands.original)
+            changes.callback(_exchange, function, stands.original, stands.has_stand_in)
             for primitive in METHODS:
                 module, _, name = primitive.holder.partition(":")
                 kind = getattr(sys.modules.get(module), name, None)
                 original = getattr(kind, primitive.name, None)
                 if kind is not None and original is not None:
                     changes.enter_context(patch.object(kind, primitive.name, _wrapped(primitive, original, intercept)))
-            _exchange(function, stands.replacement)
+            _exchange(function, stands.replacement, stands.has_original)
         yield
 
 
@@ -200,6 +200,14 @@ class _StandIns:
         self._originals[id(replacement)] = replacement, original
         return replacement
 
+    def has_original(self, values: list[Any]) -> bool:
+        """Whether something stands in for one of the values. There are 100,000 in all: they are looked at in C."""
+        return _has(values, self._replacements.keys(), self._kinds.keys())
+
+    def has_stand_in(self, values: list[Any]) -> bool:
+        """Whether one of the values stands in for another one."""
+        return _has(values, self._originals.keys(), set(self._kinds.values()))
+
     def replacement(self, value: Any) -> Any:
         """Return what stands in for a value, or the value."""
         if id(value) in self._replacements:
@@ -217,14 +225,22 @@ class _StandIns:
         return value
 
 
-def _exchange(function: Any, other: Callable[[Any], Any]) -> None:
-    """Put another value in the place of each that a module, the function or its closure refers to. Not interrupted."""
+def _has(values: list[Any], ids: Set[int], kinds: Set[type]) -> bool:
+    return not (ids.isdisjoint(map(id, values)) and kinds.isdisjoint(map(type, values)))
+
+
+def _exchange(function: Any, other: Callable[[Any], Any], is_among: Callable[[list[Any]], bool]) -> None:
+    """Put another value in the place of each that a module, the function or its closure refers to. Not interrupted.
+
+    is_among: whether one of some values has another one.
+    """
     with interrupts.defer():
         for names in _namespaces(function):
-            for name, value in list(names.items()):
-                new = other(value)
-                if new is not value and not (_is_own(names) and isinstance(new, GENERATORS)):
-                    names[name] = new
+            if is_among(list(names.values())):
+                for name, value in list(names.items()):
+                    new = other(value)
+                    if new is not value and not (_is_own(names) and isinstance(new, GENERATORS)):
+                        names[name] = new
         for cell in _cells(function):
             if (new := other(cell.cell_contents)) is not cell.cell_contents:
                 cell.cell_contents = new
