@@ -134,8 +134,8 @@ def assert_private(
             tried, each has half of it.
         event: what the attacker looks for: an event of `attacks.core.events`, or a function of one outcome that returns
             a bool. That function sees lists, arrays and sets as tuples, mappings as sorted tuples of items, and
-            exceptions as `Refused`; names and unusual types follow the values, see docs/check.md. None: an event is
-            learned from runs of its own.
+            exceptions as `Refused`; names and unusual types follow the values, see docs/check_in_full.md. None: an
+            event is learned from runs of its own.
         seconds: of the whole check; one call of the release is never interrupted. Where a pair is searched, as many of
             the runs are made as the time allows. A pair that is given takes all its runs, or there is no verdict. None:
             60, and no limit where examples are given.

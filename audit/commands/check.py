@@ -130,7 +130,7 @@ def check(form: str, folder: Path | None, fail_on_violation: bool, **options: An
     2 a mistake in the call, 3 the function failed: it raised in every run
     or in all but the first, ended the process, or did not return in time;
     130 interrupted.
-    docs/check.md explains the stages and the verdicts.
+    docs/check_in_full.md explains the stages and the verdicts.
     """
     arguments = arguments_of(click.get_current_context())
     with output(folder, "--report") as files:

@@ -254,7 +254,7 @@ def test_a_tensor_of_one_float_is_convicted_as_the_float_is() -> None:
 
 
 def test_the_order_of_a_mapping_is_audited_where_its_items_are_released() -> None:
-    """As the table in docs/check.md says: the dictionary alone is one outcome in every order of its keys."""
+    """As the table in docs/check_in_full.md says: the dictionary alone is one outcome in every order of its keys."""
 
     def ordered(counts: dict[str, int]) -> dict[str, int]:
         return {key: random.getrandbits(1) for key in sorted(counts, key=counts.__getitem__)}
