@@ -25,6 +25,7 @@ from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
 from subnormal.audit.commands.explore import explore
+from subnormal.audit.commands.law import law
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.commands.prove import prove
 from subnormal.audit.commands.run import run
@@ -65,6 +66,7 @@ main.add_command(check)
 main.add_command(suite)
 main.add_command(sweep)
 main.add_command(prove)
+main.add_command(law)
 main.add_command(list_command)
 main.add_command(vectors)
 main.add_command(compose)

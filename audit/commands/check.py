@@ -34,11 +34,12 @@ COMMAND = "cmd:"
 OF_USERS = "change-one:", "add-or-remove:"  # before the column that says whose a record is
 
 
-def _json(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+def json_value(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """Return the value of an option in JSON, in a list: null is a value too. Raises BadParameter."""
     from subnormal.mechanisms.core.options import unique
 
     try:
-        return None if value is None else [json.loads(value, object_pairs_hook=unique)]  # null is an input too
+        return None if value is None else [json.loads(value, object_pairs_hook=unique)]
     except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"{quoted(value)} is no JSON: {error}") from None
 
@@ -55,8 +56,10 @@ def _json(context: click.Context, parameter: click.Parameter, value: str | None)
     "within:DISTANCE, within:DISTANCE:l1 (or l2, linf), "
     "or module:name of a predicate or of a strategy of pairs.",
 )
-@click.option("--in", "data_in", metavar="JSON", callback=_json, help="One input, instead of --data and --adjacent.")
-@click.option("--out", "data_out", metavar="JSON", callback=_json, help="Its neighbour.")
+@click.option(
+    "--in", "data_in", metavar="JSON", callback=json_value, help="One input, instead of --data and --adjacent."
+)
+@click.option("--out", "data_out", metavar="JSON", callback=json_value, help="Its neighbour.")
 @click.option("--epsilon", type=FiniteRange(0, 100_000), help="The claimed ε, in nats.")
 @click.option("--delta", type=FiniteRange(0, 1), help="The claimed δ.  [default: 0]")
 @click.option("--rho", type=FiniteRange(0), help="The claim is ρ-zCDP.")
@@ -193,7 +196,7 @@ def names_in_child(arguments: dict[str, Any], tell: Callable[[str], None], ready
         with mistakes(click.ClickException, of=f"{name}: "):
             _domain(of_check)
             if not of_check["function"].startswith(COMMAND):
-                _callable(of_check["function"])
+                function_named(of_check["function"])
         named = (of_check["function"], of_check["data"] or "", of_check["adjacent"] or "")
         modules |= {one.partition(":")[0] for one in named if one.partition(":")[0] in sys.modules}
     code = code_of(modules)
@@ -298,10 +301,10 @@ def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator
         with program(name.removeprefix(COMMAND), parameters, timeout) as function:
             yield function
     else:
-        yield _callable(name)
+        yield function_named(name)
 
 
-def _callable(name: str) -> Callable[..., Any]:
+def function_named(name: str) -> Callable[..., Any]:
     """Return the function of this name. Raises BadParameter."""
     function: Any = _named("FUNCTION", name)
     if not callable(function):

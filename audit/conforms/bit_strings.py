@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence import exhaustive
 from subnormal.audit.evidence.exact import WITHIN
+from subnormal.audit.laws.followed import FollowedLaw
 from subnormal.audit.model import Verdict
 from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError
@@ -27,6 +28,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 
 DEPTHS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 96, 128, 192, 256)  # bits
 CALLS = 1 << 15  # of the sampler, for one input, until its strings are decided
+WALKS = 3  # of the strings that decide: one finds the law, and two ask again
 AGAIN = 64  # calls for the same strings at least, in the opposite order each time
 NAMED = 3  # outcomes of an event that its words name
 
@@ -117,26 +119,74 @@ def walked(
     return _evidence(least, least.verdict if len(walks) == len(inputs) else Verdict.UNRESOLVED, len(walks)), why
 
 
+@dataclass(slots=True)
+class _Calls:
+    """The sampler on one input, until a time and for so many calls; an exception is an outcome, as in runs."""
+
+    sample: Sampler
+    data: Any
+    until: float
+    most: int = CALLS
+    made: int = 0
+
+    def __call__(self, bits: BitSource) -> Hashable:
+        if time.monotonic() > self.until:
+            raise _EndedError("the time for them was over")
+        self.made += 1
+        if self.made > self.most:
+            raise _EndedError(f"there are too many for {CALLS:,} calls")
+        try:
+            return self.sample(self.data, bits)
+        except OutOfBitsError:
+            raise
+        except Exception as error:
+            return refused(error)
+
+
+def law_of_bits(function: Callable[..., Any], data: Any, seconds: float, rest: float = 2.0**-40) -> FollowedLaw:
+    """Return the law of function(data, bits=…), from all strings of bits; `paths` are its outcomes.
+
+    Strings become longer until they decide all but `rest`, or the time or `CALLS` calls are over. What is found is
+    asked again, while the known sources of randomness are watched. Raises ValueError where no string decides, or where
+    the function is no function of its bits, and TypeError where an outcome cannot be compared.
+
+    >>> def third(_, bits):
+    ...     while (drawn := bits.take(2)) == 3:
+    ...         pass
+    ...     return drawn
+    >>> law_of_bits(third, None, 10.0, rest=0.1).probability(0)
+    (Fraction(5, 16), Fraction(3, 8))
+    """
+    started, found, depth = time.monotonic(), None, 0
+    counted = _Calls(sampler(function, batch=False), data, started + seconds / WALKS)
+    try:
+        for bits in DEPTHS:
+            with suppress(exhaustive.UndecidedError):
+                found, depth = exhaustive.law(counted, bits), bits
+            if found is not None and found.rest <= rest:
+                break
+    except _EndedError as error:
+        if found is None:
+            raise ValueError(f"no string of bits decides an outcome at {shown(data)}: {error}") from None
+    except _UnfitError as error:
+        raise TypeError(str(error)) from None
+    if found is None:
+        raise ValueError(f"no string of {DEPTHS[-1]} bits decides an outcome at {shown(data)}")
+    counted = _Calls(counted.sample, data, started + seconds, WALKS * CALLS + AGAIN)
+    try:
+        _require_function_of_bits(function, partial(exhaustive.law, counted, depth, again=AGAIN), found)
+    except _EndedError as error:
+        raise ValueError(f"the strings at {shown(data)} were not all asked again: {error}") from None
+    return FollowedLaw(found, len(found.atoms), found.rest == 0, time.monotonic() - started)
+
+
 def _walk(sample: Sampler, function: Any, data: Any, declared: Law[Any], until: float) -> tuple[_Walk | None, str]:
     """Return the last walk, and why no longer one decides.
 
     Strings become longer until they decide all but WITHIN, refute the law, or are too many. What decides is asked
     again, while the known sources of randomness are watched.
     """
-    calls, most, found, why = count(1), CALLS, None, ""
-
-    def counted(bits: BitSource) -> Hashable:
-        if time.monotonic() > until:
-            raise _EndedError("the time for them was over")
-        if next(calls) > most:
-            raise _EndedError(f"there are too many for {CALLS:,} calls")
-        try:
-            return sample(data, bits)
-        except OutOfBitsError:
-            raise
-        except Exception as error:  # an outcome, in the words of runs
-            return refused(error)
-
+    counted, found, why = _Calls(sample, data, until), None, ""
     try:
         for depth in DEPTHS:
             try:
@@ -148,7 +198,7 @@ def _walk(sample: Sampler, function: Any, data: Any, declared: Law[Any], until: 
                 continue
             walk = _Walk(data, depth, law.rest, differs)
             if walk.verdict is not Verdict.UNRESOLVED:
-                most = 3 * CALLS + AGAIN
+                counted.most = WALKS * CALLS + AGAIN
                 _require_function_of_bits(function, partial(exhaustive.law, counted, depth, again=AGAIN), law)
                 return walk, ""
             found = walk
@@ -165,11 +215,15 @@ def _require_function_of_bits(function: Any, walk: Callable[[], Law[Any]], befor
     laws: list[Law[Any]] = []
     drawn, is_all = drawn_from(function, lambda: laws.append(walk()))
     if drawn or not is_all:
-        source = str(drawn[0]) if drawn else "a generator"
-        raise ValueError(f"the sampler is not a function of its bits: it draws from {source}, too")
+        raise ValueError(_beside(drawn))
     masses = ({key: bounds for key, (_, *bounds) in _by_outcome(one).items()} for one in (laws[0], before))
     if next(masses) != next(masses):
         raise ValueError(exhaustive.DIFFER)
+
+
+def _beside(drawn: Sequence[Any]) -> str:
+    source = str(drawn[0]) if drawn else "a generator"
+    return f"the sampler is not a function of its bits: it draws from {source}, too"
 
 
 def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:
