@@ -7,6 +7,7 @@ import os
 import random
 import secrets
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -118,8 +119,17 @@ class OwnOfOwn(Own):
 @pytest.mark.parametrize("freeze", [False, True])
 def test_generators_of_any_class_are_seen_also_where_the_collector_passes_over_them(freeze: bool) -> None:
     made = [random.Random(), OwnOfOwn(), np.random.PCG64(1), np.random.default_rng(1).bit_generator]
+    legacy = np.random.RandomState(1)
     if freeze:
         gc.freeze()
+    garbage = OwnOfOwn()
+    garbage.itself, gone = garbage, weakref.ref(garbage)  # type: ignore[attr-defined]
+    del garbage
+    passed_over = gc.get_freeze_count()
     for _ in range(2):
         assert set(map(id, alive())) >= set(map(id, made))
+    assert id(legacy) not in map(id, alive())
     assert not any(isinstance(one, random.SystemRandom) for one in alive())
+    assert (gc.get_freeze_count() > 0) == (passed_over > 0)
+    gc.collect()
+    assert gone() is None
