@@ -7,25 +7,33 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test lint wheel table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
+.PHONY: report test test-long lint wheel table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
 
 # Processes that keep the memory of arrays that are gone spare the kernel from clearing it anew, a quarter of the time of tests of
 # large laws. Read by the GNU C library and by numpy; the workers of an audit do so by themselves.
-test notebooks prove: export MALLOC_MMAP_MAX_ := 0
-test notebooks prove: export MALLOC_TRIM_THRESHOLD_ := 2147483647
-test notebooks prove: export NUMPY_MADVISE_HUGEPAGE := 0
+test test-long notebooks prove: export MALLOC_MMAP_MAX_ := 0
+test test-long notebooks prove: export MALLOC_TRIM_THRESHOLD_ := 2147483647
+test test-long notebooks prove: export NUMPY_MADVISE_HUGEPAGE := 0
 
 # The files with few and long tests come first, in their own order: sorted by their number of tests they would come last,
 # and one processor would wait for them.
 # The lint and the wheel take what the tests leave of the processors. What they print is shown last, where one of them fails.
+WORKERS := --numprocesses auto --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.installed-test
 	@mkdir -p build
 	@$(MAKE_COMMAND) lint wheel > build/lint-and-wheel.txt 2>&1 & others=$$!; \
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	$(BIN)/python -m pytest $(WORKERS) -m "not long"; tests=$$?; \
 	wait $$others && echo "lint and wheel pass" || { cat build/lint-and-wheel.txt; exit 1; }; exit $$tests
+
+# The tests of tests/long.txt. Their last result is kept in tests/long_result.txt.
+test-long: $(VENV)/.installed-test
+	@mkdir -p build
+	@{ $(BIN)/python -m pytest $(WORKERS) -m long; echo $$? > build/long.status; } | tee build/long.txt; \
+	{ echo "commit `git describe --always --dirty --exclude '*'`, `date -u +%F`, `$(BIN)/python -V`"; tail -n 1 build/long.txt; } \
+		> tests/long_result.txt; exit `cat build/long.status`
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

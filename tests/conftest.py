@@ -25,9 +25,19 @@ from tests.support import synthetic, textbook
 from tests.support.browser import launched
 from tests.support.work_clock import work_counted
 
+LONG = Path(__file__).with_name("long.txt")
 HEAVY = 600  # megabytes of a test process, above which it gives memory back after a file
 
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a check of jsonschema's that takes seconds to import
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make test` leaves out."""
+    named = set(LONG.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid in named:
+            item.add_marker("long")
 
 
 def pytest_collection_finish() -> None:
