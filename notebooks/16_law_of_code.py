@@ -14,14 +14,14 @@
 # # The law of your own code: an interval that splits
 #
 # **Claim.** What a Python function returns, and how likely, can be computed from the function as it is. Nothing is
-# sampled, so events that no runs would show are seen, and a broken claim is *proved*.
+# sampled, so a broken claim is *proved*, however rare its event.
 #
 # **Mechanism.** `random.random()` returns $k \cdot 2^{-53}$ with $k$ uniform on $0, \ldots, 2^{53}-1$. A comparison is
-# true on one side of some $k$ and false on the other. So the code itself cuts the interval of all $k$ into pieces, one
-# for each way through the code, and the length of a piece is a probability.
+# true on one side of some $k$ and false on the other. So the code cuts the interval of all $k$ into pieces, and the
+# length of a piece is a probability.
 #
-# **You will see** the pieces of randomized response, the pieces of a broken sparse vector technique in both worlds, a
-# proof from a dozen runs of the code, and a float that only one world can return. **To present: 10 minutes.**
+# **You will see** the pieces of randomized response and of a broken sparse vector technique in both worlds, a proof
+# from a dozen runs, and a float that only one world can return. **To present: 10 minutes.**
 
 # %% [markdown]
 # ## Change me
