@@ -224,9 +224,8 @@ only = one_world_only(noisy, 1.0, 0.0)
 print(f"with Alice, {only.numbers} leads to {only.outcome!r}; without her, no random number does")
 assert only is not None
 
+
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-
-
 def floats_near(value, place):
     """Return floats near a place that noisy(value) returns: of 4,096 random numbers around the one that leads there."""
     low, high = 0, STRINGS - 1
