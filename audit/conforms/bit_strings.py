@@ -130,6 +130,7 @@ class _Calls:
     made: int = 0
 
     def __call__(self, bits: BitSource) -> Hashable:
+        """Return the outcome of one call. Raises _EndedError where the time or the calls are over."""
         if time.monotonic() > self.until:
             raise _EndedError("the time for them was over")
         self.made += 1

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.bits import BitSource
+from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.domain import PERMUTATION, SHIFT
 from subnormal.mechanisms.core.mechanism import InSteps, Mechanism, NoLawError, Outcomes, of_member
 from subnormal.mechanisms.core.options import with_options
@@ -85,6 +85,7 @@ def sample_on_demand(utilities: ArrayLike, eta: Eta, bits: BitSource, n: int, *,
     so that the passes (`steps`) and the bits of a try tell which utilities there are. What it lacks is Algorithm 1:
     a precision from public values only.
     """
+    require_draws(n)
     precision, sums = _on_demand(clamped(utilities, limits) - limits.utility_min, eta, bits)
     return np.array(normalized.all_bits(sums, bits, precision, n), dtype=np.int64)
 

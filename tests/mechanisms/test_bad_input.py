@@ -40,7 +40,7 @@ from subnormal.mechanisms.threshold import exact as threshold_exact
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 
 HALF = Eta(1, 1)
-MEMBERS = [one for of in FAMILIES for one in members(of) if one.package in ("", "ml_dtypes") and not one.variant_of]
+MEMBERS = [one for of in FAMILIES for one in members(of) if one.package in ("", "ml_dtypes")]
 ANY: Any = None
 
 
