@@ -30,10 +30,10 @@ test: $(VENV)/.installed-test
 
 # The tests of tests/long.txt. Their last result is kept in tests/long_result.txt.
 test-long: $(VENV)/.installed-test
-	@mkdir -p build
+	@mkdir -p build && rm -f build/long.status
 	@{ $(BIN)/python -m pytest $(WORKERS) -m long; echo $$? > build/long.status; } | tee build/long.txt; \
 	{ echo "commit `git describe --always --dirty --exclude '*'`, `date -u +%F`, `$(BIN)/python -V`"; tail -n 1 build/long.txt; } \
-		> tests/long_result.txt; exit `cat build/long.status`
+		> tests/long_result.txt; exit `cat build/long.status || echo 1`
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -216,15 +216,11 @@ def _require_function_of_bits(function: Any, walk: Callable[[], Law[Any]], befor
     laws: list[Law[Any]] = []
     drawn, is_all = drawn_from(function, lambda: laws.append(walk()))
     if drawn or not is_all:
-        raise ValueError(_beside(drawn))
+        source = str(drawn[0]) if drawn else "a generator"
+        raise ValueError(f"the sampler is not a function of its bits: it draws from {source}, too")
     masses = ({key: bounds for key, (_, *bounds) in _by_outcome(one).items()} for one in (laws[0], before))
     if next(masses) != next(masses):
         raise ValueError(exhaustive.DIFFER)
-
-
-def _beside(drawn: Sequence[Any]) -> str:
-    source = str(drawn[0]) if drawn else "a generator"
-    return f"the sampler is not a function of its bits: it draws from {source}, too"
 
 
 def difference(law: Law[Any], declared: Law[Any]) -> Difference | None:
