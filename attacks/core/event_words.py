@@ -29,6 +29,8 @@ FEATURES = {
     "others": "the number of parts without a number of {}",
     "least": "the smallest number of {}",
     "largest": "the largest number of {}",
+    "sum": "the sum of the numbers of {}",
+    "norm": "the Euclidean norm of {}",
     "sign": "the sign bit of {}",
     "exponent": "the exponent of {}",
     "grid": "the exponent of the last bit of {}",

@@ -84,15 +84,25 @@ def others(part: PartValues) -> Column:
 
 def least(part: PartValues) -> Column:
     """Return the smallest number of each tuple, NaN where there is none."""
-    return _extreme(part, min)
+    return _of_numbers(part, min)
 
 
 def largest(part: PartValues) -> Column:
     """Return the largest number of each tuple, NaN where there is none."""
-    return _extreme(part, max)
+    return _of_numbers(part, max)
 
 
-def _extreme(part: PartValues, of: Callable[[list[float]], float]) -> Column:
+def total(part: PartValues) -> Column:
+    """Return the sum of the numbers of each tuple, NaN where there is none."""
+    return _of_numbers(part, sum)
+
+
+def norm(part: PartValues) -> Column:
+    """Return the Euclidean norm of the numbers of each tuple, NaN where there is none."""
+    return _of_numbers(part, lambda inside: math.hypot(*inside))
+
+
+def _of_numbers(part: PartValues, of: Callable[[list[float]], float]) -> Column:
     if not part.numbers:
         return np.full(len(part.items), np.nan)
     return np.array([of(inside) if inside else np.nan for inside in part.numbers], dtype=np.float64)
@@ -139,6 +149,8 @@ FEATURES: dict[str, Callable[[PartValues], Column]] = {
     "others": others,
     "least": least,
     "largest": largest,
+    "sum": total,
+    "norm": norm,
     "sign": sign,
     "exponent": exponent,
     "grid": grid,

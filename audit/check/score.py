@@ -28,7 +28,7 @@ from subnormal.mechanisms.privacy import Claim
 SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
 SCREEN_SECONDS = 0.02
 # features that a reader sees in an outcome, unlike the bits of floats
-READ = ("kind", "value", "length", "others", "least", "largest")
+READ = ("kind", "value", "length", "others", "least", "largest", "sum", "norm")
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
 CONFIRM = 512  # runs of each world for a second look at a pair with a high score in the first, or more of them
@@ -122,11 +122,11 @@ class Runs:
             features = READ if readable else SCREENED
             point = found[len(found) // 4]
             any_loss = Claim(0.0, point.delta)
-            learned, largest = event_search.learn_each(drawn, [point, any_loss], regress=False, features=features)
+            learned, largest = event_search.learn_each(drawn, [point, any_loss], features=features)
             fastest = _fastest([learned] * len(found), found, fresh)
             at = ((fastest.point, fastest.event), (point, largest))
             return replace(fastest, excess=max(_excess(one, pair_counts(event, fresh)) for one, event in at))
-        read = event_search.learn_each(drawn, found, regress=False, features=READ)
+        read = event_search.learn_each(drawn, found, features=READ)
         seen = _fastest(read, found, fresh)
         if before is not None and runs > EVERY_MAX:
             every = [before] * len(found)

@@ -5,9 +5,9 @@ the choice uses none of α, for any number of proposals. The proposals are: freq
 occur only in one world, or more often in it; the same of a text that is a part of the outcome; bounds on every feature
 of the parts of the outcome and of the numbers read from them (the features include their bits, where floats leak), on
 two features of the whole, or on the sum or difference of neighbouring numbers; and bounds on the score of a logistic
-regression over these features. Of many parts only those are used whose distributions in the two worlds lie furthest
-apart. After Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it
-at a target probability.
+regression over these features, or over the numbers of all parts: small losses of independent parts add up. Of many
+parts only those are used whose distributions in the two worlds lie furthest apart. After Bichsel, Steffen, Bogunovic,
+Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target probability.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ SINGLE_VALUES = 64  # a feature with at most so many values has each of them as 
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
 REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
-REGRESSION_LEAST = 1024  # fewer runs have no regression
+REGRESSION_LEAST = 1024  # fewer runs have no regression on all features
+REGRESSION_PARTS = 4  # parts of an outcome that it uses
 
 Proposal = Learned | Both | OneOf | Category
 
@@ -53,7 +54,6 @@ def with_event(
     seed: int,
     runs: int,
     label: str = "learn",
-    regress: bool = True,
 ) -> Attack[Any, Any, Any]:
     """Return the attack with its own event, or with one learned on `runs` runs of each world, at most `RUNS_MAX`.
 
@@ -72,17 +72,15 @@ def with_event(
         for world, one in zip(("in", "out"), data, strict=True)
     ]
     claim = mechanism.claim(attack.parameters, *data)
-    return dataclasses.replace(attack, event=learn((outcomes[0], outcomes[1]), claim, regress=regress))
+    return dataclasses.replace(attack, event=learn((outcomes[0], outcomes[1]), claim))
 
 
-def learn(outcomes: Worlds, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)) -> Event:
+def learn(outcomes: Worlds, claim: Claim, *, features: Sequence[str] = tuple(FEATURES)) -> Event:
     """Return the strongest event against the claim, see `learn_each`."""
-    return learn_each(outcomes, [claim], regress=regress, features=features)[0]
+    return learn_each(outcomes, [claim], features=features)[0]
 
 
-def learn_each(
-    outcomes: Worlds, claims: Sequence[Claim], *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
-) -> list[Event]:
+def learn_each(outcomes: Worlds, claims: Sequence[Claim], *, features: Sequence[str] = tuple(FEATURES)) -> list[Event]:
     """Return the strongest event against each claim, of those proposed by the first half of the outcomes.
 
     features: the names of those that events may bound, except for those of a regression.
@@ -94,10 +92,7 @@ def learn_each(
     training, validation = (
         _Half((outcomes[0][cut], outcomes[1][cut])) for cut in (slice(None, half), slice(half, None))
     )
-    return [
-        _strongest(list(proposals(training, claim, regress=regress, features=features)), validation, claim)
-        for claim in claims
-    ]
+    return [_strongest(list(proposals(training, claim, features)), validation, claim) for claim in claims]
 
 
 def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Event:
@@ -181,9 +176,7 @@ def strength(
     return np.maximum(0.0, np.array(shown) - claim.epsilon), beyond
 
 
-def proposals(
-    half: _Half, claim: Claim, *, regress: bool = True, features: Sequence[str] = tuple(FEATURES)
-) -> Iterator[Proposal]:
+def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURES)) -> Iterator[Proposal]:
     """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, corners, and those of the
     regression."""
     columns, places, runs = half.columns, half.places, half.runs
@@ -197,12 +190,19 @@ def proposals(
     yield from half.categories
     if () in places:
         yield from corners(columns, features, lambda one, other: _approximate_strength(one, other, runs, claim))
-    if regress and runs[0] >= REGRESSION_LEAST:
-        numbers = [path for path in places if path[-1:] != (FORM,) and (*path, FORM) not in places]  # in place of texts
-        terms = logistic_regression.terms(columns, numbers)
-        if terms:
-            score = Learned(terms, -np.inf, np.inf).score
-            yield from bounds(terms, (score(columns[0]), score(columns[1])), claim)
+    yield from _of_regressions(half, claim, features)
+
+
+def _of_regressions(half: _Half, claim: Claim, features: Sequence[str]) -> Iterator[Proposal]:
+    """Yield the best bounds on the scores of two regressions: on the numbers of all parts, and on all features of the
+    first ones."""
+    numbers = [path for path in half.places if path[-1:] != (FORM,) and (*path, FORM) not in half.places]  # or texts
+    fits = [logistic_regression.terms(half.columns, numbers, ["value"], logistic_regression.HALVES)]
+    if len(features) == len(FEATURES) and half.runs[0] >= REGRESSION_LEAST:
+        fits.append(logistic_regression.terms(half.columns, numbers[:REGRESSION_PARTS]))
+    for terms in filter(None, fits):
+        score = Learned(terms, -np.inf, np.inf).score
+        yield from bounds(terms, (score(half.columns[0]), score(half.columns[1])), claim)
 
 
 def _telling(outcomes: Worlds) -> list[Path]:

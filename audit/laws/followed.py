@@ -118,7 +118,7 @@ class Walk:
 
     def __init__(self, ends: list[End], paths: int, lost: Fraction, started: float) -> None:
         self.paths, self.lost, self.started = paths, lost, started
-        self.outcomes = [(end, _bounds(end.path, STRIPS)) for end in ends]
+        self.outcomes = [(end, _bounds(end.path, 0)) for end in ends]
 
     @property
     def width(self) -> float:
@@ -146,12 +146,14 @@ class Walk:
 
 
 def begin(function: Callable[[Any], Any], data: Any, seconds: float, rest: float) -> Walk:
-    """Return the paths of a function, with first bounds. Raises NotFollowedError."""
+    """Return the paths of a function, with first bounds of those that there is time for. Raises NotFollowedError."""
     started = time.monotonic()
     ends, paths, lost = follow(function, data, seconds, rest)
     if not ends:
         raise NotFollowedError(f"not followed: no path ended in {short(seconds)} s")
-    return Walk(ends, paths, lost, started)
+    walk = Walk(ends, paths, lost, started)
+    walk.refine(STRIPS, started + seconds)
+    return walk
 
 
 def follow(
@@ -284,9 +286,10 @@ def _at(value: Any, numbers: Mapping[int, int]) -> Any:
 
 
 def _bounds(path: Path, strips: int) -> forest.Bounds:
+    """Return bounds on the probability of a path. Without strips, its constraints tell nothing."""
     mass = path.mass()
-    if not path.constraints:
-        return mass, mass
+    if not path.constraints or not strips:
+        return Fraction(0) if path.constraints else mass, mass
     low, high = forest.bounds(path.boxes, path.constraints, strips)
     return mass * low, mass * high
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +14,34 @@ from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Columns
 from subnormal.attacks.core.outcome_paths import Path
 
 RUNS = 1 << 14  # of each world, for the fit of the weights
-PATHS = 4  # largest number of parts of an outcome in use
+RIDGE = 2.0  # of the weights, over the number of outcomes: weights of about 1/2 are expected
+BOUNDED = ("grid", "exponent", "trailing-zeros")  # features whose value for 0 is no size
+WHOLE = (0.01, 0.99)  # quantiles between which a feature counts
+HALVES = (0.02, 0.5, 0.98)  # in halves, so that a part may speak for one world where it is far from its middle
 
 
-def terms(columns: tuple[Columns, Columns], places: list[Path]) -> tuple[Term, ...]:
-    """Return the terms of a logistic regression of the world on the features: standardized, clipped, and ridged."""
-    chosen, measured = [], []
-    for path in places[:PATHS]:
-        for feature in FEATURES:
+def terms(
+    columns: tuple[Columns, Columns],
+    places: list[Path],
+    features: Sequence[str] = tuple(FEATURES),
+    quantiles: Sequence[float] = WHOLE,
+) -> tuple[Term, ...]:
+    """Return the terms of a logistic regression of the world on the features: standardized, clipped, and ridged.
+
+    quantiles: of a feature. Each two neighbouring ones bound a term of it, so that its score is a line with bends.
+    """
+    chosen, measured = list[Term](), list[NDArray[np.float64]]()
+    for path in places:
+        for feature in features:
             values = np.concatenate([world(path, feature)[:RUNS] for world in columns])
-            known = values[
-                np.isfinite(values)
-                & (np.abs(values) < BEYOND if feature in ("grid", "exponent", "trailing-zeros") else True)
-            ]
-            low, high = np.quantile(known, [0.01, 0.99]) if len(known) else (0.0, 0.0)
-            spread = float(np.clip(known, low, high).std()) if high > low else 0.0
-            if 0 < spread < np.inf and feature != "kind":
-                term = Term(feature, path, 1 / spread, float(low), float(high), 0.0)
-                chosen.append(term)
-                measured.append(np.nan_to_num(np.clip(values, low, high) / spread, nan=0.0))
+            known = values[np.isfinite(values) & (np.abs(values) < BEYOND if feature in BOUNDED else True)]
+            ends = np.unique(np.quantile(known, quantiles)) if len(known) else np.zeros(0)
+            for low, high in pairwise(ends.tolist()):
+                inside = np.clip(values, low, high)
+                spread = float(inside[np.isfinite(values)].std())
+                if 0 < spread < np.inf and feature != "kind":
+                    chosen.append(Term(feature, path, 1 / spread, low, high, 0.0))
+                    measured.append(np.nan_to_num(inside / spread, nan=0.0))
     if not chosen:
         return ()
     table = np.stack(measured, axis=1)
@@ -46,12 +57,12 @@ def _weights(table: NDArray[np.float64], side: NDArray[np.float64]) -> list[floa
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    centred = table - table.mean(axis=0)
+    centred, ridge = table - table.mean(axis=0), RIDGE / len(side)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margin = side * (centred @ weights)
-        slope = -(side * expit(-margin)) @ centred / len(side) + 2e-4 * weights
-        return float(np.logaddexp(0, -margin).mean() + 1e-4 * weights @ weights), slope
+        slope = -(side * expit(-margin)) @ centred / len(side) + 2 * ridge * weights
+        return float(np.logaddexp(0, -margin).mean() + ridge * weights @ weights), slope
 
     optimum = minimize(loss, np.zeros(centred.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 50})
     return [float(weight) for weight in optimum.x]

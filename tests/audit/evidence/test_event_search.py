@@ -43,6 +43,12 @@ def gains(event: Any, first: Outcomes, second: Outcomes) -> tuple[float, float]:
     return float(event(first).mean()), float(event(second).mean())
 
 
+def loss(event: Any, first: Outcomes, second: Outcomes) -> float:
+    """Return the largest loss that the event, or its complement, shows in either direction."""
+    one, other = gains(event, first, second)
+    return max(abs(math.log(one / other)), abs(math.log((1 - one) / (1 - other))))
+
+
 def learned_on(make: Any, n: int = 4_000, claim: Claim = CLAIM) -> tuple[Any, float, float]:
     """Learn on one draw of both worlds, and return the event with its shares on another."""
     rng = np.random.default_rng(1)
@@ -168,6 +174,42 @@ def test_the_regression_finds_what_no_single_feature_shows() -> None:
     assert event.to_json()["mass"] == event.mass
 
 
+@pytest.mark.parametrize("runs", [64, 1024])
+def test_small_losses_of_many_parts_add_up(runs: int) -> None:
+    """Each of ten parts has a loss of .7, less than the claim."""
+
+    def make(rng: np.random.Generator, n: int, world: int) -> Outcomes:
+        return list(map(tuple, (0.7 * world + rng.laplace(0, 1, (n, 10))).round(2).tolist()))
+
+    rng, fresh = np.random.default_rng(1), np.random.default_rng(2)
+    event = event_search.learn((make(rng, runs, 1), make(rng, runs, 0)), CLAIM, features=("value",))
+    assert isinstance(event, Learned)
+    assert len({term.path for term in event.terms}) == 10
+    assert loss(event, make(fresh, 20_000, 1), make(fresh, 20_000, 0)) > 1.3
+
+
+def test_a_part_may_speak_for_one_world_far_from_its_middle() -> None:
+    """Noise of another scale moves no mean: the score of each part bends at its median."""
+
+    def make(rng: np.random.Generator, n: int, world: int) -> Outcomes:
+        return list(map(tuple, rng.normal(0, 1.5 if world else 1.0, (n, 16)).round(2).tolist()))
+
+    rng, fresh = np.random.default_rng(1), np.random.default_rng(2)
+    event = event_search.learn((make(rng, 512, 1), make(rng, 512, 0)), CLAIM, features=("value",))
+    assert loss(event, make(fresh, 20_000, 1), make(fresh, 20_000, 0)) > 2
+
+
+def test_the_norm_of_very_many_parts_tells_scales_apart() -> None:
+    def make(rng: np.random.Generator, n: int, world: int) -> Outcomes:
+        return list(map(tuple, rng.normal(0, 1.05 if world else 1.0, (n, 1000)).tolist()))
+
+    rng, fresh = np.random.default_rng(1), np.random.default_rng(2)
+    event = event_search.learn((make(rng, 256, 1), make(rng, 256, 0)), CLAIM, features=("value", "sum", "norm"))
+    assert "the Euclidean norm of the outcome" in in_words(event.to_json())
+    first, second = gains(event, make(fresh, 400, 1), make(fresh, 400, 0))
+    assert abs(first - second) > 0.5
+
+
 def test_delta_counts_when_the_event_is_chosen() -> None:
     """A rare certain loss that δ forgives, beside a ratio of 3 that ε = 1 does not."""
 
@@ -281,7 +323,9 @@ def test_features_of_tuples_do_not_depend_on_the_order_of_their_parts() -> None:
     np.testing.assert_array_equal(column((), "others"), [2, 0, np.nan, 2, 0])
     np.testing.assert_array_equal(column((), "least"), [0.5, np.nan, np.nan, np.nan, -1])
     np.testing.assert_array_equal(column((), "largest"), [2, np.nan, np.nan, np.nan, 1])
-    for feature in ("others", "least", "largest"):
+    np.testing.assert_array_equal(column((), "sum"), [2.5, np.nan, np.nan, np.nan, 0])
+    np.testing.assert_array_equal(column((), "norm"), [math.hypot(2, 0.5), np.nan, np.nan, np.nan, math.hypot(1, 1)])
+    for feature in ("others", "least", "largest", "sum", "norm"):
         assert np.isnan(columns_of(np.zeros(3))((), feature)).all()
         assert np.isnan(columns_of(["b", None])((), feature)).all()
 

@@ -6,6 +6,7 @@ import secrets
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal.audit.laws import forest
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.mechanisms.core.mechanism import Refused
@@ -263,6 +265,25 @@ def test_names_that_a_module_imported_are_followed() -> None:
     finally:
         del sys.modules["elsewhere"]
     assert float(found.probability(True)[0]) == pytest.approx(math.exp(-1), rel=1e-12)
+
+
+def test_first_bounds_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds of one path may take long, and there may be thousands of paths: what is left over has wide bounds."""
+    narrow, calls = forest.bounds, list[int]()
+
+    def slow(*given: Any) -> forest.Bounds:
+        calls.append(1)
+        time.sleep(0.05)
+        return narrow(*given)
+
+    exact = law(samplers.algorithm_1, [0] * 4, seconds=30.0)
+    monkeypatch.setattr(forest, "bounds", slow)
+    hurried = law(samplers.algorithm_1, [0] * 4, seconds=0.5)
+    assert 1 <= len(calls) <= 11 < hurried.paths
+    for outcome in exact.law.atoms:
+        (low, high), (wide_low, wide_high) = exact.law.probability(outcome), hurried.law.probability(outcome)
+        assert wide_low <= high
+        assert low <= wide_high
 
 
 def test_seconds_must_be_positive() -> None:
