@@ -32,6 +32,8 @@ class Kind(IntEnum):
 
 def kind(part: PartValues) -> Column:
     """Return the `Kind` of each part."""
+    if part.is_table:
+        return np.full(len(part.items), float(Kind.OTHER))
     if not part.numeric:
         kinds = np.array([_KINDS.get(type(one), _UNKNOWN) for one in part.items], dtype=np.float64)
         kinds[kinds == _FLOAT] = _kinds_of_floats(part.values[kinds == _FLOAT])
@@ -68,12 +70,16 @@ def length(part: PartValues) -> Column:
     """Return the length of strings and tuples, NaN for other parts."""
     if part.numeric:
         return np.full(len(part.items), np.nan)
+    if part.is_table:
+        return np.full(len(part.items), float(part.items.shape[1]))
     lengths = [len(one) if isinstance(one, str | bytes | tuple) else np.nan for one in part.items]
     return np.array(lengths, dtype=np.float64)
 
 
 def others(part: PartValues) -> Column:
     """Return how many parts of each tuple are no numbers, NaN for what is no tuple."""
+    if part.is_table:
+        return np.isnan(part.items).sum(axis=1, dtype=np.float64)
     if not part.numbers:
         return np.full(len(part.items), np.nan)
     both = zip(part.items, part.numbers, strict=True)
@@ -84,25 +90,28 @@ def others(part: PartValues) -> Column:
 
 def least(part: PartValues) -> Column:
     """Return the smallest number of each tuple, NaN where there is none."""
-    return _of_numbers(part, min)
+    return _of_numbers(part, min, np.fmin.reduce)
 
 
 def largest(part: PartValues) -> Column:
     """Return the largest number of each tuple, NaN where there is none."""
-    return _of_numbers(part, max)
+    return _of_numbers(part, max, np.fmax.reduce)
 
 
 def total(part: PartValues) -> Column:
     """Return the sum of the numbers of each tuple, NaN where there is none."""
-    return _of_numbers(part, sum)
+    return _of_numbers(part, math.fsum, np.nansum)
 
 
 def norm(part: PartValues) -> Column:
     """Return the Euclidean norm of the numbers of each tuple, NaN where there is none."""
-    return _of_numbers(part, lambda inside: math.hypot(*inside))
+    return _of_numbers(part, lambda inside: math.hypot(*inside), lambda table, axis: np.sqrt(np.nansum(table**2, axis)))
 
 
-def _of_numbers(part: PartValues, of: Callable[[list[float]], float]) -> Column:
+def _of_numbers(part: PartValues, of: Callable[[list[float]], float], of_table: Callable[..., Any]) -> Column:
+    """Return what the numbers of each tuple come to. of_table: the same of the rows of an array."""
+    if part.is_table:
+        return np.asarray(of_table(part.items.astype(np.float64), axis=1))
     if not part.numbers:
         return np.full(len(part.items), np.nan)
     return np.array([of(inside) if inside else np.nan for inside in part.numbers], dtype=np.float64)

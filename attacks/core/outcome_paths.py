@@ -54,8 +54,7 @@ def paths(*worlds: Outcomes) -> tuple[Path, ...]:
     for outcomes in worlds:
         if isinstance(outcomes, np.ndarray | range):
             width = outcomes.shape[1] if isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 else 0
-            places: list[Path] = [(place,) for place in range(width)] or [()]
-            first |= dict.fromkeys(places)
+            first |= dict.fromkeys([(), *((place,) for place in range(width))])
             continue
         first[()] = None
         for outcome in outcomes:
@@ -131,20 +130,30 @@ def has_keys(outcome: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PartValues:
-    """One part of each outcome, shape (outcomes,): of a numeric type if all are numbers of one type, else objects."""
+    """One part of each outcome, shape (outcomes,): of a numeric type if all are numbers of one type, else objects.
+
+    Where each part is a tuple of as many numbers as the others, all of one type, shape (outcomes, numbers) instead.
+    """
 
     items: NDArray[Any]
 
     @cached_property
     def numeric(self) -> bool:
         """Whether all are numbers, of one type."""
-        return self.items.dtype.kind in "iuf"
+        return self.items.dtype.kind in "iuf" and not self.is_table
+
+    @property
+    def is_table(self) -> bool:
+        """Whether all are tuples of numbers, in an array of two axes."""
+        return self.items.ndim == 2
 
     @cached_property
     def values(self) -> Column:
         """Numbers as the nearest floats, NaN for other values."""
         if self.numeric:
             return self.items.astype(np.float64)
+        if self.is_table:
+            return np.full(len(self.items), np.nan)
         if set(map(type, self.items)) <= _QUICK:
             return np.array([None if one is MISSING else one for one in self.items], dtype=np.float64)
         return np.array([_as_float(one) for one in self.items], dtype=np.float64)
@@ -160,6 +169,8 @@ class PartValues:
     @cached_property
     def significand(self) -> tuple[NDArray[np.uint64], Column]:
         """m and s with |x| = m·2^s; of an integer the low 64 bits of |x|, and s = 0. (0, NaN) for other values."""
+        if self.is_table:
+            return np.zeros(len(self.items), dtype=np.uint64), self.values
         return _significand(self.items) if self.numeric else _significand_of_objects(self.items, self.values)
 
     @cached_property
@@ -190,7 +201,7 @@ def _part(outcomes: Outcomes, path: Path, known: dict[Path, PartValues]) -> Part
     if isinstance(outcomes, range):
         outcomes = np.arange(outcomes.start, outcomes.stop, outcomes.step)
     if not path:
-        numeric = isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf"
+        numeric = isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "iuf"
         return PartValues(np.asarray(outcomes)) if numeric else _compact(list(rows(outcomes)))
     around, step = path[:-1], path[-1]
     if step in RELATIONS:

@@ -196,7 +196,8 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
 def _of_regressions(half: _Half, claim: Claim, features: Sequence[str]) -> Iterator[Proposal]:
     """Yield the best bounds on the scores of two regressions: on the numbers of all parts, and on all features of the
     first ones."""
-    numbers = [path for path in half.places if path[-1:] != (FORM,) and (*path, FORM) not in half.places]  # or texts
+    parts = [path for path in half.places if path] or half.places
+    numbers = [path for path in parts if path[-1:] != (FORM,) and (*path, FORM) not in parts]  # in place of texts
     fits = [logistic_regression.terms(half.columns, numbers, ["value"], logistic_regression.HALVES)]
     if len(features) == len(FEATURES) and half.runs[0] >= REGRESSION_LEAST:
         fits.append(logistic_regression.terms(half.columns, numbers[:REGRESSION_PARTS]))
@@ -210,9 +211,10 @@ def _telling(outcomes: Worlds) -> list[Path]:
 
     The distance is Kolmogorov's, of some runs of each world.
     """
-    places = paths(*outcomes)
+    all_places = paths(*outcomes)
+    whole, places = ([path for path in all_places if bool(path) is inside] for inside in (False, True))
     if len(places) <= PARTS_MAX:
-        return list(places)
+        return [*whole, *places]
     one, other = (world[:LOOK] for world in outcomes)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape[1:] == other.shape[1:]:
         table = np.concatenate([one, other])
@@ -221,7 +223,7 @@ def _telling(outcomes: Worlds) -> list[Path]:
         both = [[part(world, path, of).items for world, of in zip((one, other), known, strict=True)] for path in places]
         table = np.stack([_ordered([*first.tolist(), *second.tolist()]) for first, second in both], axis=1)
     order = np.argsort(-_kolmogorov(table, len(one)), kind="stable")
-    return [*(path for path in places if path == ()), *(places[place] for place in order[:PARTS_MAX] if places[place])]
+    return [*whole, *(places[place] for place in order[:PARTS_MAX])]
 
 
 def _ordered(items: list[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from scipy import stats
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
-from subnormal.attacks.core.outcome_features import BEYOND, Kind, columns_of
+from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind, columns_of
 from subnormal.attacks.core.outcome_paths import paths
 from subnormal.audit.evidence import batches, event_search, sampled
 from subnormal.audit.model import Verdict
@@ -318,6 +318,13 @@ def test_arrays_and_lists_of_the_same_numbers_have_the_same_features() -> None:
         np.testing.assert_array_equal(columns_of([(one,) for one in floats.tolist()])((0,), feature), expected)
 
 
+def test_features_of_a_table_are_those_of_its_rows() -> None:
+    table = np.array([[1.0, math.nan, -2.5], [0.0, math.inf, 3.0], [0.1, 0.2, 0.3]])
+    of_rows = columns_of(list(map(tuple, table.tolist())))
+    for feature in FEATURES:
+        np.testing.assert_allclose(columns_of(table)((), feature), of_rows((), feature), rtol=1e-15, err_msg=feature)
+
+
 def test_features_of_tuples_do_not_depend_on_the_order_of_their_parts() -> None:
     column = columns_of([(None, 2, 0.5, "a"), (), REFUSED, (float("nan"), (7,)), (True, -1)])
     np.testing.assert_array_equal(column((), "others"), [2, 0, np.nan, 2, 0])
@@ -352,7 +359,7 @@ def test_a_loss_in_a_corner_of_two_features_is_found() -> None:
 
 def test_paths_name_coordinates_and_keys() -> None:
     assert paths(np.zeros(3)) == paths(range(3)) == ((),)
-    assert paths(np.zeros((3, 2))) == ((0,), (1,))
+    assert paths(np.zeros((3, 2))) == ((), (0,), (1,))
     assert set(paths([(("a", 1), ("b", (2, 3))), (), REFUSED])) == {(), ("a",), ("b", 0), ("b", 1)}
     column = columns_of([(("a", 1.5),), (), REFUSED, ("a", 1)])(("a",), "kind")
     assert column.tolist() == [Kind.NUMBER, Kind.MISSING, Kind.MISSING, Kind.MISSING]
