@@ -186,13 +186,13 @@ def _run_stages(check: Check, data: SearchStrategy[Any] | None, relation: relati
     return finding
 
 
-def _search_pairs(check: Check, first: Pair, two_kinds: Pair | None) -> Finding:
-    """Return what searches by replay and by runs find. two_kinds: neighbours with outcomes of different kinds."""
-    candidates = [first]
-    if two_kinds is not None:
-        if check.runs.screening_score(two_kinds) == math.inf:
-            return judge_by_runs(check, two_kinds)
-        candidates.append(two_kinds)
+def _search_pairs(check: Check, first: Pair, two_kinds: Sequence[Pair]) -> Finding:
+    """Return what searches by replay and by runs find. two_kinds: neighbours that the function treats in two ways."""
+    candidates = [(0.0, first)]
+    for pair in two_kinds:
+        candidates.append((check.runs.screening_score(pair), pair))
+        if candidates[-1][0] == math.inf:
+            return judge_by_runs(check, pair)
     by_law = search_by_laws(check, first)
     if by_law is not None:
         return by_law
@@ -208,9 +208,10 @@ def _search_pairs(check: Check, first: Pair, two_kinds: Pair | None) -> Finding:
         found = check.search("runs", score, check.function.left() - until)  # with what the replay leaves of its half
         if found.convicting is not None:
             return judge_by_runs(check, found.convicting)
-        ranked = [pair for score, pair in found.ranked if score > -math.inf]
-        candidates = [*ranked, *hints, *candidates]  # the highest scores first
-    return _judge_best(check, candidates)
+        ranked = [(score, pair) for score, pair in found.ranked if score > -math.inf]
+        candidates = [*ranked, *((0.0, pair) for pair in hints), *candidates]
+    candidates.sort(key=lambda one: -max(0.0, one[0]))  # of those below the claim, the latest round's come first
+    return _judge_best(check, [pair for _, pair in candidates])
 
 
 def _judge_best(check: Check, candidates: list[Pair]) -> Finding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ BESIDE = "the last bits of floats tell inputs apart, too: noise from an exact sa
 
 
 def look_beyond_last_bits(
-    check: Check, found: Finding, alpha: float, search_pairs: Callable[[Check, Pair, Pair | None], Finding]
+    check: Check, found: Finding, alpha: float, search_pairs: Callable[[Check, Pair, Sequence[Pair]], Finding]
 ) -> Finding:
     """Return a violation as it is where its event reads more than last bits, with a grid for a test of it. Else return
     what is found on a grid in the rest of the time; where nothing is, that only last bits convict.
@@ -49,7 +49,7 @@ def look_beyond_last_bits(
         grid = check.function.grid = _coarse_grid(check, found.worlds)
         if grid is not None:
             check.alpha, check.notes = alpha, []
-            other = search_pairs(check, found.worlds, None)
+            other = search_pairs(check, found.worlds, [])
     if other is None or grid is None:  # what was found stands; of anything else, nothing can be said
         return found
     if other.verdict is Verdict.VIOLATED:

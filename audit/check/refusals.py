@@ -1,22 +1,25 @@
-"""Neighbours whose outcomes are of different kinds, found by bisection: one of them is refused, for instance.
+"""Neighbours that a function treats in two ways, found by bisection: it refuses one, or adds more noise to the other.
 
 A function may refuse all inputs beyond some size, because its weights underflow there. Runs of single pairs do not lead
 to that place. A bisection does: on the way between two inputs whose outcomes are of different kinds, from neighbour to
-neighbour, some two neighbours have outcomes of different kinds, too. The way leads through the choices that draw the
-two inputs, so the strategy draws all inputs on it.
+neighbour, some two neighbours have outcomes of different kinds, too. The same holds for the noise, whose scales known
+primitives tell. The way leads through the choices that draw the two inputs, so the strategy draws all inputs on it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sized
+from collections.abc import Callable, Hashable, Mapping, Sized
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from subnormal.audit.check.function import OverTimeError
+from subnormal.audit.check.replay.primitives import Primitive, intercepted
 from subnormal.audit.check.search import Pair, in_example, search
 from subnormal.audit.check.state import Check
 from subnormal.audit.clock import DRAW, Clock
@@ -29,54 +32,70 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 RUNS = 8  # of each input, all of other kinds than those of the other, where a record is left out of both
+KINDS = 16  # of outcomes, or of noise, at most: scales that follow the data are of no kind
 INPUTS = 256  # inputs of which one run each is looked at, for outcomes of several kinds
 
-Seen: TypeAlias = dict[tuple[Hashable, int], Input]  # by the kind of the outcome, and by the size of the input
+Treatment: TypeAlias = tuple[Hashable, frozenset[tuple[str, Hashable]]]  # kind of an outcome, and scales of the noise
+Seen: TypeAlias = dict[tuple[Hashable, int], Input]  # by one of both, and by the size of the input
 Inputs: TypeAlias = tuple[Input, Input]
 Way: TypeAlias = tuple[int, Callable[[int], Tree]]  # steps between two inputs, and the choices after so many steps
 
 
-def find_two_kinds(check: Check, data: SearchStrategy[Any] | None, relation: Adjacency | None) -> Pair | None:
-    """Return neighbours whose outcomes are of different kinds; None where no such are found in the time for it.
+def find_two_kinds(check: Check, data: SearchStrategy[Any] | None, relation: Adjacency | None) -> list[Pair]:
+    """Return neighbours whose outcomes are of different kinds, and neighbours whose noise has different scales; none
+    where no such are found in the time for it.
 
     data, relation: None where the pairs are named, or drawn by a strategy of pairs.
     """
-    pair: Pair | None = None
+    found = list[Pair]()
     if data is not None and relation is not None:
-        with suppress(OverTimeError):
-            pair = _find_in_domain(check, data, relation)
-    return pair
+        scales = set[tuple[str, Hashable]]()
+
+        def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
+            scales.add((str(primitive), scale_of(primitive, arguments, options)))
+            return original(*arguments, **options)
+
+        def treated(value: Any) -> Treatment:
+            scales.clear()
+            return kind(check.function.outcome(value)), frozenset(scales)
+
+        with suppress(OverTimeError), intercepted(check.function.function, noted):
+            found = _find_in_domain(check, data, relation, treated)
+    return found
 
 
-def _find_in_domain(check: Check, data: SearchStrategy[Any], relation: Adjacency) -> Pair | None:
+def _find_in_domain(
+    check: Check, data: SearchStrategy[Any], relation: Adjacency, treated: Callable[[Any], Treatment]
+) -> list[Pair]:
+    seconds, found = check.seconds / 16, list[Pair]()
+    seen = _seen(check, data, relation, treated, seconds)
 
-    def kind_at(value: Any) -> Hashable:
-        return kind(check.function.outcome(value))
+    def crossing(aspect: int) -> Pair | None:
+        def kind_at(value: Any) -> Hashable:
+            return treated(value)[aspect]
 
-    seconds = check.seconds / 16
-    seen = _seen(check, data, relation, kind_at, seconds)
-    if len({of_outcome for of_outcome, _ in seen}) < 2:
-        return None
-
-    def found() -> Pair | None:
+        by_kind = {(treatment[aspect], size): one for (treatment, size), one in seen.items()}
         with check.function.within(seconds):
-            pair = _crossed(check, data, relation, kind_at, seen)
+            pair = _crossed(check, data, relation, kind_at, by_kind)
         if pair is None:
             return None
         one, other = _small(check, data, relation, kind_at, pair, check.clock.now() + seconds)
         return one.value, other.value
 
-    pair: Pair | None = in_example(check.seed, found)
-    return pair
+    for aspect in range(2):
+        if 1 < len({treatment[aspect] for treatment, _ in seen}) <= KINDS:
+            pair: Pair | None = in_example(check.seed, partial(crossing, aspect))
+            found += [] if pair is None else [pair]
+    return found
 
 
 def _seen(
-    check: Check, data: SearchStrategy[Any], relation: Adjacency, kind_at: Callable[[Any], Hashable], seconds: float
-) -> Seen:
-    """Return an input for each kind of outcome, and for each size: where neighbours have one size, none leads to
+    check: Check, data: SearchStrategy[Any], relation: Adjacency, kind_at: Callable[[Any], Treatment], seconds: float
+) -> dict[tuple[Treatment, int], Input]:
+    """Return an input for each treatment, and for each size: where neighbours have one size, none leads to
     another.
     """
-    seen, latest = Seen(), list[Input]()
+    seen, latest = dict[tuple[Treatment, int], Input](), list[Input]()
 
     def values(pair: Inputs) -> Pair:
         latest[:] = pair
@@ -153,6 +172,16 @@ def kind(outcome: Hashable) -> Hashable:
     if isinstance(outcome, tuple):
         return frozenset(map(kind, outcome)) - {None} or None
     return None
+
+
+def scale_of(primitive: Primitive, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Hashable:
+    """Return the scale of the noise that a call of a primitive draws; the numbers among its arguments where the
+    primitive does not say which one is its scale."""
+    if primitive.where is None:
+        given = (*arguments, *options.values())
+    else:
+        given = tuple(np.unique(np.abs(primitive.where(*arguments, **options)[1])).tolist())
+    return tuple(one for one in given if isinstance(one, int | float))
 
 
 def extent(data: Any) -> float:

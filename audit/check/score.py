@@ -36,6 +36,7 @@ CONFIRM_SECONDS = 0.2  # for the second look, and at least for twice the runs of
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 CONVICTING = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 HOPELESS = -2.0  # nats of wealth at which that look ends
+HOPEFUL = 2.0  # nats of wealth with which it goes on, and so many more each time
 HALVING = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the best pairs; a quarter goes on each time
 WIDE = 0.1  # nats that a loss below the claim is worth more where twice as many parts of the inputs differ
 LEARN = tuple(1 << power for power in (8, 10, 12, 14, 16))  # runs of each world that an event is learned on
@@ -135,13 +136,17 @@ class Runs:
         other = _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 
-    def wealth(self, pair: Pair, candidate: Candidate, runs: int) -> State:
-        """Return the test of an event on so many fresh runs, or fewer if they decide."""
-        state = State(candidate.point)
-        for size in batches(runs, BATCH):
-            state = e_process.update(state, pair_counts(candidate.event, self.draw(pair, size)))
-            if not HOPELESS < state.log_e_value < CONVICTING:
-                break
+    def wealth(self, pair: Pair, candidate: Candidate, runs: int, most: float) -> State:
+        """Return the test of an event on so many fresh runs, or fewer if they decide; on twice as many, as long as the
+        wealth grows, and they are no more than `most`."""
+        state, hopeful, ahead = State(candidate.point), HOPEFUL, runs
+        while ahead:
+            for size in batches(ahead, BATCH):
+                state = e_process.update(state, pair_counts(candidate.event, self.draw(pair, size)))
+                if not HOPELESS < state.log_e_value < CONVICTING:
+                    return state
+            ahead = state.seen.runs if state.log_e_value >= hopeful and 2 * state.seen.runs <= most else 0
+            hopeful += HOPEFUL
         return state
 
     def screening_score(self, pair: Pair, *, readable: bool = False) -> float:
@@ -165,11 +170,11 @@ class Runs:
         if candidate.growth <= 0:
             return promising
         affordable = int(CONFIRM_SECONDS / 2 / max(1e-9, self.function.seconds_a_run()))
-        runs = min(max(CONFIRM, math.ceil(2 * CONVICTING / candidate.growth)), max(2 * runs, affordable))
+        runs = min(max(CONFIRM, math.ceil(4 * CONVICTING / candidate.growth)), max(2 * runs, affordable))
         if not fits(runs, 1.0):
             return promising
         try:
-            state = self.wealth(pair, candidate, runs)
+            state = self.wealth(pair, candidate, runs, self.function.left() / 8 / max(1e-9, pace))
         except OverTimeError:
             return promising
         if state.log_e_value >= CONVICTING:

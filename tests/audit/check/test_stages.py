@@ -22,6 +22,7 @@ from subnormal.audit.check.state import Check
 from subnormal.audit.evidence.sequential import evidence_of
 from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.neighbours import relations
+from subnormal.audit.neighbours.relations import add_or_remove
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 
@@ -116,9 +117,18 @@ def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, distance: int, fo
 
     data, relation = st.integers(0, 1_000).filter(lambda number: not even or number % 2 == 0), within(distance)
     with isolated(1):
-        crossing = find_two_kinds(begun(function, relation.pairs(data)), data, relation)
-    assert crossing is not None
-    assert set(crossing) == found
+        crossings = find_two_kinds(begun(function, relation.pairs(data)), data, relation)
+    assert list(map(set, crossings)) == [found]
+
+
+def test_neighbours_with_noise_of_two_scales_are_found() -> None:
+    def function(records: list[int]) -> float:
+        return len(records) + random.gauss(0.0, 1.0 if sum(records) < 1_000 else 0.5)
+
+    data, relation = st.lists(st.integers(0, 99)), add_or_remove()
+    with isolated(1):
+        crossings = find_two_kinds(begun(function, relation.pairs(data)), data, relation)
+    assert [sorted(sum(records) < 1_000 for records in pair) for pair in crossings] == [[False, True]]
 
 
 def test_no_note_of_a_few_runs_speaks_against_those_that_judge() -> None:
