@@ -41,6 +41,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from subnormal.audit.check.constants import constants_of
 from subnormal.audit.check.first_calls import (
     before_any_call,
     decide_by_first_calls,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
+LOOKS = 4  # at neighbours that the function treats in two ways: they are few, and worth the runs
 JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at most
 
 
@@ -143,9 +145,10 @@ def check(
     if (adjacent is None) == (pairs is None):
         raise TypeError("adjacent or pairs must be given, and not both")
     claimed = _claimed(claim)
-    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
     audited = replace(audited_function(function, batch=batch, fresh=fresh, grid=grid), clock=clock)
-    relation = adjacent if isinstance(adjacent, relations.Adjacency) else None
+    constants = constants_of(audited.function)
+    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs), constants)
+    relation = replace(adjacent, constants=constants) if isinstance(adjacent, relations.Adjacency) else None
     stated = None if isinstance(adjacent, Sequence) else stated_words(adjacent)
     kept = None
     if database is not None:
@@ -186,10 +189,10 @@ def _run_stages(check: Check, data: SearchStrategy[Any] | None, relation: relati
     return finding
 
 
-def _search_pairs(check: Check, first: Pair, two_kinds: Sequence[Pair]) -> Finding:
+def _search_pairs(check: Check, first: Pair, two_kinds: list[Pair]) -> Finding:
     """Return what searches by replay and by runs find. two_kinds: neighbours that the function treats in two ways."""
     candidates = [(0.0, first)]
-    for pair in two_kinds:
+    for pair in two_kinds * LOOKS:
         candidates.append((check.runs.screening_score(pair), pair))
         if candidates[-1][0] == math.inf:
             return judge_by_runs(check, pair)

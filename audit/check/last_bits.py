@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ BESIDE = "the last bits of floats tell inputs apart, too: noise from an exact sa
 
 
 def look_beyond_last_bits(
-    check: Check, found: Finding, alpha: float, search_pairs: Callable[[Check, Pair, Sequence[Pair]], Finding]
+    check: Check, found: Finding, alpha: float, search_pairs: Callable[[Check, Pair, list[Pair]], Finding]
 ) -> Finding:
     """Return a violation as it is where its event reads more than last bits, with a grid for a test of it. Else return
     what is found on a grid in the rest of the time; where nothing is, that only last bits convict.

@@ -31,13 +31,14 @@ SCREEN_SECONDS = 0.02
 READ = ("kind", "value", "length", "others", "least", "largest", "sum", "norm")
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
-CONFIRM = 512  # runs of each world for a second look at a pair with a high score in the first, or more of them
-CONFIRM_SECONDS = 0.2  # for the second look, and at least for twice the runs of the first
+CONFIRM = 2  # times the runs of the first look has a second one, at pairs with a high score
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 CONVICTING = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
-HOPELESS = -2.0  # nats of wealth at which that look ends
-HOPEFUL = 2.0  # nats of wealth with which it goes on, and so many more each time
+BEHIND = 4.0  # nats by which wealth falls behind what was promised when that look ends
+HOPELESS = 1.0  # nats of wealth with which it goes on, however much was promised
+HOPEFUL = 2.0  # nats of wealth with which it has more runs, and so many more each time
 HALVING = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the best pairs; a quarter goes on each time
+SHARES = 8  # of the time for one pair in a round, at most
 WIDE = 0.1  # nats that a loss below the claim is worth more where twice as many parts of the inputs differ
 LEARN = tuple(1 << power for power in (8, 10, 12, 14, 16))  # runs of each world that an event is learned on
 EVERY_MAX = 1 << 14  # of these, on which new events that no reader sees are learned, too: their features take long
@@ -143,7 +144,8 @@ class Runs:
         while ahead:
             for size in batches(ahead, BATCH):
                 state = e_process.update(state, pair_counts(candidate.event, self.draw(pair, size)))
-                if not HOPELESS < state.log_e_value < CONVICTING:
+                hopeless = min(HOPELESS, candidate.growth * (state.seen.runs - FIRST) - BEHIND)
+                if not hopeless < state.log_e_value < CONVICTING:
                     return state
             ahead = state.seen.runs if state.log_e_value >= hopeful and 2 * state.seen.runs <= most else 0
             hopeful += HOPEFUL
@@ -169,12 +171,10 @@ class Runs:
         promising = candidate.expected_log_wealth
         if candidate.growth <= 0:
             return promising
-        affordable = int(CONFIRM_SECONDS / 2 / max(1e-9, self.function.seconds_a_run()))
-        runs = min(max(CONFIRM, math.ceil(4 * CONVICTING / candidate.growth)), max(2 * runs, affordable))
-        if not fits(runs, 1.0):
+        if not fits(CONFIRM * runs, 1.0):
             return promising
         try:
-            state = self.wealth(pair, candidate, runs, self.function.left() / 8 / max(1e-9, pace))
+            state = self.wealth(pair, candidate, CONFIRM * runs, self.function.left() / 8 / max(1e-9, pace))
         except OverTimeError:
             return promising
         if state.log_e_value >= CONVICTING:
@@ -196,8 +196,8 @@ class Runs:
                 break
             until = self.function.clock.now() + self.function.left() / 4
             promises = []
-            for place, pair in enumerate(left):  # what quick pairs leave of their shares, slow ones may use
-                share = (until - self.function.clock.now()) / (len(left) - place)
+            for place, pair in enumerate(left):  # slow pairs may take the shares of several; the last ones go without
+                share = (until - self.function.clock.now()) * min(1.0, SHARES / (len(left) - place))
                 promises.append(self._expected_log_wealth(pair, runs, share))
             order = sorted(zip(promises, left, strict=True), key=lambda one: _rank(*one), reverse=True)
             left, seen = [pair for _, pair in order[: -(-len(left) // 4)]], order[0][0] > 0

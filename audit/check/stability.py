@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from subnormal.audit.check.constants import constants_of
 from subnormal.audit.check.evidence import StabilityEvidence
 from subnormal.audit.check.function import all_refused, always_raised, copied, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
@@ -86,8 +87,9 @@ def stability(
         raise TypeError("adjacent or pairs must be given, and not both")
     if not callable(distance) and distance not in ("l1", "l2", "linf"):
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
-    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs))
     audited, started, answered = audited_function(function, fresh=fresh), time.monotonic(), False
+    constants = constants_of(audited.function)
+    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs), constants)
 
     def called(data: Any) -> tuple[Hashable, Any]:
         """Return an output as an outcome, and a copy of it: the next call may write into the same object."""

@@ -16,6 +16,7 @@ from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.core.outcome_identity import identity, patterns
 
 FREQUENT = 16  # outcomes proposed
+SOLE = 2  # outcomes of one world alone that are proposed, however rare they are
 SELDOM = 1 / 8  # of the runs: where fewer have an outcome that occurred before, only such outcomes are proposed
 SET_MAX = 1 << 18  # outcomes of a proposed set
 
@@ -35,11 +36,14 @@ def tallies(outcomes: Worlds) -> Tallies:
 def of_outcomes(first: Counter[Hashable], second: Counter[Hashable], named: dict[Hashable, Any]) -> Iterator[OneOf]:
     """Yield the strongest single outcomes, and the sets of outcomes more frequent in a world, or seen only in it."""
     apart = sorted(named, key=lambda one: (-abs(first[one] - second[one]), repr(named[one])))
+    shown = set(apart[:FREQUENT])
     for one in apart[:FREQUENT]:
         if first[one] + second[one] > 1:
             yield OneOf((named[one],), by_type=True)
     for here, there in ((first, second), (second, first)):
-        alone = [named[one] for one in here if one not in there]
+        only = sorted((one for one in here if one not in there), key=lambda one: (-here[one], repr(named[one])))
+        yield from (OneOf((named[one],), by_type=True) for one in only[:SOLE] if here[one] > 1 and one not in shown)
+        alone = [named[one] for one in only]
         likelier = [named[one] for one, count in here.items() if count > there[one]]
         for chosen in (alone, likelier) if len(alone) < len(likelier) else (alone,):
             if 1 < len(chosen) <= SET_MAX:

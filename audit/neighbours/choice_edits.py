@@ -25,7 +25,18 @@ from subnormal.audit.neighbours.choice_tree import (
     with_choices,
     with_part,
 )
-from subnormal.audit.neighbours.choices import Choice, Fresh, Input, Path, Source, Span, Tree, follow, is_structure
+from subnormal.audit.neighbours.choices import (
+    Choice,
+    Constants,
+    Fresh,
+    Input,
+    Path,
+    Source,
+    Span,
+    Tree,
+    follow,
+    is_structure,
+)
 from subnormal.audit.values.distance import Norm
 
 if TYPE_CHECKING:
@@ -232,11 +243,11 @@ def toward(choice: Choice, step: Any, most: float) -> Choice:
     return Choice(choice.kind, other, choice.constraints)
 
 
-def with_ties(data: SearchStrategy[Any]) -> SearchStrategy[Any]:
-    """Return a strategy of the same values, some of which have ties."""
+def with_ties(data: SearchStrategy[Any], constants: Constants) -> SearchStrategy[Any]:
+    """Return a strategy of the same values, some of which have ties, or constants."""
     from hypothesis import strategies as st
 
-    return st.builds(lambda: draw_input(data, Source()).value)
+    return st.builds(lambda: draw_input(data, Source(constants)).value)
 
 
 def draw_input(data: SearchStrategy[Any], source: Source) -> Input:
@@ -282,6 +293,8 @@ def _tied(data: SearchStrategy[Any], drawn: Input, source: Source) -> Input:
     first = source.integer(0, len(rows.starts) - 1)
     second = min(first + 1, len(rows.starts) - 1)
     size = SIZES[min(source.integer(0, len(SIZES) - 1) for _ in range(3))]  # most lists are short: long ones take time
+    sizes = [one for one in source.constants if isinstance(one, int) and 0 <= one <= LONGEST]
+    size = sizes[source.integer(0, len(sizes) - 1)] if sizes and source.chance(1 / 2) else size
     others = source.integer(0, 2)  # none, one, or half of them
     one, other = rows.row(drawn.tree, first), rows.row(drawn.tree, second)
     equal = _follow(data, rows.filled(drawn.tree, one * size, size), source, drawn)

@@ -26,6 +26,8 @@ from hypothesis.internal.conjecture.data import ConjectureData
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+SELDOM = 4  # inputs, of which one has constants of the function
+FLOATS = 1 << 1023  # smaller integers are floats
 DRAWN_MAX = 400  # choices of one input that Hypothesis makes, which can hardly make more: further ones repeat them
 SIZE_MAX = 10**10  # of a text, as Hypothesis bounds it where a strategy does not
 
@@ -37,6 +39,13 @@ class Choice:
     kind: str  # integer, float, string, bytes or boolean
     value: Any
     constraints: Mapping[str, Any]
+
+    def of_kind(self, constant: int | float | str) -> int | float | str | None:
+        """Return a constant as a value of this kind; None where it is of another one."""
+        if self.kind == "float" and isinstance(constant, int | float):
+            return float(constant) if abs(constant) < FLOATS else None
+        kinds: dict[str, type] = {"integer": int, "string": str}
+        return constant if type(constant) is kinds.get(self.kind) else None
 
     def permits(self, value: Any) -> bool:
         return bool(choice_permitted(value, self.constraints))  # type: ignore[arg-type]
@@ -57,6 +66,7 @@ class Fresh:
     least: bool = False
 
 
+Constants: TypeAlias = tuple[int | float | str, ...]
 Part: TypeAlias = Choice | Span | Fresh
 Tree: TypeAlias = tuple[Part, ...]
 Path: TypeAlias = tuple[int, ...]  # of a part: its place in the tree, then in the span there, and so on
@@ -71,10 +81,14 @@ class Input:
 
 
 class Source:
-    """What Hypothesis draws in the example that it is at: the choices that it varies and shrinks."""
+    """What Hypothesis draws in the example that it is at: the choices that it varies and shrinks.
 
-    def __init__(self) -> None:
+    constants: numbers and texts of the function, which one input in `SELDOM` has among its own.
+    """
+
+    def __init__(self, constants: Constants = ()) -> None:
         self.data = current_build_context().data
+        self.constants = constants if constants and self.chance(1 / SELDOM) else ()
 
     def integer(self, low: int, high: int) -> int:
         return int(self.data.draw_integer(low, high)) if low < high else low
@@ -84,6 +98,10 @@ class Source:
 
     def again(self, choice: Choice) -> Any:
         """Return another value, within the same constraints."""
+        if self.constants and self.chance(1 / 2):
+            permitted = [one for one in map(choice.of_kind, self.constants) if one is not None and choice.permits(one)]
+            if permitted:
+                return permitted[self.integer(0, len(permitted) - 1)]
         return getattr(self.data, f"draw_{choice.kind}")(**choice.constraints)
 
 

@@ -27,7 +27,7 @@ from subnormal.audit.neighbours.choice_edits import (
     rows_of_another,
     with_ties,
 )
-from subnormal.audit.neighbours.choices import Input, Source, Tree, follow
+from subnormal.audit.neighbours.choices import Constants, Input, Source, Tree, follow
 from subnormal.audit.neighbours.datasets import (
     By,
     differ_by_one,
@@ -58,13 +58,15 @@ Change: TypeAlias = Callable[[Source, Domain, Input], Input | None]
 class Adjacency:
     """A relation of neighbours. holds: whether two inputs are; change: makes an input of another, often a neighbour.
 
-    step: how far a number moves at most from neighbour to neighbour; None where neighbours have other sizes.
+    step: how far a number moves at most from neighbour to neighbour; None where neighbours have other sizes. constants:
+    numbers and texts of the function, which some inputs have.
     """
 
     name: str
     holds: Callable[[Any, Any], bool]
     change: Change
     step: float | None = None
+    constants: Constants = ()
 
     def __repr__(self) -> str:
         return self.name
@@ -78,7 +80,7 @@ class Adjacency:
         from hypothesis import strategies as st
 
         def draw() -> tuple[Input, Input]:
-            source = Source()
+            source = Source(self.constants)
             is_turned, first = source.chance(1 / 2), draw_input(data, source)
             one = replace(first, value=unshared(first.value))
             for _ in range(TRIES):
@@ -240,13 +242,14 @@ def require_strategy(data: Any) -> None:
         )
 
 
-def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pair]:
+def pairs(data: SearchStrategy[Any] | None, adjacent: Any, constants: Constants = ()) -> SearchStrategy[Pair]:
     """Return the strategy of neighbours (in, out) that a user has named.
 
     Args:
         data: a strategy of inputs; None where `adjacent` says everything.
         adjacent: what `change_one`, `add_or_remove` or `within` returned, a strategy of pairs, a sequence of pairs, or
             a predicate of two inputs.
+        constants: numbers and texts of the function, which some inputs have.
 
     Raises:
         TypeError: it is none of these, or `data` is missing or no strategy.
@@ -257,7 +260,7 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
     if data is not None:
         require_strategy(data)
     if isinstance(adjacent, st.SearchStrategy):
-        return cast("SearchStrategy[Pair]", with_ties(adjacent))
+        return cast("SearchStrategy[Pair]", with_ties(adjacent, constants))
     if isinstance(adjacent, Sequence) and not isinstance(adjacent, str):
         return _of_sequence(adjacent)
     if any(adjacent is one for one in (change_one, add_or_remove, within)):
@@ -266,9 +269,9 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any) -> SearchStrategy[Pai
     if data is None:
         raise TypeError("data must be given: a Hypothesis strategy of the inputs, or pairs=[(x, y), ...] instead")
     if isinstance(adjacent, Adjacency):
-        return adjacent.pairs(data)
+        return replace(adjacent, constants=constants).pairs(data)
     if callable(adjacent):
-        return _of_predicate(adjacent).pairs(data)
+        return replace(_of_predicate(adjacent), constants=constants).pairs(data)
     raise TypeError(
         "adjacent must be change_one(...), add_or_remove(...), within(...), a strategy of pairs, or a predicate of two "
         f"inputs, got {quoted(repr(adjacent))}"

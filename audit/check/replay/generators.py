@@ -122,7 +122,7 @@ def _held(root: object) -> list[Any]:
     left = {id(one) for one in alive(GENERATORS)} - own
     found, known, ahead = list[Any](), {id(root): root}, deque([root])  # what is known stays alive: an id is its own
     while left and ahead and len(known) < REACH:
-        for one in _parts(ahead.popleft()):
+        for one in parts_of(ahead.popleft()):
             if id(one) not in known and gc.is_tracked(one):
                 known[id(one)] = one
                 ahead.append(one)
@@ -132,7 +132,7 @@ def _held(root: object) -> list[Any]:
     return found
 
 
-def _parts(one: object) -> Iterator[Any]:
+def parts_of(one: object) -> Iterator[Any]:
     """Yield what an object refers to: of a function, only what its code names, and of long containers nothing."""
     if isinstance(one, FunctionType):
         names = list(dict.fromkeys(_names(one.__code__)))

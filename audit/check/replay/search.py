@@ -81,7 +81,7 @@ class ReplaySearch:
             affordable = self._left * JUDGING / 2 / max(1e-9, check.function.seconds_a_run())
             if beyond.growth() * affordable > -ENOUGH * math.log(check.alpha):
                 return partial(self._proposed, pair, beyond)
-        if self._looks > 0 and replayed.without_noise and not check.function.is_too_slow(2 * (SCREEN[0] + CONFIRM)):
+        if self._looks > 0 and replayed.without_noise and not check.function.is_too_slow(2 * (1 + CONFIRM) * SCREEN[0]):
             self._looks -= 1
             if check.runs.screening_score(pair, readable=True) == math.inf:
                 return partial(self._by_runs, pair)
