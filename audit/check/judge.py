@@ -81,7 +81,7 @@ def learn_event(sampler: Runs, pair: Pair, alpha: float) -> tuple[Candidate, int
     event: Event | None = None
     for place, runs in enumerate(LEARN):
         before, spent, called = clock.now(), sampler.function.seconds, sampler.function.runs
-        candidate = sampler.candidate(pair, runs, screening=False, before=event)
+        candidate = sampler.candidate(pair, runs, before=event)
         event = candidate.event
         a_run = (sampler.function.seconds - spent) / (sampler.function.runs - called)  # of this pair
         affordable = sampler.function.left() / max(1e-9, a_run) / 2

@@ -96,38 +96,17 @@ class Runs:
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def candidate(
-        self,
-        pair: Pair,
-        runs: int,
-        *,
-        screening: bool,
-        readable: bool = False,
-        event: Event | None = None,
-        fewer: bool = False,
-        before: Event | None = None,
+        self, pair: Pair, runs: int, *, event: Event | None = None, fewer: bool = False, before: Event | None = None
     ) -> Candidate:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
-        screening: one event is learned, and looked at for every point; else two for each point, one of them from the
-        features that a reader sees. readable: only these, in screening. event: one that is given, in their place.
-        fewer: on the runs that time allows. before: the event learned on fewer runs; of many, it stands for those that
-        no reader sees. Raises OverTimeError where time allows no runs.
+        Two are learned for each point, one of them from the features that a reader sees. event: one that is given, in
+        their place. fewer: on the runs that time allows. before: the event learned on fewer runs; of many, it stands
+        for those that no reader sees. Raises OverTimeError where time allows no runs.
         """
-        drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
-        half = len(drawn[0]) // 2
-        if half == 0:
-            raise OverTimeError
-        fresh = (drawn[0][half:], drawn[1][half:])
+        drawn, fresh, found = self._halves(pair, runs, fewer=fewer)
         if event is not None:
             return _fastest([event] * len(found), found, fresh)
-        if screening:
-            features = READ if readable else SCREENED
-            point = found[len(found) // 4]
-            any_loss = Claim(0.0, point.delta)
-            learned, largest = event_search.learn_each(drawn, [point, any_loss], features=features)
-            fastest = _fastest([learned] * len(found), found, fresh)
-            at = ((fastest.point, fastest.event), (point, largest))
-            return replace(fastest, excess=max(_excess(one, pair_counts(event, fresh)) for one, event in at))
         read = event_search.learn_each(drawn, found, features=READ)
         seen = _fastest(read, found, fresh)
         if before is not None and runs > EVERY_MAX:
@@ -137,19 +116,48 @@ class Runs:
         other = _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 
-    def wealth(self, pair: Pair, candidate: Candidate, runs: int, most: float) -> State:
-        """Return the test of an event on so many fresh runs, or fewer if they decide; on twice as many, as long as the
-        wealth grows, and they are no more than `most`."""
-        state, hopeful, ahead = State(candidate.point), HOPEFUL, runs
+    def screened(self, pair: Pair, runs: int, *, readable: bool = False) -> list[Candidate]:
+        """Return candidates of a first look: the strongest event, and the regression on all parts. Of few runs, chance
+        makes one of many events of single parts look stronger than that.
+
+        readable: by features that a reader sees. Raises OverTimeError where time allows no runs.
+        """
+        drawn, fresh, found = self._halves(pair, runs)
+        point = found[len(found) // 4]
+        claims = [point, Claim(0.0, point.delta)]
+        (learned, largest), summed = event_search.learn_with_sum(drawn, claims, READ if readable else SCREENED)
+        events = [learned] if summed == learned else [learned, summed]
+        candidates = [_fastest([event] * len(found), found, fresh) for event in events]
+        shown = _excess(point, pair_counts(largest, fresh))
+        return [
+            replace(one, excess=max(shown, _excess(one.point, pair_counts(one.event, fresh)))) for one in candidates
+        ]
+
+    def _halves(self, pair: Pair, runs: int, *, fewer: bool = False) -> tuple[Drawn, Drawn, list[Claim]]:
+        """Return runs of each input, those in their second half, and the points of the claim."""
+        drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
+        half = len(drawn[0]) // 2
+        if half == 0:
+            raise OverTimeError
+        return drawn, (drawn[0][half:], drawn[1][half:]), found
+
+    def wealth(self, pair: Pair, candidates: Sequence[Candidate], runs: int, most: float) -> list[State]:
+        """Return the tests of events on so many fresh runs, or fewer if one decides; on twice as many, as long as the
+        wealth of one grows, and they are no more than `most`."""
+        states, hopeful, ahead = [State(one.point) for one in candidates], HOPEFUL, runs
         while ahead:
             for size in batches(ahead, BATCH):
-                state = e_process.update(state, pair_counts(candidate.event, self.draw(pair, size)))
-                hopeless = min(HOPELESS, candidate.growth * (state.seen.runs - FIRST) - BEHIND)
-                if not hopeless < state.log_e_value < CONVICTING:
-                    return state
-            ahead = state.seen.runs if state.log_e_value >= hopeful and 2 * state.seen.runs <= most else 0
+                drawn = self.draw(pair, size)
+                states = [
+                    e_process.update(state, pair_counts(one.event, drawn))
+                    for state, one in zip(states, candidates, strict=True)
+                ]
+                if not any(map(_goes_on, states, candidates)) or _wealth(states) >= CONVICTING:
+                    return states
+            seen = states[0].seen.runs
+            ahead = seen if _wealth(states) >= hopeful and 2 * seen <= most else 0
             hopeful += HOPEFUL
-        return state
+        return states
 
     def screening_score(self, pair: Pair, *, readable: bool = False) -> float:
         """Return the screening score of a pair: ∞ where fresh runs confirm what was learned, else what the runs
@@ -167,21 +175,23 @@ class Runs:
             runs = SCREEN[0]
             if not fits(runs):
                 return -math.inf
-        candidate = self.candidate(pair, runs, screening=True, readable=readable)
-        promising = candidate.expected_log_wealth
-        if candidate.growth <= 0:
-            return promising
-        if not fits(CONFIRM * runs, 1.0):
+        candidates = self.screened(pair, runs, readable=readable)
+        promising = max(one.expected_log_wealth for one in candidates)
+        growing = [one for one in candidates if one.growth > 0]
+        if not growing or not fits(CONFIRM * runs, 1.0):
             return promising
         try:
-            state = self.wealth(pair, candidate, CONFIRM * runs, self.function.left() / 8 / max(1e-9, pace))
+            states = self.wealth(pair, growing, CONFIRM * runs, self.function.left() / 8 / max(1e-9, pace))
         except OverTimeError:
             return promising
-        if state.log_e_value >= CONVICTING:
+        if _wealth(states) >= CONVICTING:
             return math.inf
-        point, event = candidate.point, candidate.event  # what the first look promised by chance, the second does not
-        again = Candidate(point, event, e_process.growth(point, state.seen), _excess(point, state.seen))
-        return again.expected_log_wealth
+        return max(  # what the first look promised by chance, the second does not
+            Candidate(
+                one.point, one.event, e_process.growth(one.point, state.seen), _excess(one.point, state.seen)
+            ).expected_log_wealth
+            for one, state in zip(growing, states, strict=True)
+        )
 
     def successive_halving(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.
@@ -207,9 +217,18 @@ class Runs:
         """Return how much so many runs promise; −∞ where they take more than these seconds."""
         try:
             with self.function.within(seconds):
-                return self.candidate(pair, runs, screening=True).expected_log_wealth
+                return max(one.expected_log_wealth for one in self.screened(pair, runs))
         except OverTimeError:
             return -math.inf
+
+
+def _goes_on(state: State, candidate: Candidate) -> bool:
+    """Return whether wealth has not fallen too far behind what was promised."""
+    return state.log_e_value > min(HOPELESS, candidate.growth * (state.seen.runs - FIRST) - BEHIND)
+
+
+def _wealth(states: Sequence[State]) -> float:
+    return max(state.log_e_value for state in states)
 
 
 def _rank(promise: float, pair: Pair) -> tuple[bool, float]:

@@ -88,11 +88,26 @@ def learn_each(outcomes: Worlds, claims: Sequence[Claim], *, features: Sequence[
     The second half measures the strength (see `strength`). A regression must be stronger by a margin. Without any
     proposal, the result is an event that never happens.
     """
-    half = min(len(world) for world in outcomes) // 2
-    training, validation = (
-        _Half((outcomes[0][cut], outcomes[1][cut])) for cut in (slice(None, half), slice(half, None))
-    )
+    training, validation = _halves(outcomes)
     return [_strongest(list(proposals(training, claim, features)), validation, claim) for claim in claims]
+
+
+def learn_with_sum(outcomes: Worlds, claims: Sequence[Claim], features: Sequence[str]) -> tuple[list[Event], Event]:
+    """Return the events of `learn_each`, and the strongest one of a regression against the first claim."""
+    training, validation = _halves(outcomes)
+    proposed = [list(proposals(training, claim, features)) for claim in claims]
+    events = [_strongest(of_claim, validation, claim) for of_claim, claim in zip(proposed, claims, strict=True)]
+    return events, _strongest(list(filter(_is_sum, proposed[0])), validation, claims[0])
+
+
+def _halves(outcomes: Worlds) -> tuple[_Half, _Half]:
+    half = min(len(world) for world in outcomes) // 2
+    first, second = (_Half((outcomes[0][cut], outcomes[1][cut])) for cut in (slice(None, half), slice(half, None)))
+    return first, second
+
+
+def _is_sum(event: Proposal) -> bool:
+    return isinstance(event, Learned) and len(event.terms) > 1
 
 
 def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Event:
@@ -100,7 +115,7 @@ def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Eve
         return OneOf(())
     counts = validation.counts(proposed)
     over, errors = strength(counts[0], counts[1], validation.runs, claim)
-    composite = np.array([isinstance(event, Learned) and len(event.terms) > 1 for event in proposed])
+    composite = np.array(list(map(_is_sum, proposed)))
     over = np.where(
         composite & (over > 0), np.maximum(over - REGRESSION_MARGIN, 1e-6), over
     )  # still above every event without a proof

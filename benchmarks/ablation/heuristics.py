@@ -46,7 +46,7 @@ def _one_number(source: Any, size: int, chosen: int, distance: float, norm: str,
 
 def _first_look_alone(self: Runs, pair: Any, *, readable: bool = False) -> float:
     """Return the screening score of the first runs: pairs that convict are met in judging alone."""
-    return self.candidate(pair, score.SCREEN[0], screening=True, readable=readable).expected_log_wealth
+    return max(one.expected_log_wealth for one in self.screened(pair, score.SCREEN[0], readable=readable))
 
 
 def _without_hints(search: Callable[..., Any]) -> Callable[..., Any]:

@@ -71,7 +71,7 @@ def test_a_loss_below_the_claim_leads_the_search() -> None:
     """Neither pair convicts. Where both were worth nothing, nothing would lead from the one to the other."""
     with isolated(1):
         runs = runs_of(lambda place: randomized_response(int(place == 3), 1.5 if place > 1 else 0.0), 3.0)
-        large, none = (runs.candidate(pair, 1024, screening=True).expected_log_wealth for pair in ((2, 3), (0, 1)))
+        large, none = (runs.screened(pair, 1024)[0].expected_log_wealth for pair in ((2, 3), (0, 1)))
     assert -3.0 <= none < -2.5 < large < 0
 
 
