@@ -212,7 +212,7 @@ def _search_pairs(check: Check, first: Pair, two_kinds: list[Pair]) -> Finding:
         if found.convicting is not None:
             return judge_by_runs(check, found.convicting)
         ranked = [(score, pair) for score, pair in found.ranked if score > -math.inf]
-        candidates = [*ranked, *((0.0, pair) for pair in hints), *candidates]
+        candidates = [*ranked, *hints, *candidates]
     candidates.sort(key=lambda one: -max(0.0, one[0]))  # of those below the claim, the latest round's come first
     return _judge_best(check, [pair for _, pair in candidates])
 

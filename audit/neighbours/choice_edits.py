@@ -3,9 +3,10 @@
 An edit need not succeed. Which inputs are neighbours the relation says, and whether the edited choices draw an input of
 the domain the strategy: an edit only has to lead to neighbours often.
 
-Inputs with ties are lists of one or two distinct entries, short and long ones, and floats close to one before them.
-Hypothesis draws numbers one by one: equal and close ones are rare, and long lists do not occur. Real data hold all of
-these, and flaws show there: the largest of equal counts, a thousand records at a bound, bounds that rounding moves.
+Inputs with ties are lists of one or two distinct entries, short and long ones, or of entries that are alike in one
+place, and floats close to one before them. Hypothesis draws numbers one by one: equal and close ones are rare, and long
+lists do not occur. Real data hold all of these, and flaws show there: the largest of equal counts, a thousand records
+at a bound or of one user, bounds that rounding moves.
 """
 
 from __future__ import annotations
@@ -254,10 +255,12 @@ def draw_input(data: SearchStrategy[Any], source: Source) -> Input:
     """Return an input, with ties now and then."""
     from hypothesis import reject
 
-    ties, close = source.chance(1 / OFTEN), source.chance(1 / OFTEN)
+    ties, close, alike = (source.chance(1 / OFTEN) for _ in range(3))
     drawn = follow(data, None, source)
     if drawn is None:
         reject()
+    if alike:
+        drawn = _follow(data, _with_equal_column(source, drawn.tree), source, drawn)
     if close:
         drawn = _follow(data, _with_close_floats(source, drawn.tree), source, drawn)
     return _tied(data, drawn, source) if ties else drawn
@@ -280,6 +283,24 @@ def _with_close_floats(source: Source, tree: Tree) -> Tree | None:
     step = math.ldexp(math.ulp(before), source.integer(0, 4 if source.chance(1 / 2) else 52))
     near = before + (step if source.chance(1 / 2) else -step)
     return with_part(tree, path, Choice(choice.kind, near, choice.constraints)) if choice.permits(near) else None
+
+
+def _with_equal_column(source: Source, tree: Tree) -> Tree | None:
+    """Return choices of which one is the same in all rows: all of them are one user's, or of one kind."""
+    rows = _rows(tree)
+    if rows is None:
+        return None
+    of_rows = [list(choices_of(rows.row(tree, row))) for row in range(len(rows.starts))]
+    columns = [one for one in of_rows[source.integer(0, len(of_rows) - 1)] if not is_structure(one[1])]
+    if not columns:
+        return None
+    place, choice = columns[source.integer(0, len(columns) - 1)]
+    changed = {
+        (*rows.path, start + place[0], *place[1:]): choice
+        for start, of_row in zip(rows.starts, of_rows, strict=True)
+        if any(path == place and one.constraints == choice.constraints for path, one in of_row)
+    }
+    return with_choices(tree, changed)
 
 
 def _tied(data: SearchStrategy[Any], drawn: Input, source: Source) -> Input:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,14 @@ class Seen:
     located: bool
     without_noise: bool = False
 
+    @property
+    def loss(self) -> float:
+        """The sum of the losses of all noise, of which each number may show in several parts."""
+        largest: dict[int, float] = {}
+        for one in self.releases:
+            largest[one.number] = max(one.loss, largest.get(one.number, 0.0))
+        return sum(largest.values())
+
     def countable(self) -> tuple[Release, ...]:
         """Return the releases that the outcome shows; none where the run draws anything else."""
         shown = tuple(one for one in self.releases if one.is_seen)
@@ -95,10 +103,9 @@ def seen(recorder: Recorder, pair: Pair) -> Seen | None:
         return None
     second = recorder.run(pair[1], first)
     located = any(call.primitive.where is not None for call in first.calls)
-    if second.difference is not None:
-        return Seen(None, (), (second.difference,), located)
-    if not located:
-        return Seen(None, (), (), located)
+    notes = () if second.difference is None else (second.difference,)
+    if not located or (notes and not _is_same_noise(first, second)):
+        return Seen(None, (), notes, located)
     shifts = [_shifts(first, bounds) for bounds in (NEAR, FAR)]
     shifted = [[recorder.run(data, first, shift) for shift in shifts] for data in pair]
     runs = first, second
@@ -109,7 +116,15 @@ def seen(recorder: Recorder, pair: Pair) -> Seen | None:
     if all(run.is_drawn_as(base) for base, others in zip(runs, shifted, strict=True) for run in others):
         amounts = [np.concatenate([np.zeros(0), *(shift[at] for at in sorted(shift))]) for shift in shifts]
         releases = _releases(runs, parts, amounts)
+    if notes:  # other draws differ, of a sample or an order: the releases are those of one of them
+        return Seen(None, tuple(replace(one, is_seen=False) for one in releases), notes, located)
     return Seen(runs, tuple(releases), _notes(*runs), located, bool(fixed))
+
+
+def _is_same_noise(first: Run, second: Run) -> bool:
+    """Return whether the second run replays all noise whose location is known, whatever else it draws."""
+    noise = [[call for call in run.calls if call.primitive.where is not None] for run in (first, second)]
+    return len(noise[0]) == len(noise[1]) and all(call.matched for call in noise[1])
 
 
 def _shifts(first: Run, bounds: tuple[float, float]) -> Shifts:

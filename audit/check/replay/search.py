@@ -20,12 +20,14 @@ from subnormal.audit.check.score import CONFIRM, SCREEN, Candidate
 from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.state import Check, Finding
 from subnormal.audit.model import Verdict
+from subnormal.mechanisms.curves import AnyClaim, points
 
 PLACE = re.compile(" at ([^,]+)")  # in the code, in a note of the replay
 MOST = 1e9  # nats: the score of noise of scale 0
 LOOKS = 32  # pairs without noise that runs look at; further ones only guide the search
 PROPOSALS = 3  # events of releases that runs judge, each with half of the α that is left
 ENOUGH = 2.0  # times the nats needed that an event has to promise in half of the time
+NATS = 10.0  # of a thousand runs, that a loss of 1 above the claim is taken to promise
 JUDGING = 1 / 2  # of the time that is left, for such runs
 
 
@@ -40,8 +42,8 @@ class ReplaySearch:
         self._check, self._left = check, check.function.left()
         self._looks, self._proposals, self._is_doubtful = LOOKS, PROPOSALS, False
 
-    def search(self, seconds: float) -> tuple[Finding | None, list[Pair]]:
-        """Return what the replay shows, and the pairs that it finds candidates."""
+    def search(self, seconds: float) -> tuple[Finding | None, list[tuple[float, Pair]]]:
+        """Return what the replay shows, and the pairs that it finds candidates, each after what it promises."""
         check, self._left = self._check, self._check.function.left()
         recorder, located = Recorder(check.function), False
         convicted: dict[tuple[str, str], Callable[[], Finding | None]] = {}
@@ -56,7 +58,7 @@ class ReplaySearch:
                 check.dependences.setdefault(_kind(note), {})[written(pair)] = note
             how = self._conviction(pair, replayed)
             if how is None:
-                return min(MOST, sum(one.loss for one in replayed.releases))
+                return min(MOST, replayed.loss)
             convicted[written(pair)] = how
             return math.inf
 
@@ -64,20 +66,25 @@ class ReplaySearch:
             found = check.search("replay", score, seconds, examples=FIRST_PAIRS)
             if located and found.convicting is None:
                 found = check.search("replay", score, seconds)
-        pair, hints = found.convicting, [pair for score, pair in found.ranked if score > 0]
+        pair = found.convicting
+        hints = [(_promised(score, check.claimed(*pair)), pair) for score, pair in found.ranked if 0 < score < math.inf]
         if pair is None:
             return None, hints
         result = None
         with suppress(OverTimeError), check.function.within(JUDGING * check.function.left()):
             result = convicted[written(pair)]()
-        return result, [pair, *hints]
+        return result, [(0.0, pair), *hints]
 
     def _conviction(self, pair: Pair, replayed: Seen) -> Callable[[], Finding | None] | None:
         """Return how a pair may be convicted; None where nothing speaks against it."""
         check, claim = self._check, self._check.claimed(*pair)
         if not self._is_doubtful and (beyond := exceeded(replayed.countable(), claim)) is not None:
             return partial(self._modelled, pair, beyond)
-        if self._proposals > 0 and (beyond := exceeded(replayed.releases, claim, 0.0)) is not None:
+        if (
+            self._proposals > 0
+            and replayed.runs is not None
+            and (beyond := exceeded(replayed.releases, claim, 0.0)) is not None
+        ):
             affordable = self._left * JUDGING / 2 / max(1e-9, check.function.seconds_a_run())
             if beyond.growth() * affordable > -ENOUGH * math.log(check.alpha):
                 return partial(self._proposed, pair, beyond)
@@ -111,6 +118,12 @@ class ReplaySearch:
         shown: dict[str, CheckEvidence] = {"modelled": beyond.evidence(runs)}
         event = beyond.event().to_json()
         return check.finding("replay", pair, event, shown, verdict=Verdict.VIOLATED, point=beyond.point)
+
+
+def _promised(loss: float, claim: AnyClaim) -> float:
+    """Return what a loss promises beside the screening scores of runs: the nats of a thousand runs, very roughly."""
+    found = points(claim)
+    return NATS * max(0.0, loss - found[len(found) // 4].epsilon)
 
 
 def _kind(note: str) -> tuple[str, frozenset[str]]:
