@@ -21,6 +21,7 @@ from subnormal.audit.check.replay.generators import parts_of
 LOOKED_AT = 1 << 10  # objects that a function leads to
 MOST = 64  # constants, the nearest first
 LONG = 64  # letters of a text, at most
+NOT_OWN = ("numpy", "scipy", *sys.stdlib_module_names)  # whose code has no branches on a user's data
 CONTAINERS = (CellType, MethodType, partial, tuple, list, dict, set, frozenset)
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
@@ -35,6 +36,7 @@ def constants_of(function: Callable[..., Any]) -> tuple[int | float | str, ...]:
     """
     found = dict[tuple[type, Any], int | float | str]()
     own = (getattr(function, "__module__", None) or "").partition(".")[0]
+    own = "" if own in NOT_OWN else own
     known, ahead = {id(function)}, deque[Any]([function])
     while ahead and len(known) < LOOKED_AT and len(found) < MOST:
         one = ahead.popleft()

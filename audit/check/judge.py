@@ -21,7 +21,6 @@ from subnormal.audit.check.score import BATCH, EVERY_MAX, LEARN, Candidate, Runs
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.state import SHARE, Check, Finding
 from subnormal.audit.check.words import judging_words, pair_words
-from subnormal.audit.evidence import event_search
 from subnormal.audit.evidence.sequential import FIRST, SLACK, evidence_of, pair_counts
 from subnormal.audit.model import SequentialEvidence, Verdict
 from subnormal.audit.statistics import e_process
@@ -31,7 +30,7 @@ from subnormal.mechanisms.curves import AnyClaim, points
 
 NOTED = 64  # runs of each input for notes about their outcomes
 SEEDS = 1 << 64  # numbers that people write as seeds are smaller; the system's entropy has 128 bits
-REGRESSING = 10  # times as long as others of its size takes the first step of learning that has a regression
+LEADING = 2.0  # nats of wealth with which runs may go on beyond their share of the time
 ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
 
 
@@ -87,8 +86,7 @@ def learn_event(sampler: Runs, pair: Pair, alpha: float) -> tuple[Candidate, int
         affordable = sampler.function.left() / max(1e-9, a_run) / 2
         now = clock.now()
         ahead = (2 if runs == EVERY_MAX else 4) * (now - before)  # of the next step
-        regressing = runs // 2 < event_search.REGRESSION_LEAST <= 2 * runs
-        late = now - started + (REGRESSING if regressing else 1) * ahead > share
+        late = now - started + ahead > share
         enough = candidate.growth * affordable > ENOUGH * needed and candidate.growth * runs > needed
         if enough or late or place == len(LEARN) - 1:
             break
@@ -108,7 +106,8 @@ def judge(
 ) -> SequentialEvidence:
     """Return the evidence of fresh runs, at confidence 1 − α: until the claim is refuted or the time is over.
 
-    most: runs of each world, at most. share: of the time that is left.
+    most: runs of each world, at most. share: of the time that is left; all of it where the wealth that grew in its
+    share promises that the rest will decide.
 
     A call for a batch that raises does not say which of its runs did: its runs are drawn again one by one, and so
     are all later ones. Their wealth begins at 1. That of the batches before counts as lost, which makes it no more
@@ -116,8 +115,13 @@ def judge(
     """
     state, looks, size, singly = State(candidate.point), [(0, 0.0)], FIRST, False
     needed = -math.log(alpha) + SLACK + (math.log(2) if sampler.function.batch else 0.0)
-    until = sampler.function.left() * (1 - share) if share < 1 else 0.0
-    while state.log_e_value < needed and sampler.function.left() > until and (most is None or state.seen.runs < most):
+    before = sampler.function.left()
+    until = before * (1 - share) if share < 1 else 0.0
+    while state.log_e_value < needed and (most is None or state.seen.runs < most):
+        left = sampler.function.left()
+        until = 0.0 if left <= until and _decides_in_time(state, needed, before - left, left) else until
+        if left <= until:
+            break
         size = size if most is None else min(size, most - state.seen.runs)
         raised = sampler.function.raised
         with sampler.function.within(sampler.function.left() - until):
@@ -143,6 +147,11 @@ def judge(
         training=training,
         event=candidate.event.to_json(),
     )
+
+
+def _decides_in_time(state: State, needed: float, spent: float, left: float) -> bool:
+    """Return whether the wealth that has grown in the seconds spent will decide in half of those that are left."""
+    return state.log_e_value >= LEADING and needed - state.log_e_value <= state.log_e_value / spent * left / 2
 
 
 def certain(pair_claim: AnyClaim, outcome: Hashable) -> Candidate:

@@ -244,7 +244,7 @@ def toward(choice: Choice, step: Any, most: float) -> Choice:
     return Choice(choice.kind, other, choice.constraints)
 
 
-def with_ties(data: SearchStrategy[Any], constants: Constants) -> SearchStrategy[Any]:
+def with_ties(data: SearchStrategy[Any], constants: Constants = ()) -> SearchStrategy[Any]:
     """Return a strategy of the same values, some of which have ties, or constants."""
     from hypothesis import strategies as st
 
@@ -259,7 +259,7 @@ def draw_input(data: SearchStrategy[Any], source: Source) -> Input:
     drawn = follow(data, None, source)
     if drawn is None:
         reject()
-    if alike:
+    if alike and not ties:
         drawn = _follow(data, _with_equal_column(source, drawn.tree), source, drawn)
     if close:
         drawn = _follow(data, _with_close_floats(source, drawn.tree), source, drawn)

@@ -47,6 +47,7 @@ class ReplaySearch:
         check, self._left = self._check, self._check.function.left()
         recorder, located = Recorder(check.function), False
         convicted: dict[tuple[str, str], Callable[[], Finding | None]] = {}
+        promises: dict[tuple[str, str], float] = {}
 
         def score(pair: Pair) -> float:
             nonlocal located
@@ -58,6 +59,7 @@ class ReplaySearch:
                 check.dependences.setdefault(_kind(note), {})[written(pair)] = note
             how = self._conviction(pair, replayed)
             if how is None:
+                promises[written(pair)] = _promised(replayed, check.claimed(*pair))
                 return min(MOST, replayed.loss)
             convicted[written(pair)] = how
             return math.inf
@@ -67,7 +69,7 @@ class ReplaySearch:
             if located and found.convicting is None:
                 found = check.search("replay", score, seconds)
         pair = found.convicting
-        hints = [(_promised(score, check.claimed(*pair)), pair) for score, pair in found.ranked if 0 < score < math.inf]
+        hints = [(promises[written(pair)], pair) for score, pair in found.ranked if 0 < score < math.inf]
         if pair is None:
             return None, hints
         result = None
@@ -120,10 +122,12 @@ class ReplaySearch:
         return check.finding("replay", pair, event, shown, verdict=Verdict.VIOLATED, point=beyond.point)
 
 
-def _promised(loss: float, claim: AnyClaim) -> float:
-    """Return what a loss promises beside the screening scores of runs: the nats of a thousand runs, very roughly."""
-    found = points(claim)
-    return NATS * max(0.0, loss - found[len(found) // 4].epsilon)
+def _promised(replayed: Seen, claim: AnyClaim) -> float:
+    """Return what releases promise beside the screening scores of runs: the nats of a thousand runs, of the best of
+    them, or, very roughly, of the sum of their losses."""
+    found, beyond = points(claim), exceeded(replayed.releases, claim, 0.0)
+    best = 0.0 if beyond is None else 1000 * beyond.growth()
+    return max(best, NATS * max(0.0, replayed.loss - found[len(found) // 4].epsilon))
 
 
 def _kind(note: str) -> tuple[str, frozenset[str]]:

@@ -6,6 +6,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, Zcdp, check
-from subnormal.attacks.core.events import OneOf
+from subnormal.attacks.core.events import Learned, OneOf
 from subnormal.audit.check import judge as check_judge
 from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.judge import certain, judge
-from subnormal.audit.check.score import Candidate, Runs
+from subnormal.audit.check.score import CONVICTING, Candidate, Runs
 from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
 
@@ -83,9 +84,49 @@ def test_growth_that_chance_explains_promises_nothing() -> None:
 
 def test_a_score_that_a_second_look_does_not_confirm_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first look says 20 nats in 1,000 runs; the second one, on runs of its own, says that the loss is 0."""
-    monkeypatch.setattr(Runs, "candidate", lambda *_, **__: Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5))
+    monkeypatch.setattr(Runs, "screened", lambda *_, **__: [Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5)])
     with isolated(1):
         assert -1 <= runs_of(lambda bit: randomized_response(bit, 0.0)).screening_score((0, 1)) < -0.5
+
+
+def test_a_second_look_goes_on_while_its_wealth_grows() -> None:
+    """128 runs of a loss of 2 against 1.8 show little; some thousands of them convict."""
+    with isolated(1):
+        runs = runs_of(lambda bit: randomized_response(bit, 2.0), 1.8)
+        event = Candidate(Claim(1.8), OneOf((1,)), 0.01, 0.1)
+        (stopped,) = runs.wealth((0, 1), [event], 128, 128)
+        (decided,) = runs.wealth((0, 1), [event], 2048, 1e6)
+        (honest,) = runs.wealth((0, 1), [replace(event, point=Claim(2.5))], 128, 1e6)
+    assert stopped.seen.runs == 128
+    assert decided.log_e_value >= CONVICTING > stopped.log_e_value
+    assert decided.seen.runs > 2048
+    assert honest.seen.runs < 1024
+
+
+def test_a_look_ends_where_all_wealth_falls_behind() -> None:
+    """One event of two was promised 13 nats by 128 runs, and shows nothing: the other one decides."""
+    with isolated(1):
+        runs = runs_of(lambda bit: randomized_response(bit, 3.0), 1.0)
+        one, other = (Candidate(Claim(1.0), OneOf((outcome,)), 0.2, 0.1) for outcome in (7, 1))
+        states = runs.wealth((0, 1), [one, other], 1024, 1024)
+        (alone,) = runs.wealth((0, 1), [one], 1024, 1024)
+    assert states[1].log_e_value >= CONVICTING
+    assert alone.seen.runs == 128
+
+
+def test_a_first_look_keeps_the_regression_beside_the_strongest_event() -> None:
+    """Ten parts with a loss of .7 each: of 64 runs, chance makes some single part look stronger."""
+
+    def ten(bit: int) -> list[float]:
+        return [round(0.7 * bit + random.expovariate(1.0) - random.expovariate(1.0), 2) for _ in range(10)]
+
+    with isolated(1):
+        runs = runs_of(ten)
+        looks = [runs.screened((0, 1), 64) for _ in range(10)]
+    last = [look[-1].event for look in looks]
+    assert all(isinstance(event, Learned) and len(event.terms) > 1 for event in last)
+    assert sum(look[-1].growth > 0 for look in looks) >= 8
+    assert sum(len(look) > 1 for look in looks) >= 2
 
 
 def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

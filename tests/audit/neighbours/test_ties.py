@@ -71,6 +71,15 @@ def test_lists_of_equal_entries_are_drawn_up_to_the_longest(
     assert all(len(set(one)) <= 2 for one in lists)
 
 
+def test_rows_are_alike_in_one_column_and_differ_in_others() -> None:
+    """All records of one user, at several shops: by chance, six users of ten are one in 1 of 100,000 lists."""
+    rows = st.lists(st.tuples(st.integers(0, 9), st.text("abc", max_size=2), st.floats(0, 1)), min_size=6)
+    columns = [list(zip(*one, strict=True)) for one in drawn(with_ties(rows), 300)]
+    for alike, other, least in ((0, 2, 10), (1, 2, 1)):
+        found = [one for one in columns if len(set(one[alike])) == 1 and len(set(one[other])) > 2]
+        assert len(found) >= least
+
+
 def test_most_lists_are_drawn_entry_by_entry() -> None:
     lists = drawn(with_ties(NUMBERS))
     assert len(lists) / 2 < sum(len(set(one)) == len(one) or len(set(one)) > 2 for one in lists) < len(lists)

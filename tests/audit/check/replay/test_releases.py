@@ -56,6 +56,31 @@ def test_a_value_plus_noise_is_a_release(
     assert [one.scales[0] for one in releases] == pytest.approx(scales, rel=1e-3)
 
 
+def test_of_a_sample_the_noise_is_replayed_and_proves_nothing() -> None:
+    """The sample is another one for each input. What the sum of it loses guides the search, and runs judge."""
+
+    def sum_of_a_sample(records: list[float]) -> list[float]:
+        kept = RNG.permutation(records)[:3]
+        return [float(kept.sum() + RNG.laplace(0.0, 2.0)), len(kept) + laplace()]
+
+    found = seen(sum_of_a_sample, ([1.0] * 5, [1.0]))
+    assert found.loss == pytest.approx(1.0 + 2.0)
+    assert (found.runs, found.countable()) == (None, ())
+    assert len(found.releases) == 2
+    assert any("permutation depends on the data" in note for note in found.notes)
+
+
+def test_other_noise_of_the_two_inputs_is_no_release() -> None:
+    def noise_for_each(records: list[float]) -> list[float]:
+        return [one + laplace() for one in records]
+
+    assert seen(noise_for_each, ([1.0] * 5, [1.0])).releases == ()
+
+
+def test_a_number_of_noise_that_shows_in_two_parts_counts_once() -> None:
+    assert seen(lambda x: [x + (noise := laplace()), 2 * x + 2 * noise, x + laplace()]).loss == pytest.approx(2.0)
+
+
 def one_of_two(x: float) -> float:
     return float(x + np.random.laplace(0.0, 1.0, 2)[0])
 
