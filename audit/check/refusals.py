@@ -49,11 +49,18 @@ def find_two_kinds(check: Check, data: SearchStrategy[Any] | None, relation: Adj
     """
     found = list[Pair]()
     if data is not None and relation is not None:
-        scales = set[tuple[str, Hashable]]()
+        scales, is_inside = set[tuple[str, Hashable]](), False
 
         def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
+            nonlocal is_inside
+            if is_inside:  # `random.gauss` itself calls `random.random`, every other time
+                return original(*arguments, **options)
             scales.add((str(primitive), scale_of(primitive, arguments, options)))
-            return original(*arguments, **options)
+            is_inside = True
+            try:
+                return original(*arguments, **options)
+            finally:
+                is_inside = False
 
         def treated(value: Any) -> Treatment:
             scales.clear()

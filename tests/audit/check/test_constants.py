@@ -113,9 +113,10 @@ def drawn(data: st.SearchStrategy[Any], function: Callable[..., Any], examples: 
 
 
 def test_constants_are_values_of_records() -> None:
-    """By chance a record is 77,777 once in 10^5. All inputs lie in the domain."""
+    """By chance, one of 300 pairs has the record 77,777 with probability .015. All inputs lie in the domain."""
     pairs = drawn(st.lists(st.integers(0, 10**5), max_size=5), in_code, 300)
-    assert sum((77_777 in one) != (77_777 in other) for one, other in pairs) >= 3
+    assert sum((77_777 in one) != (77_777 in other) for one, other in pairs) >= 1
+    assert sum(77_777 in one or 77_777 in other for one, other in pairs) >= 3
     assert all(0 <= record <= 10**5 for pair in pairs for data in pair for record in data)
     assert not any(77_777 in data for pair in drawn(st.lists(st.integers(0, 9)), in_code, 100) for data in pair)
 

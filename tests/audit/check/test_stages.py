@@ -189,7 +189,11 @@ def test_an_error_is_named_whatever_the_event_is() -> None:
     assert any("LookupError: too few records" in note for note in result.notes)
 
 
-def test_a_kind_of_noise_that_depends_on_the_data_is_one_note_of_the_shown_pair() -> None:
+def test_a_kind_of_noise_that_depends_on_the_data_is_one_note_of_the_shown_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("subnormal.audit.check.check.find_two_kinds", lambda *_: [])  # runs would judge these first
+
     def noisy_sum(records: list[int]) -> float:
         return (sum(records) if len(records) > 1 else 0) + random.gauss(0.0, 0.3 * (1 + len(records)))
 

@@ -16,11 +16,11 @@ from subnormal.mechanisms.privacy import Claim
 
 NUMBERS = st.integers(0, 100)
 FEW = 12  # pairs, among which the seeds below have none that convicts
-RARE = int("67")  # as a number in this file, Hypothesis would draw it more often
+RARE = int("67")  # as a number in the code of the function, or in this file, it would be drawn more often
 
 
 def coin(number: int) -> int:
-    return 2 if number == RARE else random.getrandbits(1)
+    return 2 if number == int("67") else random.getrandbits(1)
 
 
 def fair(number: int) -> int:
