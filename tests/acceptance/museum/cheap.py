@@ -40,7 +40,7 @@ NOT_ACCUSED = (
 )
 LAST_BITS = ("box-muller", "cook-laplace", "diffprivlib-94")  # flaws in them: the check goes on to the end
 SECONDS = 0.3  # of that clock, of a sound release, whose check goes on to the end, too
-FLAW_SECONDS = 6.0  # of a flaw in last bits; of the others those of the exhibit, of which they need few
+FLAW_SECONDS = 10.0  # of a flaw in last bits; of the others those of the exhibit, of which they need few
 
 
 def verdicts(name: str, role: str, seconds: float | None = None) -> tuple[str, str]:
