@@ -97,6 +97,16 @@ def norm_of_many(records: list[float]) -> list[float]:
     return [round(random.gauss(0.0, 1.3 if sum(records) > 5 else 1.0), 2) for _ in range(100)]
 
 
+def norm_of_a_thousand(records: list[float]) -> list[float]:
+    return np.random.normal(0.0, 1.05 if sum(records) > 5 else 1.0, 1_000).round(2).tolist()  # type: ignore[no-any-return]
+
+
+def raw_values_of_a_sparse_vector(records: list[int]) -> list[int | float]:
+    """Return noisy numbers, of which each that is large enough is released as it is: the noise is added to a copy."""
+    noisy = [record + lap(1.0) for record in records]
+    return [record if one > 3 else round(one, 2) for record, one in zip(records, noisy, strict=True)]
+
+
 def two_bits_of_one(record: int) -> tuple[int, int, int]:
     """Return three answers of randomized response; the last one tells whether the others are right."""
     first, second = (record & 1) ^ (random.random() < 0.4), (record >> 1 & 1) ^ (random.random() < 0.4)
@@ -119,6 +129,10 @@ HARD = {
     "norm-of-many": Case(
         norm_of_many, st.lists(st.floats(0, 1), min_size=6, max_size=12), change_one(), Claim(2.0, 1e-5)
     ),
+    "norm-of-a-thousand": Case(
+        norm_of_a_thousand, st.lists(st.floats(0, 1), min_size=6, max_size=12), change_one(), Claim(1.0, 1e-5)
+    ),
+    "raw-values": Case(raw_values_of_a_sparse_vector, FOUR, within(1, "l1"), Claim(4.0)),
     "parity": Case(two_bits_of_one, st.integers(0, 3), within(3), Claim(math.log(1.5) * 2)),
 }
 FUNCTIONS = {**BROKEN, **HARD}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from subnormal.audit.neighbours import choice_edits
 
 CHECK, SEARCH = "subnormal.audit.check.check.", "subnormal.audit.check.search."
 SCORE, REPLAY = "subnormal.audit.check.score.", "subnormal.audit.check.replay.search.ReplaySearch."
+JUDGE, REFUSALS = "subnormal.audit.check.judge.", "subnormal.audit.check.refusals."
+RELEASES, SETS = "subnormal.audit.check.replay.releases.", "subnormal.audit.evidence.outcome_sets."
 EDITS, EVENTS = "subnormal.audit.neighbours.choice_edits.", "subnormal.audit.evidence.event_search."
 
 
@@ -30,6 +33,14 @@ def _none(*_: object, **__: object) -> None:
 
 def _nothing(*_: object, **__: object) -> tuple[()]:
     return ()
+
+
+def _no_pairs(*_: object) -> list[Any]:
+    return []
+
+
+def _zero(*_: object) -> float:
+    return 0.0
 
 
 def _no_replay(*_: object) -> tuple[None, list[Any]]:
@@ -56,11 +67,46 @@ def _without_hints(search: Callable[..., Any]) -> Callable[..., Any]:
     return without
 
 
+def _strongest_event_alone(self: Runs, pair: Any, runs: int, *, readable: bool = False) -> list[score.Candidate]:
+    """Return the first of the candidates of a first look."""
+    return SCREENED(self, pair, runs, readable=readable)[:1]
+
+
+def _no_sums(features: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in features if one not in ("sum", "norm"))
+
+
 def _no_ties(data: Any, drawn: Any, source: Any) -> Any:
     return drawn
 
 
+SCREENED = Runs.screened
 HEURISTICS = {
+    "constants": Heuristic("some inputs have numbers and texts of the code", {f"{CHECK}constants_of": _nothing}),
+    "rows alike": Heuristic(
+        "one input in three has rows that are alike in one column", {f"{EDITS}_with_equal_column": _none}
+    ),
+    "scales": Heuristic("a bisection leads to neighbours with noise of different scales", {f"{REFUSALS}scale_of": _none}),
+    "looks at these": Heuristic("neighbours found by bisection have four first looks", {f"{CHECK}LOOKS": 1}),
+    "samples": Heuristic(
+        "replay guides where a sample or an order of the records differs", {f"{RELEASES}_is_same_noise": _none}
+    ),
+    "promises of replay": Heuristic(
+        "pairs are ranked by the losses of their releases", {"subnormal.audit.check.replay.search._promised": _zero}
+    ),
+    "regression kept": Heuristic(
+        "a first look keeps the regression beside the strongest event", {f"{SCORE}Runs.screened": _strongest_event_alone}
+    ),
+    "sum and norm": Heuristic(
+        "events bound the sum and the norm of an outcome",
+        {f"{SCORE}READ": _no_sums(score.READ), f"{SCORE}SCREENED": _no_sums(score.SCREENED)},
+    ),
+    "regressions": Heuristic("events are half-spaces of all parts", {f"{EVENTS}_of_regressions": _nothing}),
+    "sole outcomes": Heuristic("events are rare outcomes of one world alone", {f"{SETS}SOLE": 0}),
+    "looks go on": Heuristic("a second look goes on while its wealth grows", {f"{SCORE}HOPEFUL": math.inf}),
+    "looks end": Heuristic("a second look ends where its wealth falls behind", {f"{SCORE}BEHIND": math.inf}),
+    "judging goes on": Heuristic("a judged pair may use more than its share of time", {f"{JUDGE}LEADING": math.inf}),
+    "shares": Heuristic("a slow pair may use the time of several in successive halving", {f"{SCORE}SHARES": 1}),
     "ties": Heuristic("one input in three is a list of one or two distinct rows", {f"{EDITS}_tied": _no_ties}),
     "close floats": Heuristic(
         "one input in three has a float next to the one before it", {f"{EDITS}_with_close_floats": _none}
@@ -72,7 +118,7 @@ HEURISTICS = {
         "where neighbours lie within a distance, all numbers of a kind move", {f"{EDITS}_steps": _one_number}
     ),
     "refusals": Heuristic(
-        "a bisection leads to neighbours with outcomes of different kinds", {f"{CHECK}find_two_kinds": _none}
+        "a bisection leads to neighbours with outcomes of different kinds", {f"{CHECK}find_two_kinds": _no_pairs}
     ),
     "replay": Heuristic("runs on both inputs receive the same noise", {f"{REPLAY}search": _no_replay}),
     "hints of replay": Heuristic(
@@ -97,14 +143,16 @@ HEURISTICS = {
     "corners": Heuristic("events are conjunctions of two features", {f"{EVENTS}corners": _nothing}),
     "relations": Heuristic("events compare neighbouring parts", {f"{EVENTS}relations": _nothing}),
     "sets of outcomes": Heuristic("events are sets of outcomes", {f"{EVENTS}of_outcomes": _nothing}),
-    "regression": Heuristic("events are half-spaces of several parts", {f"{EVENTS}REGRESSION_LEAST": 1 << 62}),
+    "regression on bits": Heuristic(
+        "events are half-spaces of all features of four parts", {f"{EVENTS}REGRESSION_LEAST": 1 << 62}
+    ),
 }
 
 CONSTANTS = {
     f"{name}: {how}": Heuristic(f"{what}, {how}", {f"{place}{name}": value})
     for place, name, what, variants in (
         (SCORE, "SCREEN", "runs of a first look", {"a quarter": (16, 256), "four times": (256, 4096)}),
-        (SCORE, "CONFIRM", "runs of a second look", {"a quarter": 128, "four times": 2048}),
+        (SCORE, "CONFIRM", "runs of a second look", {"as many": 1, "four times as many": 8}),
         (SCORE, "UNSURE", "chance of an interval of a loss", {"a tenth": 0.002, "ten times": 0.2}),
         (SEARCH, "KEPT", "pairs remembered", {"a quarter": 6, "four times": 96}),
         (EVENTS, "TAIL", "tails of the intervals that rank events", {"a tenth": 1e-4, "ten times": 1e-2}),
