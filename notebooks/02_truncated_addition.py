@@ -17,7 +17,7 @@
 # added to it, or counts it double. No $\varepsilon$ helps.
 #
 # **Mechanism.** Weights $w_i = e^{-\varepsilon u_i/2}$, their running sums $c_i$, and the first outcome whose share
-# $c_i/T$ exceeds a uniform number. So an outcome has the probability by which the sum *moves* at it.
+# $c_i/T$ exceeds a uniform number. The probability of an outcome is how much the sum *grows* there.
 #
 # **You will see** a sum that does not move, outcomes that become impossible, why no sample can prove that at
 # $\varepsilon = 37$, and a thousand rounding errors of one sign. **To present: 12 minutes.**

@@ -194,7 +194,7 @@ print(f"in binary64, B^{first} is the first power that is not exact")
 #
 # A budget is stated as $\varepsilon$; the mechanism needs $x, y, z$. Each unit of utility may cost $\eta\ln 2 \le
 # \varepsilon/(2\Delta)$, that is $B \ge e^{-\varepsilon/(2\Delta)}$. So $x$ is that number rounded **up** to $y$
-# binary digits: always against the budget, never beyond it. The more digits, the less is wasted.
+# binary digits: it never overspends the budget. The more digits, the less is wasted.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 print(f"{'y':>4} {'x':>12} {'promised 2Δη ln 2':>20} {'of the budget unused':>22}")

@@ -281,8 +281,8 @@ picture(*panels, size=(13, 4.8), share=True)
 # %% [markdown]
 # With 8 bits the two worlds share hardly an output. Every further bit fills gaps, until float32 itself has no more
 # places. But the curve does not come down to real noise: bits cannot help where the product $\lambda\,|\ln U|$ is
-# rounded, and then the *sum* $f + n$. On the left the advantage has dropped below what the claim allows. That acquits
-# nobody: an output that one world cannot give has an infinite loss, however rare it is.
+# rounded, and then the *sum* $f + n$. On the left the advantage has dropped below what the claim allows. It is
+# still not private: an output that one world cannot give has an infinite loss, however rare it is.
 
 # %% [markdown]
 # ## δ(ε): what would have to be claimed instead?

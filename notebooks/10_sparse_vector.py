@@ -235,8 +235,8 @@ print(f"{STREAMS[-1]} × ⊥: loss {finite[-1].epsilon:.3f};", end=" ")
 print(f"but δ({EPSILON:g}) is {finite[-1].delta:.2g}: it is rarely that bad")
 
 # %% [markdown]
-# On the right of the left picture the dashed lines stay one apart for ever, where the dots have met: with the second
-# clamp a large ρ makes both worlds alike. The dashed loss is real but rare. No sample would find it: the exact laws do.
+# In the left picture, for large ρ, the dashed lines stay one apart for ever, and the dots meet: with the second clamp a
+# large ρ makes both worlds alike. The dashed loss is real but rare. No sample would find it: the exact laws do.
 #
 # ## Is the exact one private? Every short stream, in fractions
 #
