@@ -66,6 +66,49 @@ def test_a_student_breaks_it_with_the_keyboard_alone(browser: Any) -> None:
         assert texts(page)[1] == ["VIOLATED", "HOLDS"]
 
 
+def test_bars_are_linear_or_logarithmic_and_a_link_says_which(browser: Any) -> None:
+    """Without Alice each of 100 outcomes has the probability .01, which 1 is a hundred times as long as."""
+    lengths = (
+        "[...document.querySelectorAll('[aria-label=\"Naive mechanism\"] rect.bar')].map(one => one.getBBox().width)"
+    )
+    with Opened(browser, PAGE) as page:
+        follow(page, page.get_by_role("link", name="Zero rounding", exact=True))
+        sure, rare, never, rest = page.evaluate(lengths)
+        assert sure == pytest.approx(100 * rare, rel=0.01)
+        assert (never, rest) == (0, pytest.approx(0.99 * sure, rel=0.01))
+        page.get_by_role("radio", name="logarithmic").check()
+        assert page.evaluate(lengths)[:2] == pytest.approx([sure, 15 / 17 * sure], rel=0.01)
+        assert page.evaluate("location.hash").endswith("&bars=logarithmic")
+        page.reload()
+        assert page.get_by_role("radio", name="logarithmic").is_checked()
+        page.goto(f"{PAGE}#bars=round")
+        assert "there are no round bars" in page.locator("#says").inner_text()
+
+
+@pytest.mark.parametrize(("kind", "changes"), [("float16", 3), ("float64", 2)])
+def test_the_next_change_of_the_verdict_is_one_press_away(browser: Any, kind: str, changes: int) -> None:
+    """Of all numbers that may be added, those where the verdict is another one than that of the number before. In
+    float64 the slider has 2,984 steps, and VIOLATED is a few of them."""
+    verdicts = (
+        "number => explorer.exploreExponential({...explorer.PRESETS[0][1], type: kind, shift: number}).naive.violated"
+    )
+    with Opened(browser, PAGE) as page:
+        page.get_by_role("radio", name=kind).check()
+        button, places = page.get_by_role("button", name="Next change of verdict"), []
+        for _ in range(20):
+            before = texts(page)[0]
+            button.click()
+            if page.locator("#change").inner_text():
+                break
+            assert texts(page)[0] != before
+            places.append(int(page.get_by_role("textbox", name="Add to all utilities").input_value()))
+        assert "No further change" in page.locator("#change").inner_text()
+        assert len(places) >= changes
+        for place in places[:2]:
+            one, other = page.evaluate(f"([kind, places]) => places.map({verdicts})", [kind, [place - 1, place]])
+            assert one != other
+
+
 def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
     """float16, and one drag to the right. A slider keeps its scale until it is let go."""
     shown = Opened(browser, PAGE)
