@@ -79,7 +79,7 @@ def length(part: PartValues) -> Column:
 def others(part: PartValues) -> Column:
     """Return how many parts of each tuple are no numbers, NaN for what is no tuple."""
     if part.is_table:
-        return np.isnan(part.items).sum(axis=1, dtype=np.float64)
+        return np.asarray(np.isnan(part.items).sum(axis=1), dtype=np.float64)
     if not part.numbers:
         return np.full(len(part.items), np.nan)
     both = zip(part.items, part.numbers, strict=True)

@@ -35,7 +35,7 @@ def constants_of(function: Callable[..., Any]) -> tuple[int | float | str, ...]:
     (200, 199, 201)
     """
     found = dict[tuple[type, Any], int | float | str]()
-    own = (getattr(function, "__module__", None) or "").partition(".")[0]
+    own = _top(getattr(function, "__module__", None))
     own = "" if own in NOT_OWN else own
     known, ahead = {id(function)}, deque[Any]([function])
     while ahead and len(known) < LOOKED_AT and len(found) < MOST:
@@ -73,11 +73,16 @@ def _around(constant: int | float | str) -> list[int | float | str]:
     return [constant, math.nextafter(constant, -math.inf), math.nextafter(constant, math.inf)]
 
 
-def _is_installed(module: str | None, own: str) -> bool:
+def _is_installed(module: object, own: str) -> bool:
     """Return whether a module is Python's, installed, or Subnormal's: what it compares with is no user's."""
-    top = (module or "builtins").partition(".")[0]
+    top = _top(module)
     if top == own:
         return False
-    file = getattr(sys.modules.get(module or ""), "__file__", None)
-    is_known = file is None or top in ("subnormal", *sys.stdlib_module_names)
-    return is_known or any(Path(file).is_relative_to(folder) for folder in INSTALLED)
+    file = getattr(sys.modules.get(str(module)), "__file__", None)
+    is_known = not isinstance(file, str) or top in ("subnormal", *sys.stdlib_module_names)
+    return is_known or any(Path(str(file)).is_relative_to(folder) for folder in INSTALLED)
+
+
+def _top(module: object) -> str:
+    """Return the package of a module; objects may call anything their module."""
+    return module.partition(".")[0] if isinstance(module, str) else "builtins"

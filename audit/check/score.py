@@ -139,7 +139,7 @@ class Runs:
         half = len(drawn[0]) // 2
         if half == 0:
             raise OverTimeError
-        return drawn, (drawn[0][half:], drawn[1][half:]), found
+        return drawn, (drawn[0][half:], drawn[1][half:]), list(found)
 
     def wealth(self, pair: Pair, candidates: Sequence[Candidate], runs: int, most: float) -> list[State]:
         """Return the tests of events on so many fresh runs, or fewer if one decides; on twice as many, as long as the

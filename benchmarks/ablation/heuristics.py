@@ -86,7 +86,7 @@ HEURISTICS = {
     "rows alike": Heuristic(
         "one input in three has rows that are alike in one column", {f"{EDITS}_with_equal_column": _none}
     ),
-    "scales": Heuristic("a bisection leads to neighbours with noise of different scales", {f"{REFUSALS}scale_of": _none}),
+    "scales": Heuristic("a bisection leads to neighbours with noise of two scales", {f"{REFUSALS}scale_of": _none}),
     "looks at these": Heuristic("neighbours found by bisection have four first looks", {f"{CHECK}LOOKS": 1}),
     "samples": Heuristic(
         "replay guides where a sample or an order of the records differs", {f"{RELEASES}_is_same_noise": _none}
@@ -95,7 +95,7 @@ HEURISTICS = {
         "pairs are ranked by the losses of their releases", {"subnormal.audit.check.replay.search._promised": _zero}
     ),
     "regression kept": Heuristic(
-        "a first look keeps the regression beside the strongest event", {f"{SCORE}Runs.screened": _strongest_event_alone}
+        "a first look keeps a regression beside the strongest event", {f"{SCORE}Runs.screened": _strongest_event_alone}
     ),
     "sum and norm": Heuristic(
         "events bound the sum and the norm of an outcome",

@@ -21,8 +21,8 @@ JOBS = 2
 HEADER = """# Flaws that are hard to find
 
 Written by `python -m benchmarks.adversary --seconds {seconds:g} --seeds {seeds}`: the functions of
-`benchmarks/ablation/functions.py`, each checked with {seeds} seeds, {jobs} checks at the same time. Only the domain, the relation and the
-claim are given. {convicted} of {checks} checks found the flaw.
+`benchmarks/ablation/functions.py`, each checked with {seeds} seeds, {jobs} checks at the same time. Only the domain,
+the relation and the claim are given. {convicted} of {checks} checks found the flaw.
 
 | function | found | seconds | seconds of processor | pairs | decided by |
 |---|---|---|---|---|---|

@@ -1,4 +1,4 @@
-"""The game of docs/explorer.html, guess the world: a seed determines it, outcomes follow the laws, a link repeats it."""
+"""The game of docs/explorer.html, guess the world: a seed determines it, its outcomes follow laws, links repeat it."""
 
 from __future__ import annotations
 

@@ -99,6 +99,21 @@ def test_other_peoples_code_has_no_constants_of_the_user() -> None:
     assert constants_of(np.random.default_rng(1).laplace) == ()
 
 
+def test_objects_whose_module_is_no_text_and_proxies_are_no_mistake() -> None:
+    class Odd:
+        __module__ = 7  # type: ignore[assignment]
+
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+        def __call__(self, records: list[int]) -> bool:
+            return 77_777 in records
+
+    odd = Odd()
+    assert isinstance(constants_of(odd), tuple)
+    assert 11 in constants_of(lambda records: odd(records) or 11 in records)
+
+
 def test_of_many_constants_the_nearest_are_taken() -> None:
     many = {str(number): number for number in range(10_000)}
     assert len(constants_of(lambda records: many.get(records[0], 123_456))) <= MOST
