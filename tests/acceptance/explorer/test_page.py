@@ -109,6 +109,35 @@ def test_the_next_change_of_the_verdict_is_one_press_away(browser: Any, kind: st
             assert one != other
 
 
+@pytest.mark.parametrize(
+    ("preset", "told", "gone"),
+    [
+        ("Start again", ["No weight is rounded to zero, and the running sums take up all of them."], 0),
+        ("Zero rounding", ["With Alice, the weight of row 2 is rounded to zero."], 1),
+        (
+            "Zero rounding, two outcomes",
+            [
+                "With Alice, the weight of row 2 is rounded to zero.",
+                "Without Alice, the weight of row 1 is rounded to zero.",
+            ],
+            2,
+        ),
+        ("Truncated addition", ["With Alice, the running sum absorbs 999 of the weights."], 0),
+    ],
+)
+def test_the_strip_of_weights_says_what_floats_do_to_them(
+    browser: Any, preset: str, told: list[str], gone: int
+) -> None:
+    with Opened(browser, PAGE) as page:
+        if preset != "Start again":
+            follow(page, page.get_by_role("link", name=preset, exact=True))
+        strip = page.get_by_role("region", name="Weights")
+        assert strip.locator("p").inner_text() == " ".join(told)
+        assert strip.locator(".gone").count() == gone
+        assert strip.locator("circle").count() == 4 - gone
+        assert page.evaluate(FITS)
+
+
 def test_a_student_breaks_it_with_the_mouse(browser: Any) -> None:
     """float16, and one drag to the right. A slider keeps its scale until it is let go."""
     shown = Opened(browser, PAGE)
