@@ -7,8 +7,8 @@ the first one that decides ends the check:
   verdict.
 - *Stability* (`first_calls`): where each input had one outcome so far, neighbours with different outcomes are searched.
   A function without noise keeps no finite ε. Equal outcomes do not show that it has none, so runs judge the pair.
-- *Refusals* (`refusals`): where outcomes are of different kinds, numbers and exceptions for instance, a bisection leads
-  to neighbours with outcomes of different kinds.
+- *Refusals* (`refusals`): where outcomes are of different kinds, numbers and exceptions for instance, or noise has
+  different scales, a bisection leads to neighbours that differ so. Runs look at them first.
 - *Law* (`law.search`): where all random numbers come from Python's `random` and `secrets`, the code is followed, and
   bounds on the probability of each outcome prove that a pair breaks the claim. Runs must agree with them.
 - *Search*, in three rounds, each longer than the one before. At most half of a round scores pairs by *replay*
@@ -17,8 +17,8 @@ the first one that decides ends the check:
 - *Judging* (`judge`): where no pair has convicted in the search, the best ones are judged one after the other.
 - *Beyond the last bits* (`last_bits`): where only the last bits of floats convict, the search goes on without them.
 
-`search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them. A
-pair that convicts is shrunk to the smallest one that still does.
+`search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them;
+some of them hold numbers and texts that stand in the function's code (`constants`). A pair that convicts is shrunk to the smallest one that still does.
 
 What this guarantees:
 
