@@ -18,7 +18,8 @@ the first one that decides ends the check:
 - *Beyond the last bits* (`last_bits`): where only the last bits of floats convict, the search goes on without them.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them;
-some of them hold numbers and texts that stand in the function's code (`constants`). A pair that convicts is shrunk to the smallest one that still does.
+some of them hold numbers and texts that stand in the function's code (`constants`). A pair that convicts is shrunk to
+the smallest one that still does.
 
 What this guarantees:
 
