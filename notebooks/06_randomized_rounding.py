@@ -284,8 +284,8 @@ print(f"naive off the grid: {max(before.max(), after.max()):.3f}, half of the pr
 #
 # For each pair of samples a $p$-value: how often would two samples of the *same* law be at least so far apart? scipy's
 # formula assumes that no value occurs twice. On 321 atoms everything occurs twice, and its $p$ is no longer exact: it
-# is too large, so that a test at 5 % rejects less often than that. A **permutation** test is valid for any law: pool the
-# samples, split them at random, and rank the distance seen among those of the splits.
+# is too large, so that a test at 5 % rejects less often than that. A **permutation** test is valid for any law: pool
+# the samples, split them at random, and rank the distance seen among those of the splits.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]

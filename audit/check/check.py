@@ -18,8 +18,8 @@ the first one that decides ends the check:
 - *Beyond the last bits* (`last_bits`): where only the last bits of floats convict, the search goes on without them.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them;
-some of them hold numbers and texts that stand in the function's code (`constants`). A pair that convicts is shrunk to
-the smallest one that still does.
+some of them hold numbers and texts that stand in the function's code (`neighbours.constants`). A pair that convicts is
+shrunk to the smallest one that still does.
 
 What this guarantees:
 
@@ -42,7 +42,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check.constants import constants_of
 from subnormal.audit.check.first_calls import (
     before_any_call,
     decide_by_first_calls,
@@ -64,6 +63,7 @@ from subnormal.audit.check.words import stated_words
 from subnormal.audit.clock import clock_of
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours import relations
+from subnormal.audit.neighbours.constants import constants_of
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim

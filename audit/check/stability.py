@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.check.constants import constants_of
 from subnormal.audit.check.evidence import StabilityEvidence
 from subnormal.audit.check.function import all_refused, always_raised, copied, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
@@ -19,6 +18,7 @@ from subnormal.audit.check.words import stated_words
 from subnormal.audit.clock import clock_of
 from subnormal.audit.model import Verdict
 from subnormal.audit.neighbours import relations
+from subnormal.audit.neighbours.constants import constants_of
 from subnormal.audit.text import quoted
 from subnormal.audit.values.distance import Norm, apart, exact, root
 from subnormal.audit.values.outcomes import as_outcome

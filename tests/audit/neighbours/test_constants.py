@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal.audit.check.constants import MOST, constants_of
 from subnormal.audit.check.search import Pair, search
 from subnormal.audit.neighbours import relations
+from subnormal.audit.neighbours.constants import MOST, constants_of
 from tests.support.checked_functions import lap
 
 LIMIT = 451

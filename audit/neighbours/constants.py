@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
-from subnormal.audit.check.replay.generators import parts_of
+from subnormal.audit.values.parts import parts_of
 
 LOOKED_AT = 1 << 10  # objects that a function leads to
 MOST = 64  # constants, the nearest first
