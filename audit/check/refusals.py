@@ -55,12 +55,13 @@ def find_two_kinds(check: Check, data: SearchStrategy[Any] | None, relation: Adj
             nonlocal is_inside
             if is_inside:  # `random.gauss` itself calls `random.random`, every other time
                 return original(*arguments, **options)
-            scales.add((str(primitive), scale_of(primitive, arguments, options)))
             is_inside = True
             try:
-                return original(*arguments, **options)
+                drawn = original(*arguments, **options)
             finally:
                 is_inside = False
+            scales.add((str(primitive), scale_of(primitive, arguments, options)))  # of arguments that it takes
+            return drawn
 
         def treated(value: Any) -> Treatment:
             scales.clear()
