@@ -33,12 +33,12 @@ from subnormal.audit.check.function import (
     stopped_answering,
 )
 from subnormal.audit.check.judge import certain, judge
-from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.score import runs_needed
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.state import SHARE, Check, Finding
 from subnormal.audit.check.words import pair_words
 from subnormal.audit.model import Verdict
+from subnormal.audit.randomness.primitives import drawn_from
 from subnormal.audit.text import counted
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity

@@ -23,9 +23,9 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit import interrupts
-from subnormal.audit.check.replay.generators import seeded
 from subnormal.audit.check.words import shown
 from subnormal.audit.clock import MACHINE, Clock
+from subnormal.audit.randomness.repetition import seeded
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import counted, error_text, quoted
 from subnormal.audit.values.outcomes import as_outcome, on_grid, refused

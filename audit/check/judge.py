@@ -16,13 +16,13 @@ import numpy as np
 
 from subnormal.attacks.core.events import Event, OneOf
 from subnormal.audit.check.function import OverTimeError
-from subnormal.audit.check.replay.generators import Watch
 from subnormal.audit.check.score import BATCH, EVERY_MAX, LEARN, Candidate, Runs
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.state import SHARE, Check, Finding
 from subnormal.audit.check.words import judging_words, pair_words
 from subnormal.audit.evidence.sequential import FIRST, SLACK, evidence_of, pair_counts
 from subnormal.audit.model import SequentialEvidence, Verdict
+from subnormal.audit.randomness.repetition import Watch
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import State
 from subnormal.audit.targets.outcome_notes import event_notes, outcome_notes

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from subnormal.audit.check.function import OverTimeError
-from subnormal.audit.check.replay.primitives import Primitive, intercepted
 from subnormal.audit.check.search import Pair, in_example, search
 from subnormal.audit.check.state import Check
 from subnormal.audit.clock import DRAW, Clock
 from subnormal.audit.neighbours.choice_tree import Rows, choices_of, rows_of, sized_rows, with_choices
 from subnormal.audit.neighbours.choices import Choice, Input, Path, Tree, follow
 from subnormal.audit.neighbours.relations import Adjacency
+from subnormal.audit.randomness.primitives import Primitive, intercepted
 from subnormal.mechanisms.core.mechanism import Refused
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ import numpy as np
 
 from subnormal.audit.check.evidence import WalkEvidence
 from subnormal.audit.check.function import all_refused, copied
-from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.words import shown
 from subnormal.audit.evidence import exhaustive
 from subnormal.audit.evidence.exact import WITHIN
 from subnormal.audit.laws.followed import FollowedLaw
 from subnormal.audit.model import Verdict
+from subnormal.audit.randomness.primitives import drawn_from
 from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError
 from subnormal.mechanisms.core.law import Law, integers

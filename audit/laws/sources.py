@@ -20,10 +20,10 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from subnormal.audit.laws.generators import alive, state
 from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, uniform
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
+from subnormal.audit.randomness.generators import alive, state
 
 RISING = (
     *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "degrees", "radians"),

@@ -7,10 +7,10 @@ import numpy as np
 
 from subnormal import Claim
 from subnormal.audit.check.function import Function, isolated, reseed
-from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.proof import Beyond, exceeded, is_confirmed, runs_needed
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
+from subnormal.audit.randomness.primitives import intercepted
 
 ALPHA = 1e-6  # of the share of runs that none of `RUNS` shows
 RUNS = runs_needed(ALPHA)

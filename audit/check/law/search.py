@@ -23,13 +23,13 @@ from typing import Any
 
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.function import Function, OverTimeError
-from subnormal.audit.check.replay.primitives import drawn_from
 from subnormal.audit.check.search import Pair
 from subnormal.audit.check.state import Check, Finding
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.model import Interval, Verdict
+from subnormal.audit.randomness.primitives import drawn_from
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.outcome_identity import identity

@@ -35,12 +35,12 @@ from subnormal.attacks.core.events import Learned, Term
 from subnormal.attacks.core.outcome_paths import leaves
 from subnormal.audit.check.evidence import ModelledEvidence, ModelledLoss
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.replay.generators import Repetition
-from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Floats, Recorder, Run
 from subnormal.audit.check.replay.releases import Release
 from subnormal.audit.check.search import Pair
 from subnormal.audit.model import Verdict
+from subnormal.audit.randomness.primitives import intercepted
+from subnormal.audit.randomness.repetition import Repetition
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts
 from subnormal.mechanisms.core.outcome_identity import identity

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.replay.primitives import Primitive
+from subnormal.audit.randomness.primitives import Primitive
 
 Floats = NDArray[np.float64]
 Shifts = Mapping[int, Floats]  # by the number of a call: what is added to its noise

@@ -12,7 +12,6 @@ from subnormal.audit.check.evidence import CheckEvidence
 from subnormal.audit.check.first_calls import FIRST_PAIRS
 from subnormal.audit.check.function import OverTimeError
 from subnormal.audit.check.judge import judge, judge_by_runs
-from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.proof import KINDS, Beyond, exceeded, is_confirmed, runs_needed
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
@@ -20,6 +19,7 @@ from subnormal.audit.check.score import CONFIRM, SCREEN, Candidate
 from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.state import Check, Finding
 from subnormal.audit.model import Verdict
+from subnormal.audit.randomness.primitives import intercepted
 from subnormal.mechanisms.curves import AnyClaim, points
 
 PLACE = re.compile(" at ([^,]+)")  # in the code, in a note of the replay

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, change_one, check, within
 from subnormal.audit.check.judge import certain
-from subnormal.audit.check.replay.primitives import FUNCTIONS, METHODS, Primitive, intercepted
 from subnormal.audit.check.score import Runs
+from subnormal.audit.randomness.primitives import FUNCTIONS, METHODS, Primitive, intercepted
 
 VALUES = st.integers(0, 9)
 LISTS = st.lists(st.integers(0, 9), max_size=3)

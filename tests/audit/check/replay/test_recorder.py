@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.replay.primitives import intercepted
 from subnormal.audit.check.replay.recorder import Recorder
+from subnormal.audit.randomness.primitives import intercepted
 
 RNG = np.random.default_rng(5)
 

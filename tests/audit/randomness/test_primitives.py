@@ -15,7 +15,7 @@ import pytest
 from diffprivlib import mechanisms
 from scipy import stats
 
-from subnormal.audit.check.replay.primitives import (
+from subnormal.audit.randomness.primitives import (
     FUNCTIONS,
     GENERATOR,
     METHODS,

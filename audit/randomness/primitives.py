@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit import interrupts
-from subnormal.audit.check.replay.generators import Watch, source_of
+from subnormal.audit.randomness.repetition import Watch, source_of
 
 Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of a call
 Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]

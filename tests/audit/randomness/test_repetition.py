@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.audit.check.replay.generators import Repetition
-from subnormal.audit.laws.generators import alive
+from subnormal.audit.randomness.generators import alive
+from subnormal.audit.randomness.repetition import Repetition
 
 
 class Slot:

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from subnormal.audit.laws.generators import GENERATORS, alive, state
+from subnormal.audit.randomness.generators import GENERATORS, alive, state
 from subnormal.audit.values.parts import parts_of
 
 REACH = 20_000  # objects, at most, that a function leads to and that are looked at for generators

@@ -1,0 +1,1 @@
+"""What functions draw from: the primitives that are known, and the generators that are alive."""
